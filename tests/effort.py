@@ -4,12 +4,18 @@
 """
 
 import os
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import pytest
 
 QUICK = os.environ.get("ATOLL_QUICK") == "1"
+COUNTS = pytest.StashKey[Counter[str]]()
+"""Where pytest counts the cases of operators; without it, they are tried."""
 _PART = 10
+_FEW, _MANY = 10, 50
 
 
 def cases(count: int, least: int = 1) -> int:
@@ -17,9 +23,33 @@ def cases(count: int, least: int = 1) -> int:
     return max(least, count // _PART) if QUICK else count
 
 
-def drawn(count: int, first: int = 60) -> list[Any]:
-    """Return seeds of `count` cases: `make test` tries the first ones, `make test-all` the rest."""
-    return [
-        seed if seed < first else pytest.param(seed, marks=pytest.mark.slow)
-        for seed in range(cases(count))
-    ]
+def seeded(count: int, first: int = 60) -> Callable[[Callable[..., None]], Any]:
+    """Run a test with each of `count` seeds, in `make test` with the first ones only.
+
+    Some are tried in turn, since a test of its own for each takes longer.
+    """
+
+    def decorated(test: Callable[..., None]) -> Any:
+        @wraps(test)
+        def each(seed: range, **given: Any) -> None:
+            for number in seed:
+                try:
+                    test(seed=number, **given)
+                except BaseException as fault:
+                    fault.add_note(f"seed {number}")
+                    raise
+
+        return pytest.mark.parametrize("seed", _groups(cases(count), cases(first)))(each)
+
+    return decorated
+
+
+def _groups(count: int, first: int) -> list[Any]:
+    few = [_group(start, min(start + _FEW, first, count)) for start in range(0, first, _FEW)]
+    slow = pytest.mark.slow
+    rest = range(first, count, _MANY)
+    return [*few, *(_group(start, min(start + _MANY, count), slow) for start in rest)]
+
+
+def _group(start: int, end: int, *marks: pytest.MarkDecorator) -> Any:
+    return pytest.param(range(start, end), id=f"{start}-{end - 1}", marks=marks)

@@ -193,6 +193,23 @@ def picks(builder: ModuleType) -> Any:
     return tree.model()
 
 
+def computed(builder: ModuleType) -> Any:
+    """Make a network whose filters, and the value that a PADV2 fills with, are computed."""
+    tree = Tree(builder)
+    x = tree.add((1, 4, 5, 6), **SCALE)
+    rows = tree.apply("RESHAPE", (x,), tree.add((4, 30), **SCALE), "ReshapeOptions")
+    filters = tree.apply("RELU", (rows,), tree.add((4, 30), scales=(0.03,), zero_points=(9,)))
+    for activation in (0, 1, 3):
+        dense = tree.add((4, 4), scales=(0.5,), zero_points=(-20,))
+        fused: dict[str, float] = {"FusedActivationFunction": activation}
+        tree.apply("FULLY_CONNECTED", (rows, filters), dense, "FullyConnectedOptions", **fused)
+    axes, most = tree.numbers(0, 1, 2, 3), tree.add((), **SCALE)
+    tree.apply("REDUCE_MAX", (x, axes), most, "ReducerOptions", KeepDims=False)
+    around = tree.numbers(0, 0, 1, 0, 2, 1, 0, 3, shape=(4, 2))
+    tree.apply("PADV2", (x, around, most), tree.add((1, 5, 8, 9), **SCALE))
+    return tree.model()
+
+
 def _windows(tree: Tree, x: int) -> int:
     """Add a grouped convolution, a transposed one, and a resizing: [1, 11, 11, 6]."""
     steps: dict[str, float] = {"StrideH": 1, "StrideW": 1}

@@ -16,6 +16,7 @@ from tests.benches.reef_checks import (
     refuses,
     stops_at,
 )
+from tests.benches.reef_golden import rounded_once
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
 from tests.benches.reef_system import System, parameter
@@ -45,7 +46,8 @@ class Elements:
             total = signed(scaled + scale(right << 20, c.second_multiplier, c.second_shift), 32)
         else:
             total = left * right
-        value = scale(total, c.result_multiplier, c.result_shift) + c.output_zero_point
+        result = rounded_once if c.flags else scale
+        value = result(total, c.result_multiplier, c.result_shift) + c.output_zero_point
         return max(c.activation_min, min(c.activation_max, value))
 
 
@@ -65,6 +67,7 @@ def scale(value: int, multiplier: int, shift: int) -> int:
 def random_elements(random: Random, opcode: ElementOpcode, most: int = 300) -> Elements:
     """Make operands of random length; many results are inside the range of int8.
 
+    Half of the products are rounded once.
     Of some additions the scaled operands are so small that each rounding shows in the result.
     """
     count = random.choice((1, 2, random.randint(1, 40), random.randint(1, most)))
@@ -96,6 +99,7 @@ def random_elements(random: Random, opcode: ElementOpcode, most: int = 300) -> E
         first_zero_point=random.randint(-128, 127),
         second_zero_point=random.randint(-128, 127),
         output_zero_point=random.randint(-128, 127),
+        flags=0 if add else random.getrandbits(1),
         activation_min=low,
         activation_max=high,
     )
@@ -175,7 +179,10 @@ async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
-    **{f"reserved {word}": (BAD_FIELD, {f"reserved_{word}": 1}) for word in range(9, 16)},
+    **{
+        f"reserved {word}": (BAD_FIELD, {f"reserved_{word}": 1}) for word in (9, 10, *range(12, 16))
+    },
+    "reserved bits of word 11": (BAD_FIELD, {"flags": 2}),
     "another second operand": (BAD_FIELD, {"second_address_again": 1}),
     "no element": (BAD_FIELD, {"elements": 0}),
     "empty activation range": (BAD_FIELD, {"activation_min": 5, "activation_max": 4}),
@@ -191,6 +198,7 @@ ILLEGAL_BY_OPCODE: dict[ElementOpcode, dict[str, tuple[int, dict[str, int]]]] = 
             "second_shift": (1, -32),
             "first_multiplier": (-1,),
             "second_multiplier": (-(2**31),),
+            "flags": (1,),
         }.items()
         for value in values
     },

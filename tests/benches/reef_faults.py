@@ -88,7 +88,7 @@ ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
             *("depth_multiplier", "input_row_pitch", "weight_block_bytes", "kernel_row_bytes"),
         )
     },
-    "reserved bits of word 12": (BAD_FIELD, {"flags": 16}),
+    "reserved bits of word 12": (BAD_FIELD, {"flags": 32}),
     "joined rows of too many weights": (BAD_FIELD, {"flags": 4, "weight_block_bytes": 1 << 20}),
     "a convolution by lines": (BAD_FIELD, {"flags": 2}),
     "greatest of a convolution": (BAD_FIELD, {"flags": 8}),

@@ -1,6 +1,8 @@
 """What reef must compute, in plain exact integers."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ class Shape:
         lines: rows of the input stay on chip.
         joined: the rows of the kernel are packed as one.
         greatest: the greatest product of a window counts instead of the sum.
+        once: sums are rounded once.
     """
 
     opcode: Opcode
@@ -37,6 +40,7 @@ class Shape:
     lines: bool = False
     joined: bool = False
     greatest: bool = False
+    once: bool = False
 
     @property
     def depthwise(self) -> bool:
@@ -87,9 +91,10 @@ class Layer:
         """Return the output, int8 [height, width, O]."""
         sums = _greatest(self) if self.shape.greatest else _sums(self) + self.bias.astype(np.int64)
         scaled = np.empty(sums.shape, np.int8)
+        scale = rounded_once if self.shape.once else mbqm
         for index, value in np.ndenumerate(sums):
             o = index[-1]
-            exact = mbqm(wrapped(int(value)), int(self.multiplier[o]), int(self.shift[o]))
+            exact = scale(wrapped(int(value)), int(self.multiplier[o]), int(self.shift[o]))
             scaled[index] = min(max(exact + self.zeros[1], self.limits[0]), self.limits[1])
         return scaled
 
@@ -135,7 +140,8 @@ class Layer:
             flags=Flag.UNIFORM * shape.uniform
             | Flag.LINES * shape.lines
             | Flag.JOINED * shape.joined
-            | Flag.GREATEST * shape.greatest,
+            | Flag.GREATEST * shape.greatest
+            | Flag.ONCE * shape.once,
             input_row_pitch=width * channels,
             weight_block_bytes=block_bytes,
             kernel_row_bytes=shape.kernel[1] * (1 if shape.depthwise else channels),
@@ -158,6 +164,12 @@ def mbqm(value: int, multiplier: int, shift: int) -> int:
     quotient, rest = divmod(abs(high), divisor)
     rounded = quotient + int(2 * rest >= divisor)
     return rounded if high >= 0 else -rounded
+
+
+def rounded_once(value: int, multiplier: int, shift: int) -> int:
+    """Scale likewise, the exact product rounded to nearest, halves up."""
+    product = wrapped(value << max(shift, 0)) * multiplier
+    return floor(Fraction(product, 1 << 31 + max(-shift, 0)) + Fraction(1, 2))
 
 
 def _sums(layer: Layer) -> NDArray[np.int64]:

@@ -41,14 +41,18 @@ def random_layer(random: Random, opcode: Opcode, size: int = 8, lanes: int = 0) 
     """Make an operator of random shape and data, its extents up to about `size`.
 
     With `lanes` of the instance, some are uniform. Many are computed by lines, or with joined rows
-    of the kernel, where that fits; some depthwise ones keep the greatest product.
+    of the kernel, where that fits; some depthwise ones keep the greatest product; half of all are
+    rounded once, and of some the sums are so small that each rounding shows.
     """
     shape = random_shape(random, opcode, size)
     lines, joined = (
         fits and random.random() < 0.7 for fits in (shape.fits_lines, shape.fits_joined)
     )
     greatest = shape.depthwise and not lines and random.random() < 0.4
-    layer = make_layer(random, replace(shape, lines=lines, joined=joined, greatest=greatest))
+    once = random.random() < 0.5
+    shape = replace(shape, lines=lines, joined=joined, greatest=greatest, once=once)
+    layer = make_layer(random, shape)
+    layer = finely(random, layer) if random.random() < 0.3 else layer
     return uniform(layer, lanes) if lanes and random.random() < 0.3 else layer
 
 
@@ -69,6 +73,19 @@ def make_layer(random: Random, shape: Shape) -> Layer:
         shift=(1 - typical + numbers.integers(-2, 2, shape.channels)).astype(np.int32),
         zeros=(random.randint(-128, 127), random.randint(-128, 127)),
         limits=(low, high),
+    )
+
+
+def finely(random: Random, layer: Layer) -> Layer:
+    """Return the layer with sums of few steps of the result."""
+    numbers, count = np.random.default_rng(random.getrandbits(32)), layer.shape.channels
+    near = layer.zeros[0] + numbers.integers(-3, 4, layer.x.shape)
+    return replace(
+        layer,
+        x=np.clip(near, -128, 127).astype(np.int8),
+        weights=numbers.integers(-1, 2, layer.weights.shape, np.int8),
+        bias=numbers.integers(-40, 41, count, np.int32),
+        shift=numbers.integers(-4, 2, count).astype(np.int32),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly
 from tests.benches.reef_axi import start
-from tests.benches.reef_golden import mbqm
+from tests.benches.reef_golden import mbqm, rounded_once
 from tests.benches.reef_system import parameter
 
 EDGES = (
@@ -44,22 +44,28 @@ async def scale(
 
 @cocotb.test()
 @cocotb.parametrize(
-    limits=[(-128, 127), (-128, -128), (127, 127), (-100, 3)], zero=[-128, 0, 5, 127]
+    limits=[(-128, 127), (-128, -128), (127, 127), (-100, 3)],
+    zero=[-128, 0, 5, 127],
+    once=[False, True],
 )
-async def scales_like_exact_integers(dut: Any, limits: tuple[int, int], zero: int) -> None:
-    """Every combination of extremes rounds twice, as gemmlowp does, and clamps."""
-    random = Random(f"{cocotb.RANDOM_SEED} {limits} {zero}")
+async def scales_like_exact_integers(
+    dut: Any, limits: tuple[int, int], zero: int, once: bool
+) -> None:
+    """Every combination of extremes rounds twice, as gemmlowp does, or once, and clamps."""
+    random = Random(f"{cocotb.RANDOM_SEED} {limits} {zero} {once}")
+    exactly = rounded_once if once else mbqm
     cases = [(x, m, s) for x in EDGES for m in EDGES for s in SHIFTS]
     cases = random.sample(cases, 400) + [_typical(random) for _ in range(400)]
     for name, value in zip(("minimum_i", "maximum_i"), limits, strict=True):
         getattr(dut, name).value = value % 256
     dut.output_zero_i.value = zero % 256
+    dut.once_i.value = int(once)
     await start(dut, sums_valid_i=0, bytes_ready_i=0)
     lanes = parameter("OutputLanes", 8)
     while cases:
         count = min(random.randint(1, lanes), len(cases))
         pixel = [cases.pop() for _ in range(count)]
-        exact = [mbqm(*case) + zero for case in pixel]
+        exact = [exactly(*case) + zero for case in pixel]
         expected = [min(max(value, limits[0]), limits[1]) for value in exact]
         sums, multipliers, shifts = (list(column) for column in zip(*pixel, strict=True))
         assert await scale(dut, random, sums, multipliers, shifts) == expected, pixel

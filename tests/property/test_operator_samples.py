@@ -1,4 +1,4 @@
-"""Operators with windows, with 16-bit activations, such that reduce and that move, in full RTL."""
+"""Operators with windows, of 16 bits, that reduce, that move, of what is computed, in full RTL."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 from tests.differential.oracle import random_inputs
-from tests.operator_samples import moves, picks, sixteen_bits, windows_and_reductions
+from tests.operator_samples import computed, moves, picks, sixteen_bits, windows_and_reductions
 from tests.requests import load_requests
 
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
+SAMPLES = (windows_and_reductions, sixteen_bits, moves, picks, computed)
+
 
 @pytest.mark.parametrize("overlap", ["none", "free", "all"])
 @pytest.mark.parametrize("chip", ["atoll2", "twin"])
-@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits, moves, picks])
+@pytest.mark.parametrize("sample", SAMPLES)
 def test_results_over_operands(
     sample: Callable[[ModuleType], Any],
     chip: str,
@@ -38,7 +40,7 @@ def test_results_over_operands(
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
-@pytest.mark.parametrize("sample", [windows_and_reductions, sixteen_bits, moves, picks])
+@pytest.mark.parametrize("sample", SAMPLES)
 def test_in_full_rtl(
     sample: Callable[[ModuleType], Any], chip: str, tmp_path: Path, tflite_builder: ModuleType
 ) -> None:

@@ -17,10 +17,19 @@ IN_ELEMENTS = {
     ),
     "rounding of an operand": (
         "reef_element.sv",
-        "rounded_shift(first3_q, first_places)",
+        "rounded_shift(first3_q, first_places, 1'b1)",
         "first3_q >>> first_places",
     ),
-    "rounding of a high half": ("reef_pkg.sv", "(product + 64'h4000_0000) >> 31", "product >> 31"),
+    "rounding of a high half": (
+        "reef_pkg.sv",
+        "(product + {33'd0, nearest, 30'd0}) >> 31",
+        "(product + {33'd0, nearest && 1'b0, 30'd0}) >> 31",
+    ),
+    "products that are rounded once": (
+        "reef_element.sv",
+        ".once_i       (command_i.once)",
+        ".once_i       (1'b0)",
+    ),
     "shift of the second operand": ("reef_element.sv", "-command_i.second_shift", "0"),
     "strobes of the next beat": (
         "reef_packer.sv",
@@ -180,6 +189,21 @@ IN_OPERATORS = {
         "reef_array.sv",
         "$signed(begun) > $signed(tap) ? begun : tap;",
         "begun > tap ? begun : tap;",
+    ),
+    "sums that are rounded once": (
+        "reef_loader.sv",
+        "once: descriptor_i.once,",
+        "once: 1'b0 && descriptor_i.once,",
+    ),
+    "first rounding of two": (
+        "reef_scaler.sv",
+        "!once2_q || right2_q == 5'd0",
+        "1'b1 || once2_q",
+    ),
+    "sign where sums are rounded once": (
+        "reef_scaler.sv",
+        "rounded_shift(high_q, right3_q, !once3_q)",
+        "rounded_shift(high_q, right3_q, 1'b1 || once3_q)",
     ),
     "pixels of a pair": (
         "reef_writer.sv",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.effort import COUNTS
 from tests.kernels import hold
 from tests.requests import load_requests
 
@@ -39,16 +40,40 @@ def tflm() -> Callable[..., NDArray[Any]]:
 
 
 @pytest.fixture
+def counted(request: pytest.FixtureRequest) -> Callable[..., bool]:
+    """Tell whether cases are only counted (`tests.case_counts`); count one of these operators."""
+    counts = request.config.stash.get(COUNTS, None)
+
+    def count(*codes: str) -> bool:
+        if counts is not None:
+            counts.update({*codes})
+        return counts is not None
+
+    return count
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that one network after the other is written to."""
+    return tmp_path_factory.mktemp("written") / "model.tflite"
+
+
+@pytest.fixture
 def equals_tflm(
-    tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[..., NDArray[Any]]
+    written: Path,
+    tflite_builder: ModuleType,
+    tflm: Callable[..., NDArray[Any]],
+    counted: Callable[..., bool],
 ) -> Callable[..., None]:
     """Compare reference, machine code and oracle on a random sample of a model of the builder."""
 
     def compare(model: Any, rng: np.random.Generator, given: Arrays | None = None) -> None:
         data = tflite_builder.write(model)
-        path = tmp_path / "model.tflite"
-        path.write_bytes(data)
-        graph = load_tflite(path)
+        written.write_bytes(data)
+        graph = load_tflite(written)
+        kinds = (op.kind.upper() for op in graph.operators)
+        if counted(*kinds, *(op.code for op in model.operators)):
+            return
         samples = given or [_drawn(graph.tensor(name), rng) for name in graph.inputs]
         values = reference.run(graph, dict(zip(graph.inputs, samples, strict=True)))
         for number, name in enumerate(graph.outputs):

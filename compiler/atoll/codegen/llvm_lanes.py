@@ -30,7 +30,8 @@ from atoll.ir.tir import (
 from atoll.isa.instruction_set import Vectors
 
 _INSTRUCTIONS: Mapping[tuple[Vectors, str, int], str] = {
-    (Vectors.MVE, "srdhm", 4): "llvm.arm.mve.vqrdmulh.v4i32"
+    (Vectors.MVE, "srdhm", 4): "llvm.arm.mve.vqrdmulh.v4i32",
+    (Vectors.MVE, "sdhm", 4): "llvm.arm.mve.vqdmulh.v4i32",
 }
 """What a core with vectors has for a scalar function in as many lanes."""
 

@@ -17,13 +17,15 @@ _IMAGES = (
     *("batches", "in_height", "in_width", "in_channels"),
     *("out_height", "out_width", "out_channels"),
 )
-_CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "groups", "macs", "int8")
+_CONVOLUTION = (*_WINDOW, *_IMAGES, "depth_multiplier", "groups", "macs", "int8", "rounds_once")
 _POOLING = (*_WINDOW, *_IMAGES, "macs")
 _ELEMENTWISE = ("macs", "elements", "broadcast")
+_RESCALED = (*_ELEMENTWISE, "rounds_once")
 _MOVEMENT = ("macs", "bytes")
 _RESIZING = ("macs", *_IMAGES, "align_corners", "half_pixel_centers")
 _ROWS = ("macs", "rows", "depth")
 _REDUCTION = ("macs", "reduced", "rows", "channels", "apart")
+_SUM = (*_REDUCTION, "rounds_once")
 _COMMAND_LIST = (
     *("CONTROL", "STATUS", "ERROR", "FAULT_ADDRESS", "LIST_ADDRESS", "LIST_COUNT"),
     *("COMPLETED", "IRQ_ENABLE", "IRQ_STATUS"),
@@ -41,8 +43,8 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ARG_MAX": _REDUCTION,
         "ARG_MIN": _REDUCTION,
         "ASSIGN_VARIABLE": _MOVEMENT,
-        "AVERAGE_POOL_2D": _POOLING,
-        "BATCH_MATMUL": ("macs", "batches", "rows", "columns", "depth"),
+        "AVERAGE_POOL_2D": (*_POOLING, "rounds_to_even"),
+        "BATCH_MATMUL": ("macs", "batches", "rows", "columns", "depth", "rounds_once"),
         "BATCH_TO_SPACE_ND": _MOVEMENT,
         "BROADCAST_ARGS": _MOVEMENT,
         "BROADCAST_TO": _MOVEMENT,
@@ -72,7 +74,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "JOIN_ROWS": _MOVEMENT,
         "L2_NORMALIZATION": _ROWS,
         "LAYER_NORMALIZATION": _ROWS,
-        "LEAKY_RELU": _ELEMENTWISE,
+        "LEAKY_RELU": _RESCALED,
         "LESS": _ELEMENTWISE,
         "LESS_EQUAL": _ELEMENTWISE,
         "LOG": _ELEMENTWISE,
@@ -84,15 +86,15 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "LOOKUP": _ELEMENTWISE,
         "MAXIMUM": _ELEMENTWISE,
         "MAX_POOL_2D": _POOLING,
-        "MEAN": _REDUCTION,
+        "MEAN": _SUM,
         "MINIMUM": _ELEMENTWISE,
         "MIRROR_PAD": _MOVEMENT,
-        "MUL": _ELEMENTWISE,
+        "MUL": _RESCALED,
         "NOT_EQUAL": _ELEMENTWISE,
         "PAD": _MOVEMENT,
         "PADV2": _MOVEMENT,
-        "PRELU": _ELEMENTWISE,
-        "QUANTIZE": _ELEMENTWISE,
+        "PRELU": _RESCALED,
+        "QUANTIZE": _RESCALED,
         "REDUCE_ALL": _REDUCTION,
         "REDUCE_MAX": _REDUCTION,
         "REDUCE_MIN": _REDUCTION,
@@ -100,7 +102,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "RELU": _ELEMENTWISE,
         "RELU6": _ELEMENTWISE,
         "RESHAPE": _MOVEMENT,
-        "RESIZE_BILINEAR": _RESIZING,
+        "RESIZE_BILINEAR": (*_RESIZING, "rounds_to_even"),
         "RESIZE_NEAREST_NEIGHBOR": _RESIZING,
         "REVERSE_V2": _MOVEMENT,
         "ROWS": _MOVEMENT,
@@ -115,7 +117,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "SQUEEZE": _MOVEMENT,
         "STRIDED_SLICE": _MOVEMENT,
         "SUB": _ELEMENTWISE,
-        "SUM": _REDUCTION,
+        "SUM": _SUM,
         "SVDF": ("macs", "batches", "in_channels", "out_channels", "rank", "steps"),
         "TANH": _ELEMENTWISE,
         "TILE": _MOVEMENT,

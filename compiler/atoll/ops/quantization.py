@@ -5,13 +5,14 @@ Sources: `QuantizeMultiplier`, `MultiplyByQuantizedMultiplier` (double rounding)
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.rounding import rounds_once
 
 Integers = NDArray[np.int64]
 IntegerLike = NDArray[np.integer] | Sequence[int] | int
@@ -79,6 +80,21 @@ def mbqm(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> Integer
     shift = np.asarray(shift, np.int64)
     shifted = (np.asarray(x, np.int64) << np.maximum(shift, 0)).astype(np.int32)
     return rdbp(srdhm(shifted, multiplier), np.maximum(-shift, 0))
+
+
+def mbqm_once(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> Integers:
+    """Scale as `mbqm` does, with one rounding, halves up: the same where nothing shifts right."""
+    shift = np.asarray(shift, np.int64)
+    shifted = (np.asarray(x, np.int64) << np.maximum(shift, 0)).astype(np.int32)
+    right = np.maximum(-shift, 0)
+    product = shifted * np.asarray(multiplier, np.int64)
+    scaled: Integers = (product + (np.int64(1) << (30 + right))) >> (31 + right)
+    return scaled
+
+
+def scaling_of(op: Operator) -> Callable[[IntegerLike, IntegerLike, IntegerLike], Integers]:
+    """Return `mbqm_once` if an operator rounds once, else `mbqm`."""
+    return mbqm_once if rounds_once(op) else mbqm
 
 
 def reduced_multiplier(multiplier: IntegerLike) -> Integers:

@@ -1,15 +1,17 @@
 """Which devices can run an operator, and what keeps the others from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import limited_values
-from atoll.ops.fused import ACCELERATOR
+from atoll.ops.fused import ACCELERATOR, STEPS, is_fused
 from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
+from atoll.ops.rounding import as_tflite, rounding_feature
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
 from atoll.place.requests import Requests
 from atoll.resolve.engine_parts import RECORDS
-from atoll.resolve.soc import Access, Cpu, Device, Npu, OperatorSupport, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, OperatorSupport, ResolvedSoc
 
 GROUPS = "groups"
 """A feature that most accelerators do not know: those whose description limits it run several."""
@@ -94,6 +96,31 @@ def _unknown(
     for tensor in (*tensors, *graph.results(op)):
         if tensor.dtype != "int8":
             yield f"'{tensor.name}' is {tensor.dtype}, and its description does not limit '{INT8}'"
+
+
+def with_roundings(graph: Graph, soc: ResolvedSoc) -> Graph:
+    """Let placed operators round as their devices do.
+
+    An accelerator whose description does not limit that rounds as TFLite. Cores do as asked.
+    """
+    placed = ((op, soc.device(op.device)) for op in graph.operators)
+    return graph.with_operators(
+        _as_rounded(op, device.spec.support(op.kind)) if isinstance(device, Engine) else op
+        for op, device in placed
+    )
+
+
+def _as_rounded(op: Operator, support: OperatorSupport, step: str = "") -> Operator:
+    if not is_fused(op):
+        limited = all(f"{step}{name}" in support.limits for name in rounding_feature(op))
+        return op if limited else as_tflite(op)
+    assert op.body is not None
+    steps = str(op.attributes[STEPS]).split()
+    operators = (
+        _as_rounded(each, support, f"{step}_")
+        for step, each in zip(steps, op.body.operators, strict=True)
+    )
+    return replace(op, body=op.body.with_operators(operators))
 
 
 def _limits(support: OperatorSupport, features: Mapping[str, int]) -> Iterator[str]:

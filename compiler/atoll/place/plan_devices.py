@@ -5,6 +5,7 @@ from itertools import permutations
 
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
+from atoll.place.capabilities import with_roundings
 from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
@@ -60,7 +61,7 @@ def plan_devices(
     """
     requests = check_requests(asked, graph, soc)
     decisions = decide(graph, soc, requests, accelerators=accelerators, spread=spread)
-    pinned = apply_pins(assigned(graph, decisions), soc, requests)
+    pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests)
     pinned = with_private_constants(with_layouts(pinned, soc), soc)
     elide = ElideCopies(soc)
     return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))

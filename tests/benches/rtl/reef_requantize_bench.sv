@@ -16,6 +16,7 @@ module reef_requantize_bench
   input  logic [               7:0] minimum_i,
   input  logic [               7:0] maximum_i,
   input  logic [               3:0] last_lane_i,
+  input  logic                      once_i,
   // See reef_requantize
   input  logic                      sums_valid_i,
   output logic                      sums_ready_o,
@@ -40,6 +41,7 @@ module reef_requantize_bench
     block.minimum     = minimum_i;
     block.maximum     = maximum_i;
     block.last_lane   = last_lane_i;
+    block.once        = once_i;
   end
   assign bytes_last_o = tag.last;
   assign unused       = ^{scale_bank, tag};

@@ -1,22 +1,23 @@
 """Vectorized loops become the vector instructions of cores that have some."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import core_machine, new_module, optimized
 from atoll.ir.builder import FunctionBuilder
-from atoll.ir.expressions import add, clamp, multiply
-from atoll.ir.tir import Direction, PrimFunc, Type
+from atoll.ir.expressions import Operand, add, clamp, multiply
+from atoll.ir.tir import Direction, Expr, PrimFunc, Type
 from atoll.isa.find import instruction_set
 from atoll.lower.to_tir import with_callees
-from atoll.ops.loops.fixed_point_loops import srdhm
+from atoll.ops.loops.fixed_point_loops import sdhm, srdhm
 
 TAPS = 7
 
 
-def sums(apart: int) -> PrimFunc:
+def sums(apart: int, scaled: Callable[[Operand, Operand], Expr] = srdhm) -> PrimFunc:
     """Add products of bytes that lie `apart`, and scale the sums."""
     builder = FunctionBuilder("sums")
     x, w = (builder.buffer(name, Type.I8, TAPS * apart, Direction.READ) for name in "xw")
@@ -31,15 +32,15 @@ def sums(apart: int) -> PrimFunc:
         for tap in range(TAPS):
             at = add(place, tap * apart)
             total[0] = add(total[0], multiply(x.wide(at), w.wide(at)))
-        y[place] = clamp(srdhm(total[0], 2**30), -128, 127)
+        y[place] = clamp(scaled(total[0], 2**30), -128, 127)
     return builder.kernel()
 
 
-def assembly(isa: str, apart: int) -> str:
+def assembly(isa: str, apart: int, **options: Callable[[Operand, Operand], Expr]) -> str:
     instructions = instruction_set(isa)
     machine = core_machine(instructions.llvm)
     module = new_module("m", machine)
-    emit_functions(module, with_callees([sums(apart)]), "", vectors=instructions.vectors)
+    emit_functions(module, with_callees([sums(apart, **options)]), "", vectors=instructions.vectors)
     return str(machine.emit_assembly(optimized(module, machine, 3)))
 
 
@@ -52,6 +53,11 @@ def test_lanes_are_loaded_multiplied_scaled_and_stored_at_once() -> None:
         1,
     ]
     assert not re.search(r"\b(vst|ld)r\w*\t[^\n]*\[sp", text)
+
+
+def test_what_is_rounded_down_has_an_instruction_too() -> None:
+    text = assembly("armv8.1-m.main+mve", 64, scaled=sdhm)
+    assert [text.count(name) for name in ("vqdmulh.s32", "vqrdmulh.s32")] == [1, 0]
 
 
 @pytest.mark.parametrize(("apart", "pointers"), [(32, 1), (64, 2), (128, 3), (256, 6)])

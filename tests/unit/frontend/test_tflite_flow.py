@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import drawn
+from tests.effort import seeded
 from tests.flow_samples import ROWS, Flow, branched, looped
 
 from atoll.frontend.tflite import load_tflite
@@ -43,14 +43,14 @@ def held(tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[..., Values]
     return compare
 
 
-@pytest.mark.parametrize("seed", drawn(1000))
+@seeded(1000)
 def test_random_bodies(seed: int, tflite_builder: ModuleType, held: Hold) -> None:
     rng = np.random.default_rng(seed)
     graph = held(Flow(tflite_builder, rng).model(), rng)
     assert len({op.name for op in graph.operators}) == len(graph.operators)
 
 
-@pytest.mark.parametrize("seed", drawn(40, 1))
+@seeded(40, 1)
 def test_machine_code(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     equals_tflm(Flow(tflite_builder, rng).model(), rng)

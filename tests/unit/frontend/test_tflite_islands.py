@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import seeded
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_islands import FUNCTIONS
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(20))
 POSITIVE = {"LOG", "RSQRT", "SQRT"}
 """TFLM converts what is no number to some integer."""
 
@@ -50,7 +49,7 @@ def island(
 
 
 @pytest.mark.parametrize("code", FUNCTIONS)
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(100, first=16)
 def test_one_function(
     seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -59,7 +58,7 @@ def test_one_function(
     equals_tflm(island(tflite_builder, rng, codes), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(100, first=16)
 def test_chains(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(100 + seed)
     codes = ("NEG", "EXP", "SQRT", "LOG")[: int(rng.integers(5))]

@@ -72,12 +72,19 @@ def test_mbqm(shift: int) -> None:
     x = x[: len(multiplier)]
     expected = quantization.mbqm(x, multiplier, shift).tolist()
     assert scalar("mbqm", x, multiplier, np.array(shift)) == expected
+    once = quantization.mbqm_once(x, multiplier, shift).tolist()
+    assert scalar("mbqm_once", x, multiplier, np.array(shift)) == once
+
+
+def test_sdhm() -> None:
+    a, b = numbers(1), numbers(2)
+    assert scalar("sdhm", a, b) == np.minimum(a * b >> 31, 2**31 - 1).tolist()
 
 
 @pytest.mark.parametrize("right", [1, 2, 9, 22])
 @pytest.mark.parametrize("zero_point", [-128, 0, 127])
 def test_scaled_right(right: int, zero_point: int) -> None:
-    """It is mbqm with the zero point, for all sums that with the offset are less than 2^31."""
+    """They are mbqm and mbqm_once with the zero point, where sums with the offset fit 31 bits."""
     multiplier = numbers(8, low=2**30)[:300]
     most = 2**31 - 1 - 129 * 2**right
     near_halves = (2 * np.arange(-70, 70) + 1) * 2**right
@@ -88,6 +95,8 @@ def test_scaled_right(right: int, zero_point: int) -> None:
     doubled = (2 * multiplier).astype(np.uint32).view(np.int32).astype(np.int64)
     expected = (quantization.mbqm(x, multiplier, -right) + zero_point).tolist()
     assert scalar("scaled_right", x, doubled, np.array(right), offset) == expected
+    once = (quantization.mbqm_once(x, multiplier, -right) + zero_point).tolist()
+    assert scalar("scaled_right_once", x, doubled, np.array(right), offset) == once
 
 
 def test_reciprocal() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from atoll_sim.engines.reef.arithmetic import requantise
 from atoll_sim.engines.reef.decode import Command
-from atoll_sim.engines.reef.descriptor import Descriptor, Opcode
+from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
@@ -29,14 +29,21 @@ def wrapped(value: int) -> int:
     return (value - INT32_MIN) % 2**32 + INT32_MIN
 
 
-def expected(total: int, bias: int, multiplier: int, shift: int, zero: int) -> int:
+def expected(
+    total: int, bias: int, multiplier: int, shift: int, zero: int, *, once: bool = False
+) -> int:
     left = wrapped(wrapped(total + bias) << max(shift, 0))
+    if once:
+        scaled = half_up(Fraction(left * multiplier, 2 ** (31 + max(-shift, 0))))
+        return min(max(scaled + zero, -128), 127)
     high = half_up(Fraction(left * multiplier, 2**31))
     scaled = half_away(Fraction(high, 2 ** max(-shift, 0)))
     return min(max(scaled + zero, -128), 127)
 
 
-def computed(total: int, bias: int, multiplier: int, shift: int, zero: int) -> int:
+def computed(
+    total: int, bias: int, multiplier: int, shift: int, zero: int, *, once: bool = False
+) -> int:
     descriptor = Descriptor(
         opcode=Opcode.FULLY_CONNECTED,
         **dict.fromkeys(("input_address", "output_address"), 0),
@@ -50,6 +57,7 @@ def computed(total: int, bias: int, multiplier: int, shift: int, zero: int) -> i
         output_zero_point=zero,
         activation_min=-128,
         activation_max=127,
+        flags=Flag.ONCE * once,
     )
     sums = np.array([[[total]]], np.int64)
     table = np.array([[bias, multiplier, shift, 0]], np.int64)
@@ -77,6 +85,7 @@ def computed(total: int, bias: int, multiplier: int, shift: int, zero: int) -> i
 def test_edges(total: int, bias: int, multiplier: int, shift: int, zero: int) -> None:
     case = (total, bias, multiplier, shift, zero)
     assert computed(*case) == expected(*case)
+    assert computed(*case, once=True) == expected(*case, once=True)
 
 
 def test_random_values() -> None:
@@ -91,3 +100,4 @@ def test_random_values() -> None:
             rng.randint(-128, 127),
         )
         assert computed(*case) == expected(*case), case
+        assert computed(*case, once=True) == expected(*case, once=True), case

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import seeded
 from tests.kernels import hold
 from tests.unit.ops.test_pairs_tflm import quantized, shapes
 
@@ -15,7 +15,6 @@ from atoll.frontend.tflite import load_tflite
 from atoll.ops.registry import kind_of
 
 Compare = Callable[..., None]
-SEEDS = range(cases(50))
 
 
 def divided(
@@ -47,7 +46,7 @@ def divided(
     return model, [values[at] for at in given]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_division(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     """Factors are the least and the greatest with which TFLM rounds every quotient, and between."""
     rng = np.random.default_rng(9200 + seed)
@@ -60,7 +59,7 @@ def test_division(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -
     equals_tflm(model, rng, given)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_division_of_numbers(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(9300 + seed)
     model, given = divided(rng, tflite_builder, [{"dtype": "int32"}] * 3, 0)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(30))
 
 
 def random_shape(rng: np.random.Generator, most: int = 4) -> tuple[int, ...]:
@@ -53,19 +52,19 @@ def binary_model(
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(100, first=30)
 def test_add(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     equals_tflm(binary_model(rng, tflite_builder, "ADD", quantized(rng, 0.005, 0.4)), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(100, first=30)
 def test_mul(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(100 + seed)
     equals_tflm(binary_model(rng, tflite_builder, "MUL", quantized(rng, 0.001, 1.5)), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(300, first=60)
 def test_quantize(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(200 + seed)
     shape, tensor = random_shape(rng), tflite_builder.Tensor
@@ -93,7 +92,7 @@ SHARES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("types", SHARES)
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(334, first=67)
 def test_softmax(seed: int, types: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(300 + seed)
     source = quantized(rng, 0.0005, 2.0)
@@ -133,7 +132,7 @@ def test_softmax_of_every_distance(
     equals_tflm(model, np.random.default_rng(0), [values])
 
 
-@pytest.mark.parametrize("seed", range(cases(60)))
+@seeded(500, first=100)
 def test_mean(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(400 + seed)
     shape, tensor = random_shape(rng), tflite_builder.Tensor

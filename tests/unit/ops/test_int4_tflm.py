@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import drawn
+from tests.effort import seeded
 from tests.unit.ops.test_convolution_tflm import Layer, spatial_model
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = drawn(100)
 
 
 def packed(model: Any, rng: np.random.Generator) -> Any:
@@ -49,7 +48,7 @@ def dense(rng: np.random.Generator, builder: ModuleType) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["conv_2d", "depthwise_conv_2d", "fully_connected"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(100)
 def test_equals_tflm(
     seed: int, kind: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

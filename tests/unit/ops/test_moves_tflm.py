@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.differential.moves import slice_of, strided_slice_of
-from tests.effort import cases, drawn
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(50))
 QUANTIZED: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
 WIDE: dict[str, Any] = {"dtype": "int16", "scales": (0.05,), "zero_points": (0,)}
 LONGEST = 40
@@ -46,7 +45,7 @@ def moved(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE], ids=["int8", "int16"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_transpose(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -64,7 +63,7 @@ INT32: dict[str, Any] = {"dtype": "int32"}
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
 @pytest.mark.parametrize("every", [False, True])
-@pytest.mark.parametrize("seed", range(cases(30)))
+@seeded(125, first=30)
 def test_squeeze(
     seed: int,
     every: bool,
@@ -85,7 +84,7 @@ def test_squeeze(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE], ids=["int8", "int16"])
-@pytest.mark.parametrize("seed", range(cases(60)))
+@seeded(500, first=100)
 def test_expand_dims(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -99,7 +98,7 @@ def test_expand_dims(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(250, first=50)
 def test_slice(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -113,7 +112,7 @@ def test_slice(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(250, first=50)
 def test_strided_slice(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -131,7 +130,7 @@ def test_strided_slice(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
-@pytest.mark.parametrize("seed", drawn(250, first=15))
+@seeded(250, first=50)
 def test_shape(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -146,7 +145,7 @@ def test_shape(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, INT32], ids=["int8", "int32"])
-@pytest.mark.parametrize("seed", drawn(500, first=30))
+@seeded(500, first=100)
 def test_fill(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -157,7 +156,7 @@ def test_fill(
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
-@pytest.mark.parametrize("seed", range(cases(20)))
+@seeded(334, first=67)
 def test_zeros_like(
     seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -172,7 +171,7 @@ def test_zeros_like(
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("seed", range(cases(40)))
+@seeded(500, first=100)
 def test_broadcast_args(
     seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Callable[..., None]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.differential.picks import DRAWS, Move, int32, space_to_batch
-from tests.effort import drawn
+from tests.effort import seeded
 from tests.kernels import hold
 
 from atoll.frontend.tflite import load_tflite
@@ -74,7 +74,7 @@ def computed(model: Any) -> Any:
     return replace(model, tensors=tensors, inputs=(*model.inputs, at))
 
 
-@pytest.mark.parametrize("seed", drawn(1000, first=50))
+@seeded(1000, first=100)
 @pytest.mark.parametrize("code", DRAWS)
 def test_moves_equal_tflm(
     code: str, seed: int, tflite_builder: ModuleType, equals_tflm: Compare
@@ -90,7 +90,7 @@ def test_moves_equal_tflm(
     equals_tflm(model, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("seed", drawn(1000, first=50))
+@seeded(1000, first=50)
 def test_padded_blocks_equal_padding_and_blocks_of_tflm(
     seed: int, tmp_path: Path, tflite_builder: ModuleType, tflm: Any
 ) -> None:
@@ -119,9 +119,13 @@ def test_padded_blocks_equal_padding_and_blocks_of_tflm(
     hold(kind_of(op).lower(op, graph), values, expected, interpreted=False)
 
 
-@pytest.mark.parametrize("seed", drawn(300, first=20))
-def test_repetitions(seed: int, tmp_path: Path, tflite_builder: ModuleType) -> None:
+@seeded(1000, first=100)
+def test_repetitions(
+    seed: int, tmp_path: Path, tflite_builder: ModuleType, counted: Callable[..., bool]
+) -> None:
     """TFLM has no TILE; it moves values, so that they are numpy's."""
+    if counted("TILE"):
+        return
     chance, rng = Random(f"tile {seed}"), np.random.default_rng(seed)
     shape = shape_for("TILE", chance)
     times = [chance.choice((1, 1, 2, 3)) for _ in shape]
@@ -140,7 +144,7 @@ def test_repetitions(seed: int, tmp_path: Path, tflite_builder: ModuleType) -> N
 
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("code", ["GATHER", "GATHER_ND"])
-@pytest.mark.parametrize("seed", drawn(500, first=20))
+@seeded(500, first=20)
 def test_computed_indices(
     seed: int, code: str, outside: bool, tmp_path: Path, tflite_builder: ModuleType, tflm: Any
 ) -> None:

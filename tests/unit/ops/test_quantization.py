@@ -10,6 +10,7 @@ from atoll.ops.quantization import (
     INT32_MIN,
     activation_range,
     mbqm,
+    mbqm_once,
     multipliers,
     quantize_multiplier,
     rdbp,
@@ -89,6 +90,34 @@ def test_mbqm(x: int, multiplier: int, shift: int, expected: int) -> None:
 def test_mbqm_rounds_twice() -> None:
     """1 * 5/8 / 2 is 0.3125, which one rounding would make 0."""
     assert int(mbqm(1, 5 * 2**28, -1)) == 1
+
+
+def test_mbqm_once_is_the_exact_product_rounded_halves_up() -> None:
+    rng = np.random.default_rng(1)
+    shifts = np.concatenate([np.arange(-31, 31), rng.integers(-31, 31, 4000)])
+    most = 2.0 ** (31 - np.maximum(shifts, 0) - rng.integers(0, 31, shifts.size))
+    values = np.trunc(rng.uniform(-1, 1, shifts.size) * np.maximum(most - 1, 0)).astype(np.int64)
+    factors = rng.choice([0, 2**30, 3 * 2**29, 2**31 - 1], shifts.size)
+    factors = np.where(
+        rng.random(shifts.size) < 0.5, factors, rng.integers(2**30, 2**31, shifts.size)
+    )
+    exact = [
+        floor(Fraction(x * m, 2 ** (31 - s)) + Fraction(1, 2))
+        for x, m, s in zip(values.tolist(), factors.tolist(), shifts.tolist(), strict=True)
+    ]
+    assert mbqm_once(values, factors, shifts).tolist() == exact
+
+
+@pytest.mark.parametrize("shift", [0, 1, 7, 30])
+def test_what_is_shifted_left_is_rounded_once_by_mbqm_too(shift: int) -> None:
+    rng = np.random.default_rng(shift)
+    values, factors = rng.integers(INT32_MIN, 2**31, 2000), rng.integers(0, 2**31, 2000)
+    assert (mbqm_once(values, factors, shift) == mbqm(values, factors, shift)).all()
+
+
+def test_mbqm_once_rounds_once() -> None:
+    """1 * 5/8 / 2 is 0.3125, which `mbqm` makes 1."""
+    assert int(mbqm_once(1, 5 * 2**28, -1)) == 0
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import drawn
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = drawn(200)
 
 
 def quantized(rng: np.random.Generator, low: float, high: float) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def reduction(
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_sum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     source, target = quantized(rng, 0.01, 0.1), quantized(rng, 0.002, 1.0)
@@ -55,7 +54,7 @@ def test_sum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> Non
 
 
 @pytest.mark.parametrize("code", ["REDUCE_MAX", "REDUCE_MIN"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_extreme(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     scale = quantized(rng, 0.01, 0.1)
@@ -63,7 +62,7 @@ def test_extreme(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: 
 
 
 @pytest.mark.parametrize("code", ["ARG_MAX", "ARG_MIN"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_arg(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     shape = tuple(int(size) for size in rng.integers(1, 20, int(rng.integers(1, 4))))

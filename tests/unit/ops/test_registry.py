@@ -105,6 +105,7 @@ def test_features_of_a_convolution(graph: Graph) -> None:
         "groups": 1,
         "macs": 6 * 6 * 8 * 3 * 3 * 4,
         "int8": 1,
+        "rounds_once": 0,
     }
 
 

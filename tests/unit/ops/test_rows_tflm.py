@@ -5,11 +5,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
-from tests.effort import drawn
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = drawn(400)
 
 
 def quantized(rng: np.random.Generator, low: float, high: float) -> dict[str, Any]:
@@ -27,7 +25,7 @@ def model_of(
     return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_cumsum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(int(size) for size in rng.integers(1, 9, int(rng.integers(1, 5))))
@@ -46,7 +44,7 @@ def test_cumsum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> 
     equals_tflm(model_of(tflite_builder, shape, source, target, op, axis), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_normalization(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     leading = tuple(int(size) for size in rng.integers(1, 7, int(rng.integers(0, 4))))
@@ -60,7 +58,7 @@ def test_normalization(seed: int, tflite_builder: ModuleType, equals_tflm: Compa
     equals_tflm(model_of(tflite_builder, shape, quantized(rng, 0.01, 0.1), target, op), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_log_softmax(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     leading = tuple(int(size) for size in rng.integers(1, 7, int(rng.integers(0, 4))))

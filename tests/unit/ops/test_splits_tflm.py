@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.differential.splits import parts_of
-from tests.effort import drawn
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = drawn(340, 20)
 INT8: dict[str, Any] = {"scales": (0.05,), "zero_points": (-7,)}
 INT16: dict[str, Any] = {"dtype": "int16", "scales": (0.05,), "zero_points": (0,)}
 INT32: dict[str, Any] = {"dtype": "int32"}
@@ -63,7 +62,7 @@ def numbers(builder: ModuleType, *values: int, scalar: bool = False) -> Any:
 
 
 @SLICED
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(340, first=67)
 def test_split(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -81,7 +80,7 @@ def test_split(
 
 
 @SLICED
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(340, first=67)
 def test_split_v(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -103,7 +102,7 @@ def test_split_v(
 
 
 @SLICED
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(340, first=67)
 def test_unpack(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -120,7 +119,7 @@ def test_unpack(
 @pytest.mark.parametrize(
     "kept", [INT8, INT16, INT32, INT64], ids=["int8", "int16", "int32", "int64"]
 )
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(340, first=50)
 def test_pack(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -136,7 +135,7 @@ def test_pack(
 @pytest.mark.parametrize(
     "kept", [INT16, INT32, INT64, BOOL], ids=["int16", "int32", "int64", "bool"]
 )
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(340, first=20)
 def test_wide_concatenation(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = range(cases(50))
-SMALL = range(cases(20))
 
 
 def quantized(rng: np.random.Generator, low: float = 0.005, high: float = 0.5) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def unary(
 
 
 @pytest.mark.parametrize("code", ["LOGISTIC", "TANH"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_sigmoid(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     logistic = code == "LOGISTIC"
@@ -52,17 +50,17 @@ def test_sigmoid(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: 
     equals_tflm(unary(rng, tflite_builder, code, source, target), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_hard_swish(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     source = quantized(rng, 1e-4, 50.0) if seed % 3 == 0 else quantized(rng)
     scale = source["scales"][0]
-    target = quantized(rng, scale / 100, scale * (1e6 if seed % 5 == 0 else 10))
+    target = quantized(rng, scale / 100, min(scale * (1e6 if seed % 5 == 0 else 10), 2.0**16))
     equals_tflm(unary(rng, tflite_builder, "HARD_SWISH", source, target), rng)
 
 
 @pytest.mark.parametrize("code", ["RELU", "ABS", "ELU"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_rescaled(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     source = quantized(rng)
@@ -72,7 +70,7 @@ def test_rescaled(seed: int, code: str, tflite_builder: ModuleType, equals_tflm:
     equals_tflm(unary(rng, tflite_builder, code, source, target), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(700, first=150)
 def test_relu6(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(3000 + seed)
     source = quantized(rng, 0.005, 10.0)
@@ -80,7 +78,7 @@ def test_relu6(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> N
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_leaky_relu(
     seed: int, wide: bool, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -96,7 +94,7 @@ def test_leaky_relu(
 
 
 @pytest.mark.parametrize("code", ["RELU", "RELU6", "ABS"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(300, first=50)
 def test_int16(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(5000 + seed)
     source = even(rng)
@@ -104,7 +102,7 @@ def test_int16(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Co
     equals_tflm(unary(rng, tflite_builder, code, source, target), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_rsqrt(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     """TFLM ends the run for what is below the zero point, so that is the least value."""
     rng = np.random.default_rng(6000 + seed)
@@ -112,7 +110,7 @@ def test_rsqrt(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> N
     equals_tflm(unary(rng, tflite_builder, "RSQRT", source, quantized(rng, 0.01, 1.0)), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_rsqrt_of_int16(
     seed: int, tflite_builder: ModuleType, equals_tflm: Callable[..., None]
 ) -> None:
@@ -131,7 +129,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@pytest.mark.parametrize("seed", SMALL)
+@seeded(110, first=20)
 def test_quantize(
     seed: int, pair: tuple[str, str], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -147,7 +145,7 @@ def test_quantize(
 
 
 @pytest.mark.parametrize("code", ["LOGISTIC", "TANH"])
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(500, first=100)
 def test_sigmoid_of_int16(
     seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

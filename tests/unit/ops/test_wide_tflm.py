@@ -5,11 +5,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
-from tests.effort import drawn
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = drawn(300)
 INT32 = 2
 """What the schema calls it."""
 
@@ -107,7 +105,7 @@ def window(rng: np.random.Generator) -> tuple[list[int], list[int], list[int], d
     return kernel, image, places, options
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(300)
 def test_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     kernel, image, places, options = window(rng)
@@ -120,7 +118,7 @@ def test_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) ->
     equals_tflm(model_of(tflite_builder, layer, "CONV_2D", shapes, options, "Conv2DOptions"), rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(300)
 def test_depthwise_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     kernel, image, places, options = window(rng)
@@ -135,7 +133,7 @@ def test_depthwise_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: C
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(300)
 def test_fully_connected(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     rows, depth, outputs = (int(rng.integers(1, high)) for high in (4, 40, 12))
@@ -145,7 +143,7 @@ def test_fully_connected(seed: int, tflite_builder: ModuleType, equals_tflm: Com
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(300, first=80)
 def test_transpose_conv(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(3000 + seed)
     kernel, places, image, options = window(rng)

@@ -5,11 +5,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
-from tests.effort import drawn
+from tests.effort import seeded
 
 Compare = Callable[[Any, np.random.Generator], None]
-SEEDS = drawn(400)
 
 
 def quantized(rng: np.random.Generator, low: float, high: float) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def layer(
     return source, weights, bias, quantized(rng, spread / 200, spread / 20)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(700, first=120)
 def test_transpose_conv(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(seed), tflite_builder.Tensor
     batch, height, width, depth = (int(rng.integers(1, high)) for high in (3, 6, 6, 10))
@@ -82,7 +80,7 @@ def test_transpose_conv(seed: int, tflite_builder: ModuleType, equals_tflm: Comp
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(400)
 def test_grouped_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(1000 + seed), tflite_builder.Tensor
     groups, depth, each = (int(rng.integers(low, high)) for low, high in ((2, 5), (1, 6), (1, 6)))
@@ -127,7 +125,7 @@ def test_grouped_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Com
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(1000, first=200)
 def test_resize_bilinear(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(2000 + seed), tflite_builder.Tensor
     batch, height, width, depth = (int(rng.integers(1, high)) for high in (3, 12, 12, 6))
@@ -155,7 +153,7 @@ def test_resize_bilinear(seed: int, tflite_builder: ModuleType, equals_tflm: Com
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(400)
 def test_batch_matmul(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(3000 + seed), tflite_builder.Tensor
     rows, depth, columns = (int(rng.integers(1, 10)) for _ in range(3))
@@ -209,7 +207,7 @@ def test_batch_matmul(seed: int, tflite_builder: ModuleType, equals_tflm: Compar
     equals_tflm(model, rng)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded(400)
 def test_fully_connected_of_a_computed_filter(
     seed: int, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

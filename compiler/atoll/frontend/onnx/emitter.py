@@ -12,6 +12,7 @@ from atoll.frontend.onnx.model import Array
 from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
+from atoll.ops.rounding import as_onnx
 
 MOST_AXES = 5
 """Of what is transposed; more are joined first."""
@@ -83,7 +84,7 @@ class Emitter:
                 kind=kind,
                 inputs=tuple(operands),
                 outputs=(made,),
-                attributes=attributes,
+                attributes={**attributes, **as_onnx(kind)},
                 index=self.index,
             )
         )

@@ -34,7 +34,7 @@ class AddN(Elementwise):
     """ADD_N, whose sum begins with minus the zero point, as TFLM's does (`reference_ops::AddN`)."""
 
     tflite = TfliteForm(code="ADD_N")
-    rates = Rates(made=45)
+    rates = Rates(made=115)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept 2 to 15 int8 inputs of one shape and quantisation."""

@@ -35,7 +35,7 @@ Compare = Callable[[Expr, Expr], Expr]
 class Extreme(Elementwise):
     """MAXIMUM and MINIMUM of values as they are stored (TFLM: `MaximumMinimumBroadcastSlow`)."""
 
-    rates = Rates(made=35)
+    rates = Rates(made=28)
 
     def __init__(self, code: str, operation: Operation, function: Function) -> None:
         self.tflite = TfliteForm(code=code)  # type: ignore[misc]
@@ -73,7 +73,7 @@ class Comparison(Elementwise):
         numbers: integer types that are compared as they are.
     """
 
-    rates = Rates(made=45)
+    rates = Rates(made=60)
 
     def __init__(
         self, code: str, compare: Callable[[Expr, Expr], Expr], function: Function
@@ -156,7 +156,7 @@ def _alike(op: Operator, graph: Graph) -> Iterator[Fault]:
 class Truth(Elementwise):
     """LOGICAL_AND, LOGICAL_OR and LOGICAL_NOT of truth values, which are 0 or 1."""
 
-    rates = Rates(made=30)
+    rates = Rates(made=26)
 
     def __init__(self, code: str, count: int, operation: Operation) -> None:
         self.tflite = TfliteForm(code=code)  # type: ignore[misc]
@@ -195,7 +195,7 @@ class Select(Elementwise):
     """SELECT_V2: of a truth value and two numbers, one of these (TFLM: `BroadcastSelect5DSlow`)."""
 
     tflite = TfliteForm(code="SELECT_V2")
-    rates = Rates(made=49)
+    rates = Rates(made=38)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a condition and two inputs quantised as the output, which broadcast to it."""

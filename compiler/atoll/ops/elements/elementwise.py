@@ -21,6 +21,7 @@ from atoll.ops.quantization import (
     scale_of,
     zero_point_of,
 )
+from atoll.ops.rounding import rounding_feature
 
 VALUES = np.arange(256, dtype=np.uint8).view(np.int8)
 """The values of int8 in the order of their bytes as numbers without a sign."""
@@ -49,7 +50,8 @@ class Elementwise(OperatorKind):
         """Return the count of elements, and whether an input is smaller than the result."""
         (output,) = graph.results(op)
         smaller = any(x is not None and x.shape != output.shape for x in graph.operands(op))
-        return {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
+        counts = {"macs": 0, "elements": output.elements, "broadcast": int(smaller)}
+        return {**counts, **rounding_feature(op)}
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the same rows, and all of an input that is the same for each row."""

@@ -34,6 +34,7 @@ from atoll.ops.quantization import (
     quantize_multiplier,
     scale_of,
     scaled_by,
+    scaling_of,
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
@@ -54,7 +55,7 @@ class Mul(Elementwise):
         """Multiply; either input may be broadcast."""
         left, right = centred(op, graph, inputs)
         (factor,) = scale_factor(op, graph)
-        return (finished(op, graph, mbqm(left * right, *quantize_multiplier(factor))),)
+        return (finished(op, graph, scaling_of(op)(left * right, *quantize_multiplier(factor))),)
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how the result is scaled, and its least and greatest value."""
@@ -64,7 +65,8 @@ class Mul(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
         factor = quantize_multiplier(*scale_factor(op, graph))
-        scaled = centring(op, graph, lambda terms: loops.mbqm(multiply(*terms), *factor))
+        scaling = loops.scaling_of(op)
+        scaled = centring(op, graph, lambda terms: scaling(multiply(*terms), *factor))
         return lowered(op, graph, scaled, LONG_NEIGHBOURS)
 
 
@@ -72,7 +74,7 @@ class Prelu(Elementwise):
     """PRELU: what is below 0 is multiplied by alpha (TFLM: `BroadcastPrelu4DSlow`)."""
 
     tflite = TfliteForm(code="PRELU")
-    rates = Rates(made=160)
+    rates = Rates(made=240)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an int8 or int16 input and an int8 alpha that broadcast to the output."""
@@ -93,19 +95,19 @@ class Prelu(Elementwise):
         """Scale by one factor from 0 on, and the product by another one below."""
         x, alpha = centred(op, graph, inputs)
         identity, slope = map(quantize_multiplier, _slopes(op, graph))
-        scaled = np.where(x >= 0, mbqm(x, *identity), mbqm(x * alpha, *slope))
+        scaling = scaling_of(op)
+        scaled = np.where(x >= 0, scaling(x, *identity), scaling(x * alpha, *slope))
         return (finished(op, graph, scaled),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Choose number, multiplier and shift, then scale once."""
         identity, slope = map(quantize_multiplier, _slopes(op, graph))
+        scaling = loops.scaling_of(op)
 
         def scaled(terms: Sequence[Expr]) -> Expr:
             x, alpha = terms
             positive = binary(Operation.LE, 0, x)
-            return select(
-                positive, loops.mbqm(x, *identity), loops.mbqm(multiply(x, alpha), *slope)
-            )
+            return select(positive, scaling(x, *identity), scaling(multiply(x, alpha), *slope))
 
         return lowered(op, graph, centring(op, graph, scaled), LONG_NEIGHBOURS)
 

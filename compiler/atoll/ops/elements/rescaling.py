@@ -28,6 +28,7 @@ from atoll.ops.quantization import (
     quantize_multiplier,
     scale_of,
     scaled_by,
+    scaling_of,
     zero_point_of,
 )
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
@@ -163,19 +164,22 @@ class LeakyRelu(Unary):
         """Scale by one factor from 0 on, and by another below."""
         identity, alpha, sign = _leaking(op, graph)
         centred = values - zero_point_of(required(op, graph, 0))
-        scaled = np.where(centred >= 0, mbqm(centred, *identity), sign * mbqm(centred, *alpha))
+        scaling = scaling_of(op)
+        below = sign * scaling(centred, *alpha)
+        scaled = np.where(centred >= 0, scaling(centred, *identity), below)
         return scaled + zero_point_of(graph.results(op)[0])
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
         identity, alpha, sign = _leaking(op, graph)
         zero, (output,) = zero_point_of(required(op, graph, 0)), graph.results(op)
+        scaling = loops.scaling_of(op)
 
         def result(values: Sequence[Expr]) -> Expr:
             centred = subtract(values[0], zero)
-            below = multiply(loops.mbqm(centred, *alpha), sign)
+            below = multiply(scaling(centred, *alpha), sign)
             least = binary(Operation.LE, 0, centred)
-            return finished(output, select(least, loops.mbqm(centred, *identity), below))
+            return finished(output, select(least, scaling(centred, *identity), below))
 
         return result
 

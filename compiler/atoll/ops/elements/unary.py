@@ -28,9 +28,9 @@ from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     LIMITS,
     Integers,
-    mbqm,
     quantize_multiplier,
     scale_of,
+    scaling_of,
     zero_point_of,
 )
 
@@ -165,17 +165,17 @@ class Scaled(Unary):
         """Scale what values are beyond the zero point."""
         (output,) = graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
-        scaled = mbqm(values - zero_point_of(required(op, graph, 0)), *factor)
+        scaled = scaling_of(op)(values - zero_point_of(required(op, graph, 0)), *factor)
         return np.maximum(scaled + zero_point_of(output), self.least(op, graph))
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
         zero, (output,) = zero_point_of(required(op, graph, 0)), graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
-        least = self.least(op, graph)
+        least, scaling = self.least(op, graph), loops.scaling_of(op)
 
         def result(values: Sequence[Expr]) -> Expr:
-            return finished(output, loops.mbqm(subtract(values[0], zero), *factor), least)
+            return finished(output, scaling(subtract(values[0], zero), *factor), least)
 
         return result
 

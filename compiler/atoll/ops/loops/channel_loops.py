@@ -13,9 +13,10 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Dot, Expr, Lowered, Operation, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.kernel_builder import KernelBuilder
+from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.blocks import block_for
-from atoll.ops.loops.fixed_point_loops import mbqm, quantized, rounded_right, scaled_right, srdhm
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
+from atoll.ops.rounding import rounds_once
 
 _STEPS = (4, 3, 2, 1)
 """Products of one sum in one round of the loop, for a single pixel."""
@@ -71,7 +72,8 @@ class ChannelSums:
             is outside of the image. The zero point's part is a constant then, and in start.
         axis: dimension of the weights that runs over output channels.
         arithmetic: of the core.
-        lanes: channels that are computed at once, in the lanes of vectors; `srdhm` scales them.
+        lanes: channels that are computed at once, in the lanes of vectors; whose products have a
+            high half.
         weights: in the order in which they are wanted, if not in the operand's.
     """
 
@@ -113,7 +115,7 @@ class ChannelSums:
         largest = np.abs(bias.astype(np.int64)) + _LARGEST_INPUT * np.abs(rows).sum(axis=1)
         offset = (abs(self._y_zero) + 1) * 2.0 ** np.maximum(-shifts, 0)
         self._rights = bool((shifts < 0).all() and (largest + offset < _LARGEST_SUM).all())
-        self._lanes = lanes
+        self._lanes, self._once = lanes, rounds_once(op)
         if self._rights:
             shifts = -shifts
             if lanes == 1:  # as `scaled_right` takes them
@@ -151,16 +153,21 @@ class ChannelSums:
         multiplier = builder.let("multiplier", self._multiplier[channel])
         shift = builder.let("shift", self._shift[channel])
         if not self._rights:
-            return lambda total: quantized(
-                mbqm(total, multiplier, shift), self._y_zero, self._limits
+            scaling = loops.mbqm_once if self._once else loops.mbqm
+            return lambda total: loops.quantized(
+                scaling(total, multiplier, shift), self._y_zero, self._limits
             )
         halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))
         offset = builder.let("offset", halves)
 
         def scaled(total: Expr) -> Expr:
-            if self._lanes > 1:
-                return rounded_right(srdhm(total, multiplier), shift, offset)
-            return scaled_right(total, multiplier, shift, offset)
+            if self._lanes == 1:
+                right = loops.scaled_right_once if self._once else loops.scaled_right
+                return right(total, multiplier, shift, offset)
+            if self._once:
+                high = add(loops.sdhm(total, multiplier), offset)
+                return binary(Operation.SHR, high, shift)
+            return loops.rounded_right(loops.srdhm(total, multiplier), shift, offset)
 
         return lambda total: clamp(scaled(total), *self._limits)
 

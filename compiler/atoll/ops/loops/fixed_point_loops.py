@@ -3,9 +3,13 @@
 They equal `atoll.ops.quantization` bit for bit (ARITHMETIC: double rounding).
 """
 
+from collections.abc import Callable
+
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import Operand, add, binary, cast, clamp, maximum, multiply, subtract
+from atoll.ir.graph import Operator
 from atoll.ir.tir import Call, Cast, Const, Conversion, Expr, Operation, PrimFunc, Type
+from atoll.ops.rounding import rounds_once
 
 
 def rounded_high_half(a: Expr, b: Expr) -> Expr:
@@ -45,6 +49,18 @@ def _mbqm() -> PrimFunc:
     return builder.function(rdbp(high, maximum(subtract(0, shift), 0)))
 
 
+def _mbqm_once() -> PrimFunc:
+    builder = FunctionBuilder("mbqm_once")
+    x, multiplier, shift = (builder.scalar(name) for name in ("x", "multiplier", "shift"))
+    shifted = binary(Operation.SHL, x, maximum(shift, 0))
+    product = multiply(cast(shifted, Type.I64), cast(multiplier, Type.I64))
+    right = builder.let("right", cast(maximum(subtract(0, shift), 0), Type.I64))
+    half = binary(Operation.SHL, Const(1, Type.I64), add(right, 30))
+    return builder.function(
+        cast(binary(Operation.SHR, add(product, half), add(right, 31)), Type.I32)
+    )
+
+
 def _rounded_right() -> PrimFunc:
     """Half away from zero is half up, less one for what is negative."""
     builder = FunctionBuilder("rounded_right")
@@ -62,6 +78,22 @@ def _scaled_right() -> PrimFunc:
     whole = cast(binary(Operation.SHR, product, 32), Type.I32)
     high = builder.let("high", add(whole, half))
     return builder.function(rounded_right(high, right, offset))
+
+
+def _sdhm() -> PrimFunc:
+    builder = FunctionBuilder("sdhm")
+    a, b = builder.scalar("a"), builder.scalar("b")
+    product = multiply(cast(a, Type.I64), cast(b, Type.I64))
+    high = binary(Operation.MIN, binary(Operation.SHR, product, 31), 2**31 - 1)
+    return builder.function(cast(high, Type.I32))
+
+
+def _scaled_right_once() -> PrimFunc:
+    builder = FunctionBuilder("scaled_right_once")
+    x, doubled, right, offset = (builder.scalar(n) for n in ("x", "doubled", "right", "offset"))
+    product = multiply(cast(x, Type.I64), Cast(Conversion.ZEXT, doubled, Type.I64))
+    high = cast(binary(Operation.SHR, product, 32), Type.I32)
+    return builder.function(binary(Operation.SHR, add(high, offset), right))
 
 
 def _call(function: str, *arguments: Operand) -> Expr:
@@ -83,6 +115,16 @@ def mbqm(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
     return _call("mbqm", x, multiplier, shift)
 
 
+def mbqm_once(x: Operand, multiplier: Operand, shift: Operand) -> Expr:
+    """Call `mbqm_once`: likewise, rounded once, halves up."""
+    return _call("mbqm_once", x, multiplier, shift)
+
+
+def scaling_of(op: Operator) -> Callable[[Operand, Operand, Operand], Expr]:
+    """Return `mbqm_once` if an operator rounds once, else `mbqm`."""
+    return mbqm_once if rounds_once(op) else mbqm
+
+
 def scaled_right(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
     """Call `scaled_right`: `mbqm` for what is shifted to the right, and its zero point.
 
@@ -100,6 +142,20 @@ def rounded_right(high: Operand, right: Operand, offset: Operand) -> Expr:
     return _call("rounded_right", high, right, offset)
 
 
+def sdhm(a: Operand, b: Operand) -> Expr:
+    """Call `sdhm`: the high half of 2 * a * b, rounded down; only MIN * MIN saturates."""
+    return _call("sdhm", a, b)
+
+
+def scaled_right_once(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
+    """Call `scaled_right_once`: what `scaled_right` is to `mbqm`, to `mbqm_once`.
+
+    What the product has below its high word is less than one of the steps of `offset`, so that it
+    cannot change the result.
+    """
+    return _call("scaled_right_once", x, doubled, right, offset)
+
+
 def quantized(value: Expr, zero_point: int, limits: tuple[int, int]) -> Expr:
     """Move a scaled sum to the output's zero point and clamp it; it fits `I8`."""
     return clamp(add(value, zero_point), *limits)
@@ -111,4 +167,7 @@ LIBRARY: tuple[PrimFunc, ...] = (
     _mbqm(),
     _rounded_right(),
     _scaled_right(),
+    _mbqm_once(),
+    _sdhm(),
+    _scaled_right_once(),
 )

@@ -17,7 +17,7 @@ from atoll.ir.tir import Call, Const, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops.channel_loops import Channels, ChannelSums
-from atoll.ops.loops.fixed_point_loops import mbqm
+from atoll.ops.loops.fixed_point_loops import scaling_of
 from atoll.ops.quantization import activation_range, channel_scaling, reduced_multiplier
 
 
@@ -67,6 +67,7 @@ class WideSums:
         if self._type is Type.I64:
             multipliers = reduced_multiplier(multipliers).astype(np.int32)
             shifts = (15 - shifts).astype(np.int32)
+        self._scaling = scaling_of(op)
         self._multiplier = Channels(self.builder, "multiplier", multipliers)
         self._shift = Channels(self.builder, "shift", shifts)
         self._y = self.builder.output()
@@ -97,7 +98,7 @@ class WideSums:
 
     def _scaled(self, total: Expr, multiplier: Expr, shift: Expr) -> Expr:
         if self._type is Type.I32:
-            return mbqm(total, multiplier, shift)
+            return self._scaling(total, multiplier, shift)
         return Call("scaled_wide", (total, multiplier, shift), Type.I32)
 
     def dot(

@@ -31,7 +31,7 @@ def _options(options: Any, shapes: Shapes) -> Attributes:
 class _Gathered(Movement):
     """What the kinds share: computed indices outside the input are drawn in."""
 
-    rates = Rates(made=24)
+    rates = Rates(made=36)
 
     @abstractmethod
     def fitting(self, op: Operator, graph: Graph) -> Iterator[Fault]:

@@ -68,6 +68,10 @@ class Fill(Movement):
         """Keep apart."""
         return (None,)
 
+    def cycles(self, op: Operator, graph: Graph) -> int:
+        """Count bytes."""
+        return self.rates.made * graph.results(op)[0].size
+
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Store the value everywhere."""
         builder = KernelBuilder(op, graph)

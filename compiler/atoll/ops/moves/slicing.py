@@ -91,7 +91,7 @@ class Slice(Slicing):
     """SLICE from `begin`, `size` elements or, if that is -1, all; TFLM: `SliceEval`."""
 
     tflite = TfliteForm(code="SLICE", constants={1: "begin", 2: "size"})
-    rates = Rates(made=9)
+    rates = Rates(made=20)
     most_dimensions = 5
     table_types = ("int32", "int64")
 

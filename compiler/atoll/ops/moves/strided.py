@@ -55,7 +55,7 @@ class Strided(Movement):
     With its result over the operand bytes move one by one.
     """
 
-    rates = Rates(made=18)
+    rates = Rates(made=22)
     slower_over_operands = True
     parallel = ("i0",)
 

@@ -47,7 +47,7 @@ class Cumsum(OperatorKind):
         read=_options,
         constants={1: "axis"},
     )
-    rates = Rates(made=76)
+    rates = Rates(made=136)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 and one constant axis."""

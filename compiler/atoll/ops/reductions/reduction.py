@@ -17,6 +17,7 @@ from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.quantization import Integers
+from atoll.ops.rounding import rounding_feature
 
 Extents = list[tuple[int, int]]
 
@@ -40,6 +41,7 @@ class Reduction(OperatorKind):
             "rows": rows,
             "channels": channels,
             "apart": int(apart),
+            **rounding_feature(op),
         }
 
     def reference(

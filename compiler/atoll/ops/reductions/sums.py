@@ -16,10 +16,10 @@ from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     Integers,
     activation_range,
-    mbqm,
     quantize_multiplier,
     scale_of,
     scaled_by,
+    scaling_of,
     zero_point_of,
 )
 from atoll.ops.reductions.reduction import Reduction, Values, axes_of, reduced_elements, rules
@@ -58,7 +58,7 @@ class ScaledSum(Reduction):
         """Scale the sums of the values less their zero point."""
         x, (output,) = required(op, graph, 0), graph.results(op)
         sums = (values - zero_point_of(x)).sum(axis=axes_of(op, graph))
-        scaled = mbqm(sums, *self.scaling(op, graph)) + zero_point_of(output)
+        scaled = scaling_of(op)(sums, *self.scaling(op, graph)) + zero_point_of(output)
         return np.clip(scaled, *activation_range(op, output))
 
     def result(self, op: Operator, graph: Graph, builder: KernelBuilder, values: Values) -> Expr:
@@ -67,7 +67,7 @@ class ScaledSum(Reduction):
         total[0] = 0
         with values() as (value, _):
             total[0] = add(total[0], subtract(value, zero_point_of(required(op, graph, 0))))
-        scaled = loops.mbqm(total[0], *self.scaling(op, graph))
+        scaled = loops.scaling_of(op)(total[0], *self.scaling(op, graph))
         (output,) = graph.results(op)
         return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
 

@@ -22,13 +22,14 @@ from atoll.ops.loops.channel_loops import block_width
 from atoll.ops.loops.wide_sums import SCALED_WIDE, factors, is_wide, scaled_wide
 from atoll.ops.quantization import (
     activation_range,
-    mbqm,
     mbqm_wide,
     quantize_multiplier,
     scale_of,
     scaled_by,
+    scaling_of,
     zero_point_of,
 )
+from atoll.ops.rounding import rounding_feature
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 
 RANKS = range(2, 6)
@@ -89,6 +90,7 @@ class BatchMatmul(OperatorKind):
             "rows": left.rows,
             "columns": right.columns,
             "depth": left.columns,
+            **rounding_feature(op),
         }
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
@@ -109,7 +111,7 @@ class BatchMatmul(OperatorKind):
             for name, values in zip(("adj_x", "adj_y"), operands, strict=True)
         )
         sums = (left @ right).astype(np.int64)
-        scale = mbqm_wide if is_wide(op, graph) else mbqm
+        scale = mbqm_wide if is_wide(op, graph) else scaling_of(op)
         scaled = scale(sums, *quantize_multiplier(*_factor(op, graph))) + zero_point_of(output)
         return (np.clip(scaled, *activation_range(op, output)).astype(output.dtype),)
 
@@ -121,11 +123,12 @@ class BatchMatmul(OperatorKind):
         (left, right), (output,) = _matrices(op, graph), graph.results(op)
         zeros = [zero_point_of(graph.tensor(name)) for name in op.inputs]
         factor, wide = quantize_multiplier(*_factor(op, graph)), is_wide(op, graph)
+        scaling = loops.scaling_of(op)
         builder, lanes = KernelBuilder(op, graph), block_width(right.columns)
         a, b, y = builder.input(0, "a"), builder.input(1, "b"), builder.output()
 
         def stored(total: Expr) -> Expr:
-            scaled = scaled_wide(total, *factor) if wide else loops.mbqm(total, *factor)
+            scaled = scaled_wide(total, *factor) if wide else scaling(total, *factor)
             return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
 
         batches = [left.batch, right.batch]

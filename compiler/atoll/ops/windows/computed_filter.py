@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from atoll.errors import Fault
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import Attribute, Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kind import Parts
+from atoll.ops.rounding import ROUNDING
 
 CLAMPS = ("none", "relu", "relu6")
 """Activations that operators of their own do as well."""
@@ -44,7 +45,7 @@ def product(op: Operator, graph: Graph) -> Parts:
         tensors.append(replace(tensor, name=f"{op.name}_{name}", shape=shape, data=None))
         return tensors[-1].name
 
-    def part(kind: str, inputs: tuple[str, ...], made: str, **attributes: bool) -> None:
+    def part(kind: str, inputs: tuple[str, ...], made: str, **attributes: Attribute) -> None:
         name = op.name if kind == "batch_matmul" else f"{op.name}_to_{made}"
         operators.append(
             Operator(
@@ -63,9 +64,10 @@ def product(op: Operator, graph: Graph) -> Parts:
         part("reshape", (x.name,), flat)
     clamp = str(op.attributes.get("activation", "none"))
     shaped, clamped = len(output.shape) == 2, clamp != "none"
+    rounding = {name: op.attributes[name] for name in (ROUNDING,) if name in op.attributes}
     last = output.name if shaped else like(output, "flat", (rows, outputs))
     made = like(output, "product", (rows, outputs)) if clamped else last
-    part("batch_matmul", (flat, weights.name), made, adj_x=False, adj_y=True)
+    part("batch_matmul", (flat, weights.name), made, adj_x=False, adj_y=True, **rounding)
     if clamped:
         part(clamp, (made,), last)
     if not shaped:

@@ -21,10 +21,11 @@ from atoll.ops.quantization import (
     bounds_of,
     channel_factors,
     channel_scaling,
-    mbqm,
     mbqm_wide,
+    scaling_of,
     zero_point_of,
 )
+from atoll.ops.rounding import rounding_feature
 from atoll.ops.tflite_form import Attributes, Shapes, activation, height_and_width, steps
 from atoll.ops.window import Window
 from atoll.ops.windows import window_rules
@@ -112,6 +113,7 @@ class Convolution(OperatorKind):
             "groups": self.groups(x, weights),
             "macs": output.elements * (weights.elements // output.shape[-1]),
             "int8": int(types == {"int8"} and not any(weights.quantization.zero_points)),
+            **rounding_feature(op),
         }
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
@@ -130,7 +132,7 @@ class Convolution(OperatorKind):
         sums = self.sums(op, graph, image - zero_point_of(x), kernel.astype(np.float64))
         bias, multiplier, shift = channel_scaling(op, graph)
         wide = is_wide(op, graph) and not adds_in_32_bits(op, graph)
-        scale = mbqm_wide if wide else mbqm
+        scale = mbqm_wide if wide else scaling_of(op)
         scaled = scale(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
         result = np.clip(scaled, *activation_range(op, output))
         return (result.astype(output.dtype).reshape(output.shape),)

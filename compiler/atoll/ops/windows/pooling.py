@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from atoll.ir.expressions import add, binary, clamp, maximum, multiply, select, subtract
-from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.expressions import add, binary, cast, clamp, maximum, multiply, select, subtract
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
@@ -17,7 +17,8 @@ from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.loops.channel_loops import block_width
 from atoll.ops.loops.window_loops import Pixel, window_of
 from atoll.ops.overlap import window_distance
-from atoll.ops.quantization import Integers, activation_range, bounds_of
+from atoll.ops.quantization import LIMITS, Integers, activation_range, bounds_of, zero_point_of
+from atoll.ops.rounding import rounding_feature, rounds_to_even
 from atoll.ops.tflite_form import (
     Attributes,
     Shapes,
@@ -80,7 +81,7 @@ class Pooling(OperatorKind):
     ) -> tuple[Array, ...]:
         """Pool every window."""
         (output,) = graph.results(op)
-        pooled = self.pooled(np.asarray(inputs[0], np.int64), _window(op))
+        pooled = self.pooled(np.asarray(inputs[0], np.int64), op, graph)
         return (np.clip(pooled, *activation_range(op, output)).astype(output.dtype),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
@@ -95,20 +96,30 @@ class Pooling(OperatorKind):
         return window_rows(op, _window(op), x.shape[1], rows) if x.dtype == "int8" else None
 
     @abstractmethod
-    def pooled(self, image: Integers, window: Window) -> Integers:
+    def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Return one value for each window and channel [N, OH, OW, C]."""
 
 
 class AveragePool2D(Pooling):
-    """AVERAGE_POOL_2D: the mean of the taps inside the image, halves away from zero."""
+    """AVERAGE_POOL_2D: the mean of the taps inside the image, halves away from zero or to even."""
 
     tflite = TfliteForm(code="AVERAGE_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
     rates = Rates(tap=14, made=50)
 
-    def pooled(self, image: Integers, window: Window) -> Integers:
+    def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Return how halves are rounded, too."""
+        return {**super().features(op, graph), **rounding_feature(op)}
+
+    def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Divide sums as C does, after adding half the divisor to the magnitude."""
+        window = _window(op)
         sums = window.patches(image, 0).sum(axis=(4, 5))
         taps = window.patches(np.ones_like(image), 0).sum(axis=(4, 5))
+        if rounds_to_even(op):
+            down, rest = np.divmod(sums, taps)
+            odd = (down + zero_point_of(required(op, graph, 0))) & 1
+            even: Integers = down + (2 * rest + odd > taps)
+            return even
         means: Integers = np.sign(sums) * ((np.abs(sums) + taps // 2) // taps)
         return means
 
@@ -118,7 +129,9 @@ class AveragePool2D(Pooling):
         def mean(builder: KernelBuilder, pixel: Pixel) -> Callable[[Expr], Expr]:
             rows, columns = (subtract(end, begin) for begin, end in (pixel.rows, pixel.columns))
             taps = builder.let("taps", maximum(multiply(rows, columns), 1))
-            return lambda total: rounded_quotient(total, taps)
+            if not rounds_to_even(op):
+                return lambda total: rounded_quotient(total, taps)
+            return lambda total: _even_quotient(builder, total, taps, required(op, graph, 0))
 
         return _pooled(op, graph, start=0, combine=add, finish=mean)
 
@@ -129,9 +142,9 @@ class MaxPool2D(Pooling):
     tflite = TfliteForm(code="MAX_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
     rates = Rates(tap=19)
 
-    def pooled(self, image: Integers, window: Window) -> Integers:
+    def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Let padding lose against every value."""
-        greatest: Integers = window.patches(image, LEAST).max(axis=(4, 5))
+        greatest: Integers = _window(op).patches(image, LEAST).max(axis=(4, 5))
         return greatest
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
@@ -160,6 +173,17 @@ def rounded_quotient(total: Expr, count: Expr) -> Expr:
     half = binary(Operation.SHR, count, 1)
     nudged = select(binary(Operation.LT, 0, total), add(total, half), subtract(total, half))
     return binary(Operation.DIV, nudged, count)
+
+
+def _even_quotient(builder: KernelBuilder, total: Expr, count: Expr, x: Tensor) -> Expr:
+    """Divide a sum of values of `x`, halves to even as seen from its zero point."""
+    least = LIMITS[x.dtype][0]
+    above = builder.let("above", subtract(total, multiply(count, least)))
+    down = builder.let("down", binary(Operation.DIV, above, count))
+    rest = subtract(above, multiply(down, count))
+    odd = binary(Operation.AND, add(down, zero_point_of(x)), 1)
+    more = binary(Operation.LT, count, add(rest, rest, odd))
+    return add(down, cast(more, Type.I32), least)
 
 
 def _pooled(

@@ -15,8 +15,9 @@ from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
 from atoll.ops.overlap import MOST_PIXELS, pixel_distance, read_from, useful
-from atoll.ops.quantization import Integers
+from atoll.ops.quantization import Integers, zero_point_of
 from atoll.ops.resizing import resizing_features, resizing_options
+from atoll.ops.rounding import rounding_feature, rounds_to_even
 from atoll.ops.tflite_form import TfliteForm
 
 ONE_BITS = 10
@@ -84,7 +85,7 @@ class ResizeBilinear(OperatorKind):
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the extents and the options; there are no multiply-accumulates."""
-        return resizing_features(op, graph)
+        return {**resizing_features(op, graph), **rounding_feature(op)}
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -99,7 +100,10 @@ class ResizeBilinear(OperatorKind):
         ]
         weight = down[2][:, np.newaxis, np.newaxis]
         total = (rows[0] * (ONE - weight) + rows[1] * weight).astype(np.int64)
-        return (((total + ONE * ONE // 2 - (total < 0)) >> 2 * ONE_BITS).astype(np.int8),)
+        less: Integers = (total < 0).astype(np.int64)
+        if rounds_to_even(op):
+            less = 1 - (((total >> 2 * ONE_BITS) + zero_point_of(required(op, graph, 0))) & 1)
+        return (((total + ONE * ONE // 2 - less) >> 2 * ONE_BITS).astype(np.int8),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep what the current pixel and later ones read until it is done."""
@@ -117,7 +121,15 @@ class ResizeBilinear(OperatorKind):
             graph.results(op),
         )
         down, across = _sides(op, graph)
-        builder = KernelBuilder(op, graph)
+        builder, zero = KernelBuilder(op, graph), zero_point_of(graph.tensor(op.inputs[0]))
+
+        def more(total: Expr) -> Expr:
+            """Return -1 where halves are rounded down, else 0."""
+            if not rounds_to_even(op):
+                return binary(Operation.SHR, total, 31)
+            even = add(binary(Operation.SHR, total, 2 * ONE_BITS), zero)
+            return subtract(binary(Operation.AND, even, 1), 1)
+
         x, y = builder.input(0, "x"), builder.output()
         with builder.loop("n", 0, batches) as n, builder.loop("oy", 0, down.output) as oy:
             *rows, low = down.at(builder, "y", oy)
@@ -143,8 +155,7 @@ class ResizeBilinear(OperatorKind):
                         for corner, weight in zip(corners, weights, strict=True)
                     ]
                     total = builder.let("total", add(*terms))
-                    sign = binary(Operation.SHR, total, 31)
-                    rounded = add(total, ONE * ONE // 2, sign)
+                    rounded = add(total, ONE * ONE // 2, more(total))
                     y[add(target, c)] = binary(Operation.SHR, rounded, 2 * ONE_BITS)
         return builder.lowered()
 

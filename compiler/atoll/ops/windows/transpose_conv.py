@@ -17,6 +17,7 @@ from atoll.ops.kind import Distances, Rates
 from atoll.ops.loops.channel_loops import block_width
 from atoll.ops.loops.wide_sums import simple_sums
 from atoll.ops.overlap import MOST_PIXELS, NONE, Bytes, pixel_distance, read_from, useful
+from atoll.ops.rounding import rounding_feature
 from atoll.ops.tflite_form import (
     SAME,
     VALID,
@@ -133,6 +134,7 @@ class TransposeConv(Convolution):
             **{"out_height": down.output, "out_width": across.output, "out_channels": outputs},
             **{"depth_multiplier": 1, "groups": 1, "macs": x.elements * outputs * height * width},
             "int8": int(types == {"int8"}),
+            **rounding_feature(op),
         }
 
     def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:

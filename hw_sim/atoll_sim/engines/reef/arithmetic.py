@@ -76,7 +76,7 @@ def greatest_products(
 def requantise(
     command: Command, sums: NDArray[np.int64], table: NDArray[np.int64]
 ) -> NDArray[np.int8]:
-    """Add the bias, scale with two roundings, add the zero point and clamp.
+    """Add the bias, scale, add the zero point and clamp.
 
     Args:
         command: zero point and activation range.
@@ -84,7 +84,8 @@ def requantise(
         table: [O, 4] of bias, multiplier (never negative, so nothing saturates), shift, unused.
     """
     bias, multiplier, shift = table[:, 0], table[:, 1], table[:, 2]
-    scaled = rescaled(sums + bias, multiplier, shift) + command.signed_byte(11, 1)
+    scale = rescaled_once if command.once else rescaled
+    scaled = scale(sums + bias, multiplier, shift) + command.signed_byte(11, 1)
     low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
     clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
     return clamped.astype(np.int8)
@@ -103,6 +104,17 @@ def rescaled(
     divisor = np.int64(1) << np.maximum(-shift, 0)
     magnitude = (np.abs(high) + (divisor >> 1)) // divisor
     scaled: NDArray[np.int64] = np.where(high < 0, -magnitude, magnitude)
+    return scaled
+
+
+def rescaled_once(
+    values: NDArray[np.int64], multiplier: NDArray[np.int64], shift: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Scale with one rounding, halves up."""
+    shifted = (values << np.maximum(shift, 0)).astype(np.int32)
+    # Half a step more, and rounded down; one bit less than 64 is enough for what is added.
+    places = 31 + np.maximum(-shift, 0)
+    scaled: NDArray[np.int64] = ((shifted.astype(np.int64) * multiplier >> (places - 1)) + 1) >> 1
     return scaled
 
 

@@ -140,6 +140,11 @@ class Command:
         """The greatest product of a window counts instead of the sum."""
         return bool(self.half(12, True) & 8)
 
+    @property
+    def once(self) -> bool:
+        """Sums and products are rounded once."""
+        return bool(self.half(11, False) & 1 if self.over_elements else self.half(12, True) & 16)
+
     def error(self, instance: Mapping[str, int]) -> ErrorCode:
         """Say what makes the command illegal for an `instance`, by its parameters.
 
@@ -209,7 +214,11 @@ class Command:
             scaled = not any(self.words[6:8]) and not any(shifts[:2])
         else:
             scaled = all(word < 1 << 31 and -31 <= shift <= 0 for word, shift in operands)
-        reserved = (self.words[9] >> 24, self.words[10] >> 24, self.half(11, False))
+        reserved = (
+            self.words[9] >> 24,
+            self.words[10] >> 24,
+            self.half(11, False) >> (self.opcode == MUL),
+        )
         return (
             not any((*reserved, *self.words[12:16]))
             and self.words[4] == self.words[3]
@@ -223,7 +232,7 @@ class Command:
         counts = (*self.input_shape, *self.output_shape, *self.kernel, *self.stride)
         low, high = self.signed_byte(11, 2), self.signed_byte(11, 3)
         return (
-            self.half(12, True) <= 15
+            self.half(12, True) <= 31
             and (not self.by_lines or self._lines_are_legal(instance))
             and (not self.joined or self._joined_is_legal(instance))
             and (not self.greatest or (self.depthwise and not self.by_lines))

@@ -23,6 +23,7 @@ class Flag(IntFlag):
     LINES = 2
     JOINED = 4
     GREATEST = 8
+    ONCE = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

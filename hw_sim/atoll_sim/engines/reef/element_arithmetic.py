@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.engines.reef.arithmetic import rescaled
+from atoll_sim.engines.reef.arithmetic import rescaled, rescaled_once
 from atoll_sim.engines.reef.decode import ADD, Command
 
 _MORE_BITS = 20
@@ -28,7 +28,8 @@ def element_results(
         )
     else:
         total = terms[0] * terms[1]
-    scaled = rescaled(np.asarray(total, np.int64), *_scale(command, 2)) + command.signed_byte(10, 2)
+    scale = rescaled_once if command.once else rescaled
+    scaled = scale(np.asarray(total, np.int64), *_scale(command, 2)) + command.signed_byte(10, 2)
     low, high = command.signed_byte(11, 2), command.signed_byte(11, 3)
     clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), high)
     return clamped.astype(np.int8)

@@ -14,6 +14,7 @@ from atoll.lower.accelerator import Job
 from atoll.ops.elements.addition import add_factors
 from atoll.ops.elements.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
+from atoll.ops.rounding import rounds_once
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
@@ -49,7 +50,7 @@ class ElementDescriptor(encode.Descriptor):
     second_zero_point: int
     output_zero_point: int
     reserved_10: int = 0
-    reserved_11: int = 0
+    flags: int = 0
     activation_min: int
     activation_max: int
     reserved_12: int = 0
@@ -108,6 +109,7 @@ def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> byt
         first_zero_point=zero_point_of(operand(op, graph, 0)),
         second_zero_point=zero_point_of(operand(op, graph, 1)),
         output_zero_point=zero_point_of(output),
+        flags=int(rounds_once(op)),
         activation_min=low,
         activation_max=high,
     ).encode()

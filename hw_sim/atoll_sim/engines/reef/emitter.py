@@ -8,6 +8,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
+from atoll.ops.rounding import rounds_once
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef import elements, moves, shares
@@ -188,7 +189,8 @@ def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:
         flags=Flag.UNIFORM * shape.uniform
         | Flag.LINES * shape.lines
         | Flag.JOINED * shape.joined
-        | Flag.GREATEST * shape.greatest,
+        | Flag.GREATEST * shape.greatest
+        | Flag.ONCE * rounds_once(op),
         input_row_pitch=0,
         weight_block_bytes=0,
         kernel_row_bytes=shape.kernel_row,

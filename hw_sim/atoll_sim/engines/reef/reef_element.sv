@@ -1,7 +1,7 @@
 // One element of ADD or MUL, in nine stages.
 //
 // ADD scales both operands with 20 more bits, adds them, and scales the sum; MUL scales the
-// product. All roundings are those of gemmlowp, bit for bit.
+// product. All roundings are those of gemmlowp, bit for bit; a product may be rounded once.
 module reef_element
   import reef_pkg::*;
 (
@@ -50,13 +50,13 @@ module reef_element
         product2_q <= first1_q * second1_q;
       end
       if (valid_i[2]) begin
-        first3_q   <= rounded_high_half(64'(first2_q) * Shift20);
-        second3_q  <= rounded_high_half(64'(second2_q) * Shift20);
+        first3_q   <= rounded_high_half(64'(first2_q) * Shift20, 1'b1);
+        second3_q  <= rounded_high_half(64'(second2_q) * Shift20, 1'b1);
         product3_q <= product2_q;
       end
       if (valid_i[3]) begin
-        first4_q   <= 32'(rounded_shift(first3_q, first_places));
-        second4_q  <= 32'(rounded_shift(second3_q, second_places));
+        first4_q   <= 32'(rounded_shift(first3_q, first_places, 1'b1));
+        second4_q  <= 32'(rounded_shift(second3_q, second_places, 1'b1));
         product4_q <= product3_q;
       end
       if (valid_i[4]) total_q <= add ? first4_q + second4_q : 32'(product4_q);
@@ -71,6 +71,7 @@ module reef_element
     .sum_i        (total_q),
     .multiplier_i (command_i.result_multiplier),
     .shift_i      (command_i.result_shift[5:0]),
+    .once_i       (command_i.once),
     .output_zero_i(command_i.output_zero),
     .minimum_i    (command_i.activation_min),
     .maximum_i    (command_i.activation_max),

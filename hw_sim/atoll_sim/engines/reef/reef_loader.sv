@@ -180,6 +180,7 @@ module reef_loader
           minimum: descriptor_i.activation_min,
           maximum: descriptor_i.activation_max,
           greatest: descriptor_i.greatest,
+          once: descriptor_i.once,
           lane_byte: '0,
           last_lane: paired ? 4'(OutputLanes - 1) : 4'(final_lane),
           row: 14'(row),

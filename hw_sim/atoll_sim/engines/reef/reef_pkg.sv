@@ -17,7 +17,8 @@ package reef_pkg;
     logic [31:0] kernel_row_bytes;
     logic [31:0] weight_block_bytes;
     logic [31:0] row_pitch;
-    logic [11:0] reserved_12;
+    logic [10:0] reserved_12;
+    logic        once;
     logic        greatest;
     logic        joined;
     logic        lines;
@@ -53,7 +54,8 @@ package reef_pkg;
     logic [127:0] reserved_12;
     logic [7:0]   activation_max;
     logic [7:0]   activation_min;
-    logic [15:0]  reserved_11;
+    logic [14:0]  reserved_11;
+    logic         once;
     logic [7:0]   reserved_10;
     logic [7:0]   output_zero;
     logic [7:0]   second_zero;
@@ -156,6 +158,7 @@ package reef_pkg;
     unused = ^command;
     return command.reserved_12 == 0 && command.reserved_11 == 0 && command.reserved_10 == 0
         && command.reserved_9 == 0 && command.elements != 0
+        && !(command.once && command.opcode == OpAdd)
         && command.second_address_again == command.second_address
         && signed'(command.activation_min) <= signed'(command.activation_max)
         && operand_fits(command.opcode == OpAdd, command.first_multiplier, command.first_shift)
@@ -163,20 +166,20 @@ package reef_pkg;
         && (command.result_shift <= 8'd30 || command.result_shift >= 8'd225);
   endfunction
 
-  // Doubles and divides by 2^32, to nearest, halves up; only the product of the two most negative
-  // numbers does not fit.
-  function automatic logic [31:0] rounded_high_half(logic [63:0] product);
+  // Doubles and divides by 2^32, to nearest, halves up, or else down; only the product of the two
+  // most negative numbers does not fit.
+  function automatic logic [31:0] rounded_high_half(logic [63:0] product, logic nearest);
     if (product == 64'h4000_0000_0000_0000) return 32'h7fff_ffff;
-    return 32'((product + 64'h4000_0000) >> 31);
+    return 32'((product + {33'd0, nearest, 30'd0}) >> 31);
   endfunction
 
-  // Divides by a power of two, to nearest, halves away from zero.
+  // Divides by a power of two, to nearest, halves away from zero, or else up.
   function automatic logic signed [32:0] rounded_shift(logic signed [31:0] value,
-                                                       logic [4:0] places);
+                                                       logic [4:0] places, logic away);
     logic [31:0] mask, threshold;
     logic round_up;
     mask      = (32'd1 << places) - 32'd1;
-    threshold = (mask >> 1) + 32'(value[31]);
+    threshold = (mask >> 1) + 32'(value[31] && away);
     round_up  = (value & mask) > threshold;
     return 33'(value >>> places) + 33'(round_up);
   endfunction
@@ -198,6 +201,7 @@ package reef_pkg;
     logic [7:0]       minimum;
     logic [7:0]       maximum;
     logic             greatest;   // depthwise: sums are the greatest product instead
+    logic             once;       // sums are rounded once
     logic [15:0][3:0] lane_byte;  // depthwise: which of the step's bytes each lane uses
     logic [3:0]       last_lane;  // that has an output channel
     logic [13:0]      row;        // of weights that it begins in

@@ -54,9 +54,11 @@ module reef_requantize
   tag_t tag_q, tag;
   stage_t stage1_q, stage2_q, stage3_q, stage4_q;
   logic [3:0] last_lane;
+  logic once;
   logic [7:0] output_zero, minimum, maximum;
 
   assign last_lane     = blocks_i[tag_q.bank].last_lane;
+  assign once          = blocks_i[tag_q.bank].once;
   assign output_zero   = blocks_i[stage3_q.tag.bank].output_zero;
   assign minimum       = blocks_i[stage3_q.tag.bank].minimum;
   assign maximum       = blocks_i[stage3_q.tag.bank].maximum;
@@ -112,6 +114,7 @@ module reef_requantize
       .sum_i        (sums_q[lane]),
       .multiplier_i (multiplier_i[lane]),
       .shift_i      (shift_i[lane]),
+      .once_i       (once),
       .output_zero_i(output_zero),
       .minimum_i    (minimum),
       .maximum_i    (maximum),

@@ -1,7 +1,8 @@
 // Scales sums of one output lane to int8, in four stages.
 //
 // Shift left; 64-bit product; rounding doubling high half; rounding shift right, zero point and
-// clamp. Both roundings are those of gemmlowp, bit for bit.
+// clamp. Both roundings are those of gemmlowp, bit for bit; or what is shifted right is rounded
+// there alone, halves up.
 module reef_scaler
   import reef_pkg::*;
 (
@@ -14,6 +15,7 @@ module reef_scaler
   input  logic signed [31:0] sum_i,
   input  logic signed [31:0] multiplier_i,
   input  logic signed [ 5:0] shift_i,
+  input  logic               once_i,
   // Stage 4: what is added and what the result is held to
   input  logic        [ 7:0] output_zero_i,
   input  logic        [ 7:0] minimum_i,
@@ -26,6 +28,7 @@ module reef_scaler
   logic signed [31:0] shifted_q, multiplier_q;
   logic signed [63:0] product_q;
   logic [4:0] right1_q, right2_q, right3_q;
+  logic once1_q, once2_q, once3_q;
 
   always_ff @(posedge clk_i) begin
     if (advance_i && valid_i != '0) begin
@@ -33,26 +36,29 @@ module reef_scaler
         shifted_q    <= sum_i << (shift_i[5] ? 5'd0 : shift_i[4:0]);
         multiplier_q <= multiplier_i;
         right1_q     <= shift_i[5] ? 5'(-shift_i) : 5'd0;
+        once1_q      <= once_i;
       end
       if (valid_i[1]) begin
         product_q <= shifted_q * multiplier_q;
         right2_q  <= right1_q;
+        once2_q   <= once1_q;
       end
     end
   end
 
-  // Stage 3: doubling and dividing by 2^32, to nearest, halves up; only the product of the two
-  // most negative numbers does not fit.
+  // Stage 3: doubling and dividing by 2^32, to nearest, halves up, unless the next stage rounds
+  // alone; only the product of the two most negative numbers does not fit.
   logic signed [31:0] high_q;
 
   always_ff @(posedge clk_i) begin
     if (advance_i && valid_i[2]) begin
-      high_q   <= rounded_high_half(product_q);
+      high_q   <= rounded_high_half(product_q, !once2_q || right2_q == 5'd0);
       right3_q <= right2_q;
+      once3_q  <= once2_q;
     end
   end
 
-  // Stage 4: divide by a power of two, to nearest, halves away from zero.
+  // Stage 4: divide by a power of two, to nearest, halves away from zero, or up.
   logic [7:0] byte_q;
 
   function automatic logic [7:0] clamped(logic signed [33:0] value, logic signed [7:0] minimum,
@@ -65,7 +71,8 @@ module reef_scaler
   always_ff @(posedge clk_i) begin
     if (advance_i && valid_i[3])
       byte_q <= clamped(
-          34'(rounded_shift(high_q, right3_q)) + 34'(signed'(output_zero_i)), minimum_i, maximum_i
+          34'(rounded_shift(high_q, right3_q, !once3_q)) + 34'(signed'(output_zero_i)),
+          minimum_i, maximum_i
       );
   end
 

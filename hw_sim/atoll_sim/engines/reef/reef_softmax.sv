@@ -221,7 +221,7 @@ module reef_softmax
   always_ff @(posedge clk_i) begin
     if ((advance && valid_q[1]) || (inverts && stage_q == 2'd0)) product_q <= left * right;
     if ((advance && valid_q[2]) || (inverts && stage_q == 2'd1))
-      high_q <= rounded_high_half(product_q);
+      high_q <= rounded_high_half(product_q, 1'b1);
     if (advance && valid_q[3]) byte_q <= share(high_q[30:0], headroom_q);
   end
 
