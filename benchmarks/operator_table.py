@@ -47,7 +47,7 @@ WIDE_RESULTS = {"LOGISTIC": 2.0**-15, "SOFTMAX": 2.0**-15, "TANH": 2.0**-15}
 LEFT_OUT = ("CALL_ONCE", "DEQUANTIZE", "READ_VARIABLE", "VAR_HANDLE")
 """Operators that Atoll takes and leaves out of the network, by the front end."""
 
-ASSIGNED = ("ASSIGN_VARIABLE",)
+ASSIGNED = ("ASSIGN_VARIABLE", "IF", "WHILE")
 """Operators that do not stand alone."""
 
 INSIDE = "float32 inside"
@@ -56,7 +56,7 @@ INSIDE = "float32 inside"
 FIRST = "|---|---|---|---|---|\n"
 """What is above the rows."""
 
-BY_RESULT = ("FILL", "SELECT_V2", "SPLIT", "TRANSPOSE_CONV")
+BY_RESULT = ("EMBEDDING_LOOKUP", "FILL", "SELECT_V2", "SPLIT", "TRANSPOSE_CONV")
 """Operators whose first input is a shape, an axis or a condition."""
 
 

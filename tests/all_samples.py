@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.differential.generator import random_model
 from tests.element_samples import elements
+from tests.flow_samples import branched, looped
 from tests.operator_samples import computed, moves, picks, sixteen_bits, windows_and_reductions
 from tests.recurrent_samples import recurrent
 from tests.tflite_samples import every_operator
@@ -17,7 +18,7 @@ def fixed_samples(builder: ModuleType) -> tuple[Any, ...]:
     """Make the networks that have each kind; those of the generator have the rest."""
     made = (
         *(every_operator, windows_and_reductions, sixteen_bits, moves, picks, computed),
-        *(elements, recurrent),
+        *(elements, recurrent, looped, branched),
     )
     return tuple(make(builder) for make in made)
 

@@ -34,6 +34,12 @@ CHIP, OVERRIDES = "lagoon", (*SIZES, *POOLS)
 ALONE = 4
 """Samples on which operators are compared one by one."""
 
+FAR, OTHERS = 0.02, 0.005
+"""Shares of an ONNX file's outputs that may be more than a step off, and of other classes.
+
+float32 takes some sums of onnxruntime to the other side of a half, several steps behind SOFTMAX.
+"""
+
 
 @dataclass(slots=True)
 class Row:
@@ -105,13 +111,17 @@ def _compare(row: Row, path: Path, compiled: Compiled) -> None:
         assert quantization is not None
         (scale,), (zero,) = quantization.scales, quantization.zero_points
         steps = np.abs((ours.astype(np.float64) - zero) - theirs / scale)
-        row.cells.append(f"at most {steps.max():.0f} steps, mean {steps.mean():.2f}")
+        far = np.mean(steps > 1.01)
+        row.cells.append(f"at most {steps.max():.0f} steps, mean {steps.mean():.2f}, {far:.2%} > 1")
+        row.fine &= bool(far <= FAR)
         alone = operator_steps(path, samples[:ALONE])
         row.cells.append(f"{alone.operators}: at most {alone.most}, {alone.share:.2%} differ")
         if alone.most > 1:
             row.cells[-1] += f" ({alone.worst})"
             row.fine = False
-    row.cells.append(_classes(ours, theirs, labels))
+    same, right = _classes(ours, theirs, labels)
+    row.cells.append(f"{same:.1%} same, {right:.1%} right")
+    row.fine &= same >= 1 - OTHERS
 
 
 def quantised(samples: Array, tensor: Tensor) -> Array:
@@ -119,10 +129,10 @@ def quantised(samples: Array, tensor: Tensor) -> Array:
     return np.stack([quantise(each[None], tensor) for each in samples])
 
 
-def _classes(ours: Array, theirs: Array, labels: Array) -> str:
-    """Say how many classes are the same, and right; the last axis of outputs has the classes."""
+def _classes(ours: Array, theirs: Array, labels: Array) -> tuple[float, float]:
+    """Return which shares of classes are the same, and right; the last axis has the classes."""
     named, oracle = (each.argmax(axis=-1).reshape(labels.shape) for each in (ours, theirs))
-    return f"{np.mean(named == oracle):.1%} same, {np.mean(named == labels):.1%} right"
+    return float(np.mean(named == oracle)), float(np.mean(named == labels))
 
 
 def _simulate(row: Row, path: Path) -> None:

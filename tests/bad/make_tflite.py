@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests import tflite_builder
+from tests.flow_samples import branched, looped
 from tests.tflite_builder import Model, Operator, Tensor, write
 
 X, FILTER, BIAS, CONV, RESHAPED, SHARES = range(6)
@@ -104,6 +106,56 @@ def unsupported_operators() -> bytes:
     return write(replace(good(), operators=(conv, skip_gram, custom)))
 
 
+def computed_turns() -> bytes:
+    """Let the caller say where a loop begins to count."""
+    model = looped(tflite_builder)
+    tensors = list(model.tensors)
+    counter = model.operators[0].inputs[1]
+    tensors[counter] = replace(tensors[counter], data=None, name="begin")
+    return write(replace(model, tensors=tuple(tensors), inputs=(*model.inputs, counter)))
+
+
+def loop_of(subgraph: int) -> bytes:
+    """Let a loop turn another subgraph."""
+    model = looped(tflite_builder)
+    (loop,) = model.operators
+    loop = replace(loop, options={**loop.options, "BodySubgraphIndex": subgraph})
+    return write(replace(model, operators=(loop,)))
+
+
+def loop_in_itself() -> bytes:
+    """Let the body of a loop run the loop."""
+    model = looped(tflite_builder)
+    test, body = model.others
+    (loop,) = model.operators
+    first = len(body.tensors)
+    results = tuple(replace(body.tensors[n], name=f"again{n}") for n in range(3))
+    loop = replace(loop, inputs=(0, 1, 2), outputs=(first, first + 1, first + 2))
+    body = replace(body, tensors=(*body.tensors, *results), operators=(loop, *body.operators))
+    return write(replace(model, others=(test, body)))
+
+
+def assigned_in_a_branch() -> bytes:
+    """Keep a value in one branch only."""
+    model = branched(tflite_builder)
+    then, other = model.others
+    handle = len(then.tensors)
+    names = {"Container": "", "SharedName": "kept"}
+    kept = (
+        Operator(
+            code="VAR_HANDLE",
+            inputs=(),
+            outputs=(handle,),
+            table="VarHandleOptions",
+            options=names,
+        ),
+        Operator(code="ASSIGN_VARIABLE", inputs=(handle, 0), outputs=()),
+    )
+    tensors = (*then.tensors, Tensor(shape=(), dtype="resource", name="handle"))
+    then = replace(then, tensors=tensors, operators=(*then.operators, *kept))
+    return write(replace(model, others=(then, other)))
+
+
 FILES: dict[str, bytes] = {
     "activation": with_operator(
         0, options={**good().operators[0].options, "FusedActivationFunction": 4}
@@ -117,6 +169,7 @@ FILES: dict[str, bytes] = {
     "float": with_types("float32"),
     "huge_shape": with_tensor(X, shape=(WIDE, WIDE, 4, 2)),
     "identifier": b"\x1c\x00\x00\x00TFL2" + write(good())[8:],
+    "if_state": assigned_in_a_branch(),
     "input_twice": write(replace(good(), inputs=(X, X))),
     "nan_scale": with_tensor(CONV, scales=(float("nan"),)),
     "negative_scale": with_tensor(X, scales=(-0.05,)),
@@ -135,6 +188,10 @@ FILES: dict[str, bytes] = {
     "variable": with_tensor(CONV, variable=True),
     "version": write(replace(good(), version=2)),
     "weights_zero_point": with_tensor(FILTER, zero_points=(0, 1, 0)),
+    "while_itself": loop_in_itself(),
+    "while_long": write(looped(tflite_builder, turns=2000)),
+    "while_of_nothing": loop_of(3),
+    "while_unknown": computed_turns(),
     "written_twice": with_operator(2, outputs=(CONV,)),
     "zero_stride": with_operator(0, options={**good().operators[0].options, "StrideW": 0}),
 }

@@ -48,7 +48,7 @@ def partner(net: Network, x: int) -> int:
     if fitting and choice < 0.6:
         return net.chance.choice(fitting)
     shape, quantization = _narrowed(net, net.shape(x)), net.plain_or_quantized(dtype)
-    if choice < 0.9 or len(net.inputs) > 3 or dtype == "bool":
+    if choice < 0.9 or not net.few_inputs(3) or dtype == "bool":
         return net.constant(shape, quantization)
     return net.input(shape, quantization)
 
@@ -92,7 +92,7 @@ def retyped(net: Network) -> bool:
 
 def another_input(net: Network) -> bool:
     """Add an input of 16 bits, of plain numbers, or of truths; this is no operator."""
-    if len(net.inputs) > 3:
+    if not net.few_inputs(3):
         return False
     x = net.chance.choice(net.values)
     dtype = net.chance.choice(("int16", "int16", "int32", "bool"))

@@ -16,8 +16,14 @@ def refusals(model: Model) -> frozenset[str]:
 
 def _absurd_scales(model: Model) -> bool:
     """Tell of scales with which a factor may leave what 31 bits and a shift can hold."""
-    numbers = {number for op in model.operators for number in (*op.inputs, *op.outputs)}
-    scales = [scale for n in numbers if n >= 0 for scale in model.tensors[n].scales]
+    scales = [
+        scale
+        for each in (model, *model.others)
+        for op in each.operators
+        for number in (*op.inputs, *op.outputs)
+        if number >= 0
+        for scale in each.tensors[number].scales
+    ]
     return bool(scales) and not LEAST_SCALE < min(scales) <= max(scales) < GREATEST_SCALE
 
 

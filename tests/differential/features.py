@@ -94,6 +94,8 @@ def _operators(model: Model) -> Iterator[str]:
         yield from _types(model, op)
         if op.code in LOOKUPS and op.inputs[1] in written:
             yield f"{op.code} of computed indices"
+        if op.code == "IF" and op.inputs[0] in written:
+            yield "IF of a computed condition"
         if op.code == "SELECT_V2" and written.get(op.inputs[0], "").startswith("LOGICAL"):
             yield "truths to SELECT_V2"
         if op.code in COMPUTED and model.tensors[op.inputs[COMPUTED[op.code]]].data is None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.differential import (
+    bodies,
     elements,
     elementwise,
     indices,
@@ -44,14 +45,18 @@ COMMON: Steps = (*_USUAL, (elements.unary, 4))
 
 STEPS: Steps = (
     *_USUAL,
+    (bodies.branch, 1),
+    (bodies.loop, 1),
     (elementwise.add_n, 1),
     (elementwise.another_input, 1),
     (elementwise.retyped, 4),
+    (indices.embedding, 1),
     (indices.filled, 1),
     (indices.gather, 2),
     (indices.gather_nd, 1),
     (indices.reshaped, 1),
     (indices.shape_of, 1),
+    (indices.updated, 1),
     (moves.expand_dims, 1),
     (moves.slice, 1),
     (moves.squeeze, 1),

@@ -41,6 +41,8 @@ class Network:
         palette: quantisations that many tensors of a type have, so that they can be joined.
         assigned: handles of the variables, and a tensor that is like them.
         firsts: variables by name, and what they hold before the first run.
+        subgraphs: bodies so far, of this network and of those in it.
+        depth: 0 of a network, 1 of a body in it, 2 of one in that.
     """
 
     chance: Random
@@ -53,6 +55,8 @@ class Network:
     palette: dict[str, list[Quantized]] = field(default_factory=dict)
     assigned: list[tuple[int, int]] = field(default_factory=list)
     firsts: dict[str, Tensor] = field(default_factory=dict)
+    subgraphs: list[Model] = field(default_factory=list)
+    depth: int = 0
 
     def __post_init__(self) -> None:
         for dtype in MULTIPLIED:
@@ -111,6 +115,10 @@ class Network:
         """Add a tensor and return its number."""
         self.tensors.append(replace(tensor, name=f"t{len(self.tensors)}"))
         return len(self.tensors) - 1
+
+    def few_inputs(self, most: int) -> bool:
+        """Tell whether an operator may read a new input; a body has those that it begins with."""
+        return self.depth == 0 and len(self.inputs) <= most
 
     def input(self, shape: tuple[int, ...], quantization: Quantized | None = None) -> int:
         """Add an input, int8 unless `quantization` says otherwise."""
@@ -258,6 +266,11 @@ class Network:
         data = np.array(values, dtype)
         return self.add(Tensor(shape=data.shape, dtype=dtype, data=data))
 
+    def function(self, body: "Network", outputs: list[int]) -> int:
+        """Add a body that returns some of its values; return its number."""
+        self.subgraphs.append(body.model(outputs))
+        return len(self.subgraphs)
+
     def model(self, outputs: list[int]) -> Model:
         """Return the network as it is."""
         return Model(
@@ -265,28 +278,8 @@ class Network:
             operators=tuple(self.operators),
             inputs=tuple(self.inputs),
             outputs=tuple(outputs),
-            others=self._run_once(),
+            others=() if self.depth else tuple(self.subgraphs),
         )
-
-    def _run_once(self) -> tuple[Model, ...]:
-        """Return the subgraph that gives variables their first values, if some have one."""
-        tensors, operators = list[Tensor](), list[Operator]()
-        for name, value in self.firsts.items():
-            handle = len(tensors)
-            tensors += (Tensor(shape=(), dtype="resource", name=f"t{handle}"), value)
-            operators.append(handle_of(name, handle))
-            given = (handle, handle + 1)
-            operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
-        once = Model(tensors=tuple(tensors), operators=tuple(operators), inputs=(), outputs=())
-        return (once,) if operators else ()
-
-
-def handle_of(name: str, result: int) -> Operator:
-    """Return what makes the handle of a variable."""
-    options = {"Container": "", "SharedName": name}
-    return Operator(
-        code="VAR_HANDLE", inputs=(), outputs=(result,), table="VarHandleOptions", options=options
-    )
 
 
 def int4(fields: Quantized) -> Quantized:

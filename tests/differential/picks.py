@@ -253,6 +253,6 @@ def picked(net: Network) -> bool:
 
 def _value(net: Network, x: int, number: int) -> int:
     """Add a number that is quantised as a value, or a new input."""
-    if len(net.inputs) < 3 and net.likely(0.4):
+    if net.few_inputs(2) and net.likely(0.4):
         return net.input((), net.like(x))
     return net.add(Tensor(shape=(), data=np.array(number, net.dtype(x)), **net.like(x)))

@@ -15,9 +15,9 @@ LEAST_SCALE, GREATEST_SCALE = 1e-4, 1e4
 
 
 def reduction(net: Network) -> bool:
-    """Add a SUM, REDUCE_MAX or REDUCE_MIN; axes may be negative and in any order."""
-    code = net.chance.choice(("SUM", "REDUCE_MAX", "REDUCE_MIN"))
-    x = _value(net, MULTIPLIED if code == "SUM" else ("int8",))
+    """Add a SUM, REDUCE_MAX, REDUCE_MIN or REDUCE_ALL; axes may be negative and in any order."""
+    code = net.chance.choice(("SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL"))
+    x = _value(net, {"SUM": MULTIPLIED, "REDUCE_ALL": ("bool",)}.get(code, ("int8",)))
     if x is None:
         return False
     shape, rank = net.shape(x), len(net.shape(x))

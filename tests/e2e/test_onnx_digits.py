@@ -1,4 +1,4 @@
-"""The digits network as ONNX: the bytes of the TFLite file, in the interpreter and in RTL."""
+"""The digits network as ONNX: the classes of onnxruntime, and in RTL the bytes of the reference."""
 
 import subprocess
 import sys
@@ -29,26 +29,27 @@ def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
     assert path.read_bytes() == ONNX.read_bytes()
 
 
-def test_outputs_are_those_of_tflite_and_classes_those_of_onnxruntime() -> None:
-    ours, theirs = load_network(ONNX), load_network(TFLITE)
+def test_classes_are_those_of_onnxruntime() -> None:
+    ours, image = load_network(ONNX), load_network(TFLITE).tensor("image")
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(ONNX, options)
-    image = theirs.tensor("image")
     assert image.quantization is not None
     (scale,), (zero,) = image.quantization.scales, image.quantization.zero_points
-    right, same = [0, 0], 0
+    right, same, steps = [0, 0], 0, list[int]()
     for pixels, digit in zip(*samples(), strict=True):
         given = np.ascontiguousarray(pixels[np.newaxis].transpose(CHANNELS_FIRST))
-        made = reference.run(ours, {"pixels": given})[ours.outputs[0]]
-        expected = reference.run(theirs, {"image": pixels[np.newaxis]})[theirs.outputs[0]]
-        np.testing.assert_array_equal(made, expected)
+        made = reference.run(ours, {"pixels": given})[ours.outputs[0]].astype(np.int64)
         real = (given.astype(np.float32) - zero) * np.float32(scale)
         (shares,) = session.run(None, {"pixels": real})
         right[0] += int(made.argmax() == digit)
         right[1] += int(shares.argmax() == digit)
         same += int(made.argmax() == shares.argmax())
-    assert (right, same) == ([357, 356], 359)  # one sample has two greatest shares
+        steps.append(int(np.abs(made + 128 - np.rint(shares * 256)).max()))
+    assert (right, same) == ([356, 356], 360)
+    # Means of four values are often halves, which float32 does not hit.
+    assert max(steps) <= 4
+    assert steps.count(0) >= 280
 
 
 @pytest.mark.rtl
@@ -67,4 +68,4 @@ def test_a_dataset_has_the_extents_of_onnx(
     np.savez(path, x=pixels.transpose(CHANNELS_FIRST), y=digits)
     chip = ["--cpu", "native", "--accelerator", "model"]
     assert main(["run", "lagoon", str(ONNX), "--dataset", str(path), *chip]) == 0
-    assert "357 of 360 samples" in capsys.readouterr().out
+    assert "356 of 360 samples" in capsys.readouterr().out

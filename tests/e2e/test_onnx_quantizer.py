@@ -13,6 +13,7 @@ from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
 
 SAMPLES = 20
+MOST_STEPS = {"attention": 2}
 TRANSPOSES = {"attention": 4, "mobile": 1, "residual": 1, "sequence": 1}
 
 
@@ -49,8 +50,9 @@ def test_networks(name: str, way: str, tmp_path: Path) -> None:
     graph = loaded(model)
     same, furthest = compared(graph, model, shape)
     print(f"{name}, {way}: {same} of {SAMPLES} classes, {furthest:.1f} steps")
-    assert same >= SAMPLES - 2  # classes that are as good as each other
-    assert furthest <= 4
+    assert same >= SAMPLES - 1  # classes that are as good as each other
+    # onnxruntime computes QDQ in float32, the others in integers, as Atoll does.
+    assert furthest <= (0.6 if way.startswith("qoperator") else MOST_STEPS.get(name, 1) + 0.01)
     kinds = [op.kind for op in graph.operators]
     assert kinds.count("transpose") == TRANSPOSES[name]
 

@@ -34,8 +34,8 @@ FACTORS = (1e-6, 1e6, 2.0**20, 2.0**-20, 1e-38, float("inf"), float("nan"))
 TYPES = ("int8", "int32", "uint8", "float32", "int64", "int16", "bool", "int4", "resource")
 TEXTS = ("Container", "SharedName")
 VALUES = (
-    (NUMBERS, ("Stride", "Filter", "Dilation", "Depth", "Axis")),
-    (BYTES, ("Padding", "Fused", "Weights", "Beta")),
+    (NUMBERS, ("Stride", "Filter", "Dilation", "Depth", "Axis", "Cond", "Body")),
+    (BYTES, ("Padding", "Fused", "Weights", "Beta", "Then", "Else")),
 )
 
 CODES = ("E05", "E06", "E016")
@@ -136,6 +136,11 @@ CHANGES: tuple[tuple[str, Callable[[Any, Chance], Any]], ...] = (
 
 def changed(model: Any, rng: Chance) -> Any:
     """Change one tensor or operator of a model before it is written, so that the file is whole."""
+    others = list(model.others)
+    if others and rng.integers(3):
+        at = int(rng.integers(len(others)))
+        others[at] = changed(others[at], rng)
+        return replace(model, others=tuple(others))
     field, change = pick(CHANGES, rng)
     items = list(getattr(model, field))
     if not items:

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from atoll.errors import Fault, ModelError
-from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite_reader import (
+    FileModel,
+    FileOperator,
+    FileSubgraph,
+    FileTensor,
+    Held,
+)
 from atoll.ir.graph import ITEM_BYTES
 
 VERSION = 3
@@ -40,49 +46,65 @@ def check_content(model: FileModel) -> None:
 
 def place(op: FileOperator, tensor: FileTensor | None = None) -> str:
     """Name an operator, and one of its tensors, as the file numbers them."""
-    words = f"operator {op.index} ({op.code})"
+    words = f"operator {op.label} ({op.code})"
     return f"{words}, {describe(tensor)}" if tensor is not None else words
 
 
 def describe(tensor: FileTensor) -> str:
     """Name a tensor as the file does, long names shortened."""
     name = tensor.name if len(tensor.name) <= 60 else f"{tensor.name[:57]}..."
-    return f"tensor {tensor.index} ('{name}')"
+    number = tensor.number if tensor.number >= 0 else tensor.index
+    return f"tensor {number} ('{name}')"
 
 
 def _layout(model: FileModel) -> Iterator[Fault]:
     if model.version != VERSION:
         message = f"has schema version {model.version} instead of {VERSION}"
         yield _fault("E055", message, "convert the model with a current TFLite converter")
-    once = sum(op.code == "CALL_ONCE" for op in model.operators)
-    if not model.subgraphs or (model.subgraphs - 1 > once and not model.chosen):
-        message = f"has {model.subgraphs} subgraphs instead of 1"
+    bodies = (model.operators, *(each.operators for each in model.others))
+    called = [(op, number) for body in bodies for op in body for number in op.calls]
+    wrong = [(op, number) for op, number in called if not 0 <= number < len(bodies)]
+    for op, number in wrong:
+        yield _damage(f"{place(op)}: runs subgraph {number}; there are {len(bodies)}")
+    used = len(_used(bodies))
+    if not (model.subgraphs and (wrong or model.chosen or model.subgraphs == used)):
+        message = f"has {model.subgraphs} subgraphs instead of {used}"
         yield _fault("E055", message, _one_function(model.signatures))
+
+
+def _used(bodies: Sequence[Sequence[FileOperator]]) -> set[int]:
+    """Return the subgraphs that the first one runs, itself included."""
+    found, new = {0}, {0}
+    while new:
+        new = {number for at in new for op in bodies[at] for number in op.calls}
+        new = {number for number in new - found if 0 <= number < len(bodies)}
+        found |= new
+    return found
 
 
 def _one_function(signatures: Sequence[str]) -> str:
     """Say how a file of several functions is given."""
     if len(signatures) < 2:
-        return "convert one function without control flow"
+        return "convert one function, and of other subgraphs only what it runs"
     return f"choose one of its signatures: put #{' or #'.join(signatures)} behind the file's name"
 
 
 def _references(model: FileModel) -> Iterator[Fault]:
-    yield from _within(model.operators, len(model.tensors))
-    for each in model.others:
-        yield from _within(each.operators, len(each.tensors))
-    count = len(model.tensors)
-    for side, numbers in (("input", model.inputs), ("output", model.outputs)):
-        for number in numbers:
-            if not 0 <= number < count:
-                yield _damage(f"the model's {side}s name tensor {number}; there are {count}")
+    first = FileSubgraph(model.tensors, model.operators, model.inputs, model.outputs)
+    for at, each in enumerate((first, *model.others)):
+        count, of = len(each.tensors), f"subgraph {at}'s" if at else "the model's"
+        yield from _within(each.operators, count)
+        for side, numbers in (("input", each.inputs), ("output", each.outputs)):
+            for number in numbers:
+                if not 0 <= number < count:
+                    yield _damage(f"{of} {side}s name tensor {number}; there are {count}")
 
 
 def _within(operators: Iterable[FileOperator], count: int) -> Iterator[Fault]:
     """Require operators to have codes, and tensors that there are."""
     for op in operators:
         if not op.code:
-            yield _damage(f"operator {op.index} has no operator code")
+            yield _damage(f"operator {op.label} has no operator code")
         for number in (*op.inputs, *op.outputs):
             absent = number == -1 and number in op.inputs and number not in op.outputs
             if not 0 <= number < count and not absent:
@@ -259,7 +281,7 @@ def _early(op: FileOperator, tensor: FileTensor, writer: FileOperator | None) ->
     return _damage(f"{place(op, tensor)}: is read before {place(writer)} writes it: {cause}")
 
 
-def is_constant(model: FileModel, tensor: FileTensor) -> bool:
+def is_constant(model: Held, tensor: FileTensor) -> bool:
     """Tell whether the file holds the tensor's values."""
     return tensor.buffer < len(model.buffers) and len(model.buffers[tensor.buffer].data) > 0
 

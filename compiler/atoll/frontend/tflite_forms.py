@@ -14,10 +14,10 @@ from atoll.ops.tflite_form import TfliteForm
 from atoll.plugins import CORRECT_MEMBER
 
 CUSTOM = "CUSTOM "
-AT_EDGES = frozenset({"CALL_ONCE", "DEQUANTIZE", "READ_VARIABLE", "VAR_HANDLE"})
+AT_EDGES = frozenset({"CALL_ONCE", "DEQUANTIZE", "IF", "READ_VARIABLE", "VAR_HANDLE", "WHILE"})
 """Codes that no kind serves, and that may be left out."""
 
-_OF_VARIABLES = frozenset({"CallOnceOptions", "VarHandleOptions"})
+_WITHOUT_KIND = frozenset({"CallOnceOptions", "IfOptions", "VarHandleOptions", "WhileOptions"})
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Forms:
     def tables(self) -> Mapping[int, str]:
         """Names of the option tables by their number in the schema."""
         names = [form.table for form in self.by_kind.values() if form.table]
-        return {getattr(BuiltinOptions, name): name for name in (*names, *_OF_VARIABLES)}
+        return {getattr(BuiltinOptions, name): name for name in (*names, *_WITHOUT_KIND)}
 
     @cached_property
     def schema(self) -> Schema:
         """What of a file is read."""
-        names = {*self.tables.values()} - _OF_VARIABLES
+        names = {*self.tables.values()} - _WITHOUT_KIND
         fields: dict[str, dict[int, int]] = {name: {} for name in names}
         for form in self.by_kind.values():
             if form.table:

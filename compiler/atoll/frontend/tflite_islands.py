@@ -1,13 +1,16 @@
 """Real numbers inside of a network: what converters leave of layers that have no int8 kernel.
 
 DEQUANTIZE, some operators of one real operand, and QUANTIZE: together they make of each int8 value
-another one, in a table. The numbers are those of TFLM's kernels of float32.
+another one, in a table. The numbers are those of TFLM's kernels of float32. ARG_MAX and ARG_MIN of
+what DEQUANTIZE makes are those of its operand.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.frontend.real_functions import (
     COMMON,
@@ -30,6 +33,7 @@ FUNCTIONS: Mapping[str, RealFunction] = {
 }
 """By the names of TFLite's operators."""
 
+_RANKED = frozenset({"ARG_MAX", "ARG_MIN"})
 _FORM = TfliteForm(code="QUANTIZE", read=lambda options, shapes: {"table": options})
 """Of an operator whose options are the table."""
 
@@ -37,10 +41,16 @@ _FORM = TfliteForm(code="QUANTIZE", read=lambda options, shapes: {"table": optio
 def with_tables(model: FileModel) -> FileModel:
     """Make a LOOKUP of each QUANTIZE of what real numbers compute of one int8 value.
 
+    What asks which of several real numbers is the greatest asks it of the int8 values.
+
     The operators in front of it go where nothing else reads their results.
     """
     writers = {number: op for op in model.operators for number in op.outputs}
-    changed = {op.index: made for op in model.operators if (made := _looked_up(model, op, writers))}
+    instead = (
+        (op, _looked_up(model, op, writers) or _ranked(model, op, writers))
+        for op in model.operators
+    )
+    changed = {op.index: made for op, made in instead if made}
     operators = tuple(changed.get(op.index, op) for op in model.operators)
     return replace(model, operators=_read(model, operators)) if changed else model
 
@@ -60,22 +70,47 @@ def _looked_up(
         op = writers.get(op.inputs[0])
     if op is None or not _converts(model, op, "DEQUANTIZE", "int8", "float32"):
         return None
+    sides = [model.tensors[number] for number in (*op.inputs, *last.outputs)]
+    if not functions and len({(each.scales, each.zero_points) for each in sides}) == 1:
+        return replace(last, inputs=op.inputs)
     table = _table(model.tensors[op.inputs[0]], model.tensors[last.outputs[0]], functions)
     return replace(last, kind="lookup", form=_FORM, inputs=op.inputs, options=table)
+
+
+def _ranked(
+    model: FileModel, op: FileOperator, writers: Mapping[int, FileOperator]
+) -> FileOperator | None:
+    """Return an operator that ranks int8 values in the place of real numbers, None if it stays.
+
+    Other values are other numbers, in the same order, as long as none is infinite.
+    """
+    before = writers.get(op.inputs[0]) if op.code in _RANKED and op.inputs else None
+    if before is None or not _converts(model, before, "DEQUANTIZE", "int8", "float32"):
+        return None
+    scale = np.float32(model.tensors[before.inputs[0]].scales[0])
+    finite = 0 < scale < np.finfo(np.float32).max / 256
+    return replace(op, inputs=(before.inputs[0], *op.inputs[1:])) if finite else None
 
 
 def _table(
     source: FileTensor, target: FileTensor, functions: list[RealFunction]
 ) -> tuple[int, ...]:
-    """Return the results of all values (TFLM: `Dequantize`, `AffineQuantize`)."""
+    """Return the results of all values (TFLM: `Dequantize`)."""
     values = VALUES.astype(np.int64) - source.zero_points[0]
     with np.errstate(all="ignore"):
         real: Reals = (source.scales[0] * values).astype(np.float32)
         for function in functions:
             real = function(real)
+    return tuple(map(int, quantized(real, target)))
+
+
+def quantized(real: Reals, target: FileTensor) -> NDArray[Any]:
+    """Return real numbers as a tensor of int8 or int16 has them (TFLM: `AffineQuantize`)."""
+    with np.errstate(all="ignore"):
         steps = np.nan_to_num((real / np.float32(target.scales[0])).astype(np.float64))
     away = np.sign(steps) * np.floor(np.abs(steps) + 0.5)
-    return tuple(int(each) for each in np.clip(away + target.zero_points[0], *LIMITS["int8"]))
+    clipped: NDArray[Any] = np.clip(away + target.zero_points[0], *LIMITS[target.dtype])
+    return clipped.astype(target.dtype)
 
 
 def _converts(model: FileModel, op: FileOperator, code: str, source: str, target: str) -> bool:

@@ -15,7 +15,7 @@ from atoll.frontend.tflite_reader import FileModel, FileOperator
 
 def operator_name(op: FileOperator) -> str:
     """Return the name of an operator, such as ``conv_2d_3``."""
-    return f"{op.kind}_{op.index}"
+    return op.name or f"{op.kind}_{op.index}"
 
 
 def tensor_names(model: FileModel) -> dict[int, str]:

@@ -1,10 +1,10 @@
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tflite.Model import Model
 from tflite.TensorType import TensorType
@@ -22,6 +22,13 @@ _TYPE_NAMES = {
     number: name.lower() for name, number in vars(TensorType).items() if isinstance(number, int)
 }
 
+_CALLS: Mapping[str, tuple[str, ...]] = {
+    "CALL_ONCE": ("Init",),
+    "IF": ("Then", "Else"),
+    "WHILE": ("Cond", "Body"),
+}
+"""What of their options names subgraphs, by operators."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileTensor:
@@ -35,6 +42,7 @@ class FileTensor:
         variable: it keeps its value from run to run.
         initial: first bytes of a variable that operators other than the one that changes it read,
             None for others.
+        number: its place in its own subgraph, -1 if that is the first.
         oddities: features that Atoll refuses, in words.
     """
 
@@ -49,6 +57,7 @@ class FileTensor:
     variable: bool
     oddities: tuple[str, ...]
     initial: bytes | None = None
+    number: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +65,8 @@ class FileOperator:
     """An operator as the file states it.
 
     Attributes:
+        index: no other operator has it; of the first subgraph, its place.
+        name: what it is called in a graph if it is of another subgraph, else "".
         code: upper-case name in the schema, "" if the file gives none.
         kind: which kind of operators serves that code, "" if none does.
         form: how files hold that kind.
@@ -72,6 +83,18 @@ class FileOperator:
     outputs: tuple[int, ...]
     options: Any
     options_table: str
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.name or str(self.index)
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """Numbers of the subgraphs that the operator runs, none where it does not say."""
+        names = _CALLS.get(self.code, ()) if self.options is not None else ()
+        return tuple(getattr(self.options, f"{name}SubgraphIndex")() for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +136,18 @@ class FileModel:
     outputs: tuple[int, ...]
     others: tuple[FileSubgraph, ...] = ()
     chosen: bool = False
+
+
+class Held(Protocol):
+    """What operators refer to: a `FileModel`, or one in the making."""
+
+    @property
+    def tensors(self) -> Sequence[FileTensor]:
+        """By number."""
+
+    @property
+    def buffers(self) -> Sequence[FileBuffer]:
+        """By number."""
 
 
 def read_file(path: Path) -> FileModel:

@@ -45,6 +45,8 @@ SCHEMA: Schema = MappingProxyType(
         "Operator": {0: _WORD, 1: _WORDS, 2: _WORDS, 3: _BYTE, 5: _TEXT},
         "VarHandleOptions": {0: _TEXT, 1: _TEXT},
         "CallOnceOptions": {0: _WORD},
+        "IfOptions": {0: _WORD, 1: _WORD},
+        "WhileOptions": {0: _WORD, 1: _WORD},
         "SignatureDef": {2: _TEXT, 4: _WORD},
     }
 )

@@ -208,7 +208,7 @@ def called_once(model: FileModel) -> Iterable[FileSubgraph]:
     """Return the subgraphs that CALL_ONCE names."""
     found: list[FileSubgraph] = []
     for op in (each for each in model.operators if each.code == ONCE):
-        number = op.options.InitSubgraphIndex() if op.options is not None else 0
+        (number,) = op.calls or (0,)
         if not 1 <= number <= len(model.others):
             raise _fault(f"{place(op)}: calls subgraph {number}; there are {model.subgraphs}")
         found.append(model.others[number - 1])

@@ -13,8 +13,6 @@ MOST_NUMBERS = 8
 _INSTEAD = (
     ("CUSTOM Flex", "convert with TFLITE_BUILTINS_INT8 alone, without SELECT_TF_OPS"),
     ("CUSTOM ", "export the model without it, or write the operator (docs/extending.md)"),
-    ("WHILE", "export without loops: Keras layers of recurrence take unroll=True"),
-    ("IF", "export the branch that is taken"),
     ("CALL", "export one function, with what it calls inlined"),
     *(
         (code, "export each step by itself, of Gemm, Sigmoid and others, and quantise these")
@@ -37,12 +35,12 @@ class Unsupported:
 
     Attributes:
         code: what the file calls it.
-        number: its place in the file.
+        label: its number in the file, its name if it is of what another operator runs.
         place: the operator and its tensor, as messages say it.
     """
 
     code: str
-    number: int
+    label: str
     place: str
 
 
@@ -61,7 +59,7 @@ def unsupported(
         first, *others = (each for each in operators if each.code == code)
         message = f"{first.place}: the operator is not supported"
         if others:
-            numbers = listed([each.number for each in others], noun)
+            numbers = listed([each.label for each in others], noun)
             message += f", nor {'are' if len(others) > 1 else 'is'} {numbers} of the same kind: "
             message += f"{1 + len(others)} of {total} {noun}s"
         remedy = next((words for start, words in _INSTEAD if code.startswith(start)), otherwise)
@@ -82,15 +80,15 @@ def operator_faults(graph: Graph) -> tuple[Fault, ...]:
 
 
 def _together(fault: Fault, others: Iterable[Operator]) -> Fault:
-    numbers = [op.index for op in others]
-    if not numbers:
+    labels = [op.label for op in others]
+    if not labels:
         return fault
-    return replace(fault, message=f"{fault.message}; likewise {listed(numbers)}")
+    return replace(fault, message=f"{fault.message}; likewise {listed(labels)}")
 
 
-def listed(numbers: Sequence[int], noun: str = "operator") -> str:
-    """Name some operators by their numbers, and count those that are too many to name."""
-    shown, hidden = numbers[:MOST_NUMBERS], len(numbers) - MOST_NUMBERS
-    words = list(map(str, shown)) + ([f"{hidden} more"] if hidden > 0 else [])
+def listed(labels: Sequence[str], noun: str = "operator") -> str:
+    """Name some operators, and count those that are too many to name."""
+    shown, hidden = labels[:MOST_NUMBERS], len(labels) - MOST_NUMBERS
+    words = [*shown] + ([f"{hidden} more"] if hidden > 0 else [])
     *first, last = words
     return f"{noun}s {', '.join(first)} and {last}" if first else f"{noun} {last}"

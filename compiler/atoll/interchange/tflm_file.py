@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite_checks import place
+from atoll.frontend.tflite_flow import FLOW
 from atoll.frontend.tflite_metadata import with_metadata
 from atoll.frontend.tflite_reader import read_file
 from atoll.interchange.tflm_arena import ARENA, METADATA, arena_problem, offline_allocation
@@ -38,9 +41,13 @@ def tflm_file(model: Path) -> TflmFile:
     result over its operand.
 
     Raises:
-        ModelError: the file is damaged or holds what Atoll does not support.
+        ModelError: the file is damaged or holds what Atoll does not support; E055, it runs other
+            subgraphs, whose tensors such a plan does not have.
     """
-    graph = load_tflite(model)
+    graph, file = load_tflite(model), read_file(model)
+    if flow := next((op for op in file.operators if op.code in FLOW), None):
+        message = f"{model}: {place(flow)}: runs other subgraphs, of which TFLM takes no plan"
+        raise ModelError("E055", message, remedy="let TFLM plan the network, without this export")
     plan = plan_memory(arena_problem(graph))
-    content = offline_allocation(graph, plan, len(read_file(model).tensors))
+    content = offline_allocation(graph, plan, len(file.tensors))
     return TflmFile(data=with_metadata(model.read_bytes(), METADATA, content), plan=plan)

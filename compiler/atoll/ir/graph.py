@@ -120,7 +120,8 @@ class Operator:
         attributes: options by name; docs/operators.md lists them for each kind.
         device: name of the device that runs it, "" until placed.
         helpers: further cores, each of which runs a part of it at the same time.
-        index: number of the operator in the model file, -1 if a pass made it.
+        index: number of the operator in the model file, -1 if a pass made it or if it is of what
+            another operator of the file runs.
         packed: constants that its accelerator's own code packed for it and that lie in private
             memory by the time it runs, in the order of the accelerator's description.
         body: the operators that it stands for, where one device runs several as one; the kind says
@@ -137,6 +138,11 @@ class Operator:
     helpers: tuple[str, ...] = ()
     packed: tuple[str, ...] = ()
     body: "Graph | None" = field(default=None, repr=False)
+
+    @property
+    def label(self) -> str:
+        """What messages call it: its number in the model file, its name if it has none."""
+        return str(self.index) if self.index >= 0 else self.name
 
     @property
     def devices(self) -> tuple[str, ...]:

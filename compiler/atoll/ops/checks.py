@@ -38,9 +38,10 @@ def fault(
     op: Operator, message: str, *, tensor: Tensor | None = None, remedy: str = _ANY_REMEDY
 ) -> Fault:
     """Describe something about `op` that Atoll does not support."""
-    place = f"operator {op.index} ({op.kind.upper()})"
+    place = f"operator {op.label} ({op.kind.upper()})"
     if tensor is not None:
-        place += f", tensor {tensor.index} ('{tensor.name}')"
+        number = f"{tensor.index} ('{tensor.name}')" if tensor.index >= 0 else f"'{tensor.name}'"
+        place += f", tensor {number}"
     return Fault(code="E054", message=f"{place}: {message}", remedy=remedy)
 
 

@@ -117,10 +117,29 @@ def mbqm_wide(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> In
     return scaled.astype(np.int32).astype(np.int64)
 
 
+def mbqm_wide_once(x: IntegerLike, multiplier: IntegerLike, shift: IntegerLike) -> Integers:
+    """Scale as `mbqm_wide`, with the whole multiplier: the exact product, rounded halves up."""
+    x, multiplier = np.asarray(x, np.int64), np.asarray(multiplier, np.int64)
+    places = 31 - np.asarray(shift, np.int64)
+    low = (x & 0xFFFF) * multiplier + (np.int64(1) << (places - 1))
+    scaled = ((x >> 16) * multiplier + (low >> 16)) >> (places - 16)
+    return scaled.astype(np.int32).astype(np.int64)
+
+
+def wide_scaling_of(op: Operator) -> Callable[[IntegerLike, IntegerLike, IntegerLike], Integers]:
+    """Return `mbqm_wide_once` if an operator rounds as ONNX says, else `mbqm_wide`."""
+    return mbqm_wide_once if rounds_once(op) else mbqm_wide
+
+
 def scale_of(tensor: Tensor) -> float:
     """Return the scale of a tensor that is quantised as a whole."""
     assert tensor.quantization is not None, f"{tensor.name} is not quantised"
     return tensor.quantization.scales[0]
+
+
+def near(scale: float, wanted: float) -> bool:
+    """Tell whether TFLM takes a scale of 16 bits for a prescribed one: a thousandth off at most."""
+    return abs(scale - wanted) <= wanted / 1000
 
 
 def zero_point_of(tensor: Tensor) -> int:

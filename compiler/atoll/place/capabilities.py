@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import limited_values
-from atoll.ops.fused import ACCELERATOR, STEPS, is_fused
+from atoll.ops.fused import ACCELERATOR, STEPS
 from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
-from atoll.ops.rounding import as_tflite, rounding_feature
+from atoll.ops.rounding import ROUNDING, as_tflite, rounding_feature
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
 from atoll.place.requests import Requests
 from atoll.resolve.engine_parts import RECORDS
@@ -103,24 +103,26 @@ def with_roundings(graph: Graph, soc: ResolvedSoc) -> Graph:
 
     An accelerator whose description does not limit that rounds as TFLite. Cores do as asked.
     """
-    placed = ((op, soc.device(op.device)) for op in graph.operators)
-    return graph.with_operators(
-        _as_rounded(op, device.spec.support(op.kind)) if isinstance(device, Engine) else op
-        for op, device in placed
-    )
+    return graph.with_operators(_as_rounded(op, soc.device(op.device)) for op in graph.operators)
 
 
-def _as_rounded(op: Operator, support: OperatorSupport, step: str = "") -> Operator:
-    if not is_fused(op):
-        limited = all(f"{step}{name}" in support.limits for name in rounding_feature(op))
-        return op if limited else as_tflite(op)
-    assert op.body is not None
+def _as_rounded(op: Operator, device: Device) -> Operator:
+    operators = op.body.operators if op.body else (op,)
+    asked = any(ROUNDING in each.attributes for each in operators)
+    if not (asked and isinstance(device, Engine)):
+        return op
+    limits = device.spec.support(op.kind).limits
+    if not op.body:
+        return _limited(op, limits, "")
     steps = str(op.attributes[STEPS]).split()
-    operators = (
-        _as_rounded(each, support, f"{step}_")
-        for step, each in zip(steps, op.body.operators, strict=True)
-    )
-    return replace(op, body=op.body.with_operators(operators))
+    made = (_limited(o, limits, f"{s}_") for s, o in zip(steps, operators, strict=True))
+    return replace(op, body=op.body.with_operators(made))
+
+
+def _limited(op: Operator, limits: Mapping[str, object], step: str) -> Operator:
+    """Return the operator as an accelerator rounds, given what its description limits."""
+    known = all(f"{step}{name}" in limits for name in rounding_feature(op))
+    return op if known else as_tflite(op)
 
 
 def _limits(support: OperatorSupport, features: Mapping[str, int]) -> Iterator[str]:

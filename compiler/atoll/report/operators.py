@@ -9,6 +9,12 @@ from atoll.ops.registry import KINDS
 from atoll.resolve.soc import Npu, ResolvedSoc
 from atoll.resolve.tables import Table
 
+RUN = {
+    "IF": "one truth value; branches without states, unless it is a constant",
+    "WHILE": "as many turns as constants say, with fixed shapes",
+}
+"""What becomes the operators that it runs (docs/operators.md), and what a model may ask of it."""
+
 Limits = Mapping[str, tuple[int | None, int | None]]
 
 
@@ -18,7 +24,7 @@ class SupportedOperator:
 
     Attributes:
         operator: what a TFLite file calls it.
-        kind: what graphs call it.
+        kind: what graphs call it, "" if they have what it runs.
         accepts: what a model may ask of it.
         devices: those of a chip that run it, with the features that each limits.
     """
@@ -57,7 +63,11 @@ def supported_operators(soc: ResolvedSoc | None) -> tuple[SupportedOperator, ...
         for name, kind in kinds
         if kind.tflite
     )
-    return tuple(sorted(found, key=lambda each: each.operator))
+    run = (
+        SupportedOperator(operator=code, kind="", accepts=accepts, devices={})
+        for code, accepts in RUN.items()
+    )
+    return tuple(sorted((*found, *run), key=lambda each: each.operator))
 
 
 def operator_tables(
@@ -69,7 +79,11 @@ def operator_tables(
         title=f"Operators of TFLite models{f' on {soc.name}' if soc else ''}",
         columns=("operator", *(("runs on",) if soc else ()), "a model may have it with"),
         rows=tuple(
-            (each.operator, *((", ".join(each.devices) or "-",) if soc else ()), each.accepts)
+            (
+                each.operator,
+                *((", ".join(each.devices) or _nowhere(each),) if soc else ()),
+                each.accepts,
+            )
             for each in found
         ),
     )
@@ -85,6 +99,10 @@ def operator_tables(
         ),
     )
     return what, limits
+
+
+def _nowhere(operator: SupportedOperator) -> str:
+    return "-" if operator.kind else "what it is made of"
 
 
 def _accepts(kind: OperatorKind) -> str:

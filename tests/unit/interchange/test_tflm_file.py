@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.flow_samples import looped
 from tflite.Model import Model
 
 from atoll.cli import main
+from atoll.errors import ModelError
 from atoll.frontend.tflite import load_tflite
 from atoll.frontend.tflite_metadata import with_metadata
 from atoll.frontend.tflite_reader import read_file
@@ -41,6 +43,13 @@ def metadata(source: bytes, name: str) -> bytes | None:
             buffer = model.Buffers(entry.Buffer())
             return bytes(buffer.DataAsNumpy()) if buffer.DataLength() else b""
     return None
+
+
+def test_bodies_have_no_plan(tmp_path: Path, tflite_builder: ModuleType) -> None:
+    path = tmp_path / "loop.tflite"
+    path.write_bytes(tflite_builder.write(looped(tflite_builder)))
+    with pytest.raises(ModelError, match=r"operator 0 \(WHILE\): runs other subgraphs"):
+        tflm_file(path)
 
 
 def test_the_model_behind_the_metadata_is_the_same(model: Path, tmp_path: Path) -> None:

@@ -78,6 +78,11 @@ def make() -> Callable[[int], Make]:
     return lambda seed: Make(np.random.default_rng(seed))
 
 
+def drawn(rng: np.random.Generator, tensor: Tensor) -> Array:
+    most = 2**15 if tensor.dtype == "int16" else 128
+    return rng.integers(-most, most, tensor.shape).astype(tensor.dtype)
+
+
 @pytest.fixture
 def equals_reference() -> Check:
     """Hold an operator's loop program against its numpy reference, compiled and interpreted."""
@@ -86,9 +91,7 @@ def equals_reference() -> Check:
         (op,) = graph.operators
         kind_of(op).check(op, graph)
         values = {
-            tensor.name: rng.integers(-128, 128, tensor.shape).astype(tensor.dtype)
-            if tensor.data is None
-            else np.array(tensor.array)
+            tensor.name: drawn(rng, tensor) if tensor.data is None else np.array(tensor.array)
             for tensor in graph.tensors
         }
         inputs = [values[name] if name else None for name in op.inputs]

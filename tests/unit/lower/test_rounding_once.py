@@ -97,6 +97,32 @@ def test_programs(kind: str, way: str, make: Any, equals_reference: Check) -> No
         equals_reference(graph, maker.rng, interpreted=False)
 
 
+def wide(graph: Graph) -> Graph:
+    """Return an operator with activations of 16 bits, and a bias of 64."""
+
+    def widened(tensor: Tensor) -> Tensor:
+        if tensor.data is None:
+            assert tensor.quantization
+            scales = tuple(scale / 32 for scale in tensor.quantization.scales)
+            grid = replace(tensor.quantization, scales=scales, zero_points=(0,))
+            return replace(tensor, dtype="int16", quantization=grid)
+        if tensor.dtype != "int32":
+            return tensor
+        bias = tensor.array.astype(np.int64) << 20
+        return replace(tensor, dtype="int64", data=bias.tobytes())
+
+    return replace(graph, tensors=tuple(map(widened, graph.tensors)))
+
+
+@pytest.mark.parametrize("way", SCALES)
+@pytest.mark.parametrize("kind", [*SUMS, "batch_matmul"])
+def test_programs_of_16_bits(kind: str, way: str, make: Any, equals_reference: Check) -> None:
+    for seed in range(2):
+        maker = make(seed)
+        graph = wide(once((summed if kind in SUMS else scaled)(maker, kind, way)))
+        equals_reference(graph, maker.rng, interpreted=seed == 0)
+
+
 @pytest.mark.parametrize("kind", sorted(ROUNDED))
 def test_some_results_are_others_than_with_two_roundings(kind: str, make: Any) -> None:
     apart = 0

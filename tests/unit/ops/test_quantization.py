@@ -11,6 +11,7 @@ from atoll.ops.quantization import (
     activation_range,
     mbqm,
     mbqm_once,
+    mbqm_wide_once,
     multipliers,
     quantize_multiplier,
     rdbp,
@@ -113,6 +114,22 @@ def test_what_is_shifted_left_is_rounded_once_by_mbqm_too(shift: int) -> None:
     rng = np.random.default_rng(shift)
     values, factors = rng.integers(INT32_MIN, 2**31, 2000), rng.integers(0, 2**31, 2000)
     assert (mbqm_once(values, factors, shift) == mbqm(values, factors, shift)).all()
+
+
+def test_sums_of_64_bits_are_scaled_exactly() -> None:
+    rng = np.random.default_rng(2)
+    shifts = rng.integers(-31, 8, 4000)
+    values = rng.integers(-(2**46), 2**46, 4000) >> rng.integers(0, 46, 4000)
+    values = np.where(shifts > 0, values >> 16, values)  # results fit 32 bits
+    factors = rng.integers(2**30, 2**31, 4000)
+    exact = [
+        floor(Fraction(x * m, 2 ** (31 - s)) + Fraction(1, 2))
+        for x, m, s in zip(values.tolist(), factors.tolist(), shifts.tolist(), strict=True)
+    ]
+    fits = np.abs(np.array(exact, object)) < 2**31
+    assert fits.sum() > 3000
+    made = mbqm_wide_once(values, factors, shifts)
+    assert made[fits.astype(bool)].tolist() == np.array(exact, object)[fits.astype(bool)].tolist()
 
 
 def test_mbqm_once_rounds_once() -> None:

@@ -66,7 +66,7 @@ def graph_of(file: File) -> Graph:
         c.emit.index = node.index
         results: tuple[Part | None, ...] = (None,) * len(node.outputs)
         if node.op not in HANDLERS:
-            unknown.append(Unsupported(node.written, node.index, node.place))
+            unknown.append(Unsupported(node.written, str(node.index), node.place))
         elif all(c.parts.get(name, ...) is not None for name in filter(None, node.inputs)):
             results = _converted(c, node, faults)
         c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}

@@ -201,7 +201,7 @@ class Select(Elementwise):
         """Accept a condition and two inputs quantised as the output, which broadcast to it."""
         rules = (
             checks.operands(3, 3),
-            checks.activations(1, 2, types=("int8", "int16")),
+            checks.activations(1, 2, types=checks.MOVED),
             checks.same_type(1, 2),
             checks.same_quantization,
             _condition,

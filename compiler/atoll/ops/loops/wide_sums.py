@@ -19,6 +19,7 @@ from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops.channel_loops import Channels, ChannelSums
 from atoll.ops.loops.fixed_point_loops import scaling_of
 from atoll.ops.quantization import activation_range, channel_scaling, reduced_multiplier
+from atoll.ops.rounding import rounds_once
 
 
 def is_wide(op: Operator, graph: Graph) -> bool:
@@ -63,10 +64,12 @@ class WideSums:
             else self.builder.table("flipped", weights.astype(np.int64), Type.I8)
         )
         self._bias = self.builder.input(2, "bias") if self.builder.has_input(2) else None
+        self._once = rounds_once(op)
         self._type = Type.I32 if adds_in_32_bits(op, graph) else Type.I64
         if self._type is Type.I64:
-            multipliers = reduced_multiplier(multipliers).astype(np.int32)
-            shifts = (15 - shifts).astype(np.int32)
+            shifts = ((31 if self._once else 15) - shifts).astype(np.int32)
+            if not self._once:
+                multipliers = reduced_multiplier(multipliers).astype(np.int32)
         self._scaling = scaling_of(op)
         self._multiplier = Channels(self.builder, "multiplier", multipliers)
         self._shift = Channels(self.builder, "shift", shifts)
@@ -99,7 +102,7 @@ class WideSums:
     def _scaled(self, total: Expr, multiplier: Expr, shift: Expr) -> Expr:
         if self._type is Type.I32:
             return self._scaling(total, multiplier, shift)
-        return Call("scaled_wide", (total, multiplier, shift), Type.I32)
+        return _scaled(total, multiplier, shift, once=self._once)
 
     def dot(
         self,
@@ -126,7 +129,7 @@ class WideSums:
 
     def lowered(self) -> Lowered:
         """Finish."""
-        return self.builder.lowered((SCALED_WIDE,))
+        return self.builder.lowered(WIDE_LIBRARY)
 
 
 def simple_sums(
@@ -138,10 +141,17 @@ def simple_sums(
     return ChannelSums(op, graph, folds=False, axis=axis, weights=weights)
 
 
-def scaled_wide(total: Expr, multiplier: int, shift: int) -> Expr:
-    """Call `scaled_wide`: what `mbqm_wide` gives; a kernel that does has it in its library."""
-    reduced, places = Const(int(reduced_multiplier(multiplier))), Const(15 - shift)
-    return Call("scaled_wide", (total, reduced, places), Type.I32)
+def scaled_wide(total: Expr, multiplier: int, shift: int, *, once: bool = False) -> Expr:
+    """Call what gives `mbqm_wide`, or `mbqm_wide_once`; a kernel has it in its library then."""
+    if once:
+        return _scaled(total, Const(multiplier), Const(31 - shift), once=True)
+    reduced = Const(int(reduced_multiplier(multiplier)))
+    return _scaled(total, reduced, Const(15 - shift), once=False)
+
+
+def _scaled(total: Expr, multiplier: Expr, places: Expr, *, once: bool) -> Expr:
+    function = "scaled_wide_once" if once else "scaled_wide"
+    return Call(function, (total, multiplier, places), Type.I32)
 
 
 def _scaled_wide() -> PrimFunc:
@@ -155,4 +165,17 @@ def _scaled_wide() -> PrimFunc:
     return builder.function(cast(binary(Operation.SHR, add(product, half), wide), Type.I32))
 
 
-SCALED_WIDE = _scaled_wide()
+def _scaled_wide_once() -> PrimFunc:
+    """`mbqm_wide_once`, of 31 less the shift: the sum's low 16 bits are multiplied apart."""
+    builder = FunctionBuilder("scaled_wide_once")
+    x = builder.scalar("x", Type.I64)
+    multiplier, places = builder.scalar("multiplier"), builder.scalar("places")
+    factor, wide = cast(multiplier, Type.I64), cast(places, Type.I64)
+    half = binary(Operation.SHL, Const(1, Type.I64), subtract(wide, 1))
+    low = add(multiply(binary(Operation.AND, x, 0xFFFF), factor), half)
+    high = multiply(binary(Operation.SHR, x, 16), factor)
+    total = add(high, binary(Operation.SHR, low, 16))
+    return builder.function(cast(binary(Operation.SHR, total, subtract(wide, 16)), Type.I32))
+
+
+WIDE_LIBRARY = (_scaled_wide(), _scaled_wide_once())

@@ -16,7 +16,7 @@ from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind, Rates
 from atoll.ops.loops import fixed_point_loops as loops
-from atoll.ops.loops.wide_sums import SCALED_WIDE, scaled_wide
+from atoll.ops.loops.wide_sums import WIDE_LIBRARY, scaled_wide
 from atoll.ops.quantization import (
     LIMITS,
     Integers,
@@ -41,6 +41,7 @@ from atoll.ops.recurrent.lstm_rules import (
     is_wide,
 )
 from atoll.ops.tflite_form import BYTE, WORD, Attributes, Shapes, TfliteForm, activation
+from atoll.resolve.storage_scope import GLOBAL
 
 CURVES: tuple[Interpolation, ...] = (LOGISTIC.wide, LOGISTIC.wide, TANH.wide, LOGISTIC.wide)
 """Of the gates, in the order of `GATES`."""
@@ -175,9 +176,9 @@ class _Kernel:
     def lowered(self) -> Lowered:
         """Return the program."""
         builder, extents = self.builder, self.extents
+        said = builder.allocate("said", self.said, extents.units, scope=GLOBAL)
         with builder.loop("batch", 0, extents.batches) as batch:
             state = builder.let("state", multiply(batch, extents.units))
-            said = builder.allocate("said", self.said, extents.units)
             with builder.loop("step", 0, extents.steps) as step:
                 outer, inner, many = (batch, step, extents.steps)
                 if extents.time_major:
@@ -190,7 +191,7 @@ class _Kernel:
                 with builder.loop("heard", 0, extents.units) as unit:
                     self.hidden[add(state, unit)] = said[unit]
                     self.y[add(place, unit)] = said[unit]
-        return builder.lowered((SCALED_WIDE,) if self.wide else ())
+        return builder.lowered(WIDE_LIBRARY if self.wide else ())
 
     def _unit(self, unit: Expr, begin: Expr, state: Expr) -> Expr:
         """Move the cell of a unit on; return what it says."""

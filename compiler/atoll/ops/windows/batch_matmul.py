@@ -19,17 +19,17 @@ from atoll.ops.kind import Array, OperatorKind, Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.broadcast_loops import broadcast
 from atoll.ops.loops.channel_loops import block_width
-from atoll.ops.loops.wide_sums import SCALED_WIDE, factors, is_wide, scaled_wide
+from atoll.ops.loops.wide_sums import WIDE_LIBRARY, factors, is_wide, scaled_wide
 from atoll.ops.quantization import (
     activation_range,
-    mbqm_wide,
     quantize_multiplier,
     scale_of,
     scaled_by,
     scaling_of,
+    wide_scaling_of,
     zero_point_of,
 )
-from atoll.ops.rounding import rounding_feature
+from atoll.ops.rounding import rounding_feature, rounds_once
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 
 RANKS = range(2, 6)
@@ -111,7 +111,7 @@ class BatchMatmul(OperatorKind):
             for name, values in zip(("adj_x", "adj_y"), operands, strict=True)
         )
         sums = (left @ right).astype(np.int64)
-        scale = mbqm_wide if is_wide(op, graph) else scaling_of(op)
+        scale = (wide_scaling_of if is_wide(op, graph) else scaling_of)(op)
         scaled = scale(sums, *quantize_multiplier(*_factor(op, graph))) + zero_point_of(output)
         return (np.clip(scaled, *activation_range(op, output)).astype(output.dtype),)
 
@@ -128,7 +128,10 @@ class BatchMatmul(OperatorKind):
         a, b, y = builder.input(0, "a"), builder.input(1, "b"), builder.output()
 
         def stored(total: Expr) -> Expr:
-            scaled = scaled_wide(total, *factor) if wide else scaling(total, *factor)
+            if wide:
+                scaled = scaled_wide(total, *factor, once=rounds_once(op))
+            else:
+                scaled = scaling(total, *factor)
             return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
 
         batches = [left.batch, right.batch]
@@ -153,7 +156,7 @@ class BatchMatmul(OperatorKind):
                 sums = _sums(builder, operands, places, lanes, Type.I64 if wide else Type.I32)
                 for lane, total in enumerate(sums):
                     y[add(target, lane)] = stored(total)
-        return builder.lowered((SCALED_WIDE,) if wide else ())
+        return builder.lowered(WIDE_LIBRARY if wide else ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from atoll.ops.quantization import (
     bounds_of,
     channel_factors,
     channel_scaling,
-    mbqm_wide,
     scaling_of,
+    wide_scaling_of,
     zero_point_of,
 )
 from atoll.ops.rounding import rounding_feature
@@ -132,7 +132,7 @@ class Convolution(OperatorKind):
         sums = self.sums(op, graph, image - zero_point_of(x), kernel.astype(np.float64))
         bias, multiplier, shift = channel_scaling(op, graph)
         wide = is_wide(op, graph) and not adds_in_32_bits(op, graph)
-        scale = mbqm_wide if wide else scaling_of(op)
+        scale = (wide_scaling_of if wide else scaling_of)(op)
         scaled = scale(sums.astype(np.int64) + bias, multiplier, shift) + zero_point_of(output)
         result = np.clip(scaled, *activation_range(op, output))
         return (result.astype(output.dtype).reshape(output.shape),)

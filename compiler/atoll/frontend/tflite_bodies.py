@@ -1,0 +1,172 @@
+"""A model in the making, in which the operators of several subgraphs follow each other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from atoll.errors import ModelError
+from atoll.frontend.tflite_checks import describe, is_constant, place
+from atoll.frontend.tflite_edges import RESHAPE
+from atoll.frontend.tflite_islands import FUNCTIONS
+from atoll.frontend.tflite_known import Known, known_values
+from atoll.frontend.tflite_names import operator_name
+from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.ops.checks import QUANTIZED
+from atoll.ops.elements.choices import SELECT_V2
+from atoll.ops.tflite_form import TfliteForm
+
+_OF_ONE = frozenset({*FUNCTIONS, "QUANTIZE"})
+_REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
+
+
+class Bodies(Known):
+    """Tensors, buffers and operators so far; tensors are known by number.
+
+    Attributes:
+        operators: those that are left to run.
+    """
+
+    def __init__(self, model: FileModel) -> None:
+        super().__init__([*model.tensors], [*model.buffers])
+        self.operators: list[FileOperator] = []
+        self._choices: dict[int, tuple[int, tuple[int, int]]] = {}
+        self._nothing = len(self.buffers)
+        self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
+        self._index = max(op.index for op in model.operators)
+
+    def read(self, number: int) -> int:
+        """Return the constant that a tensor is if it is known, else the tensor."""
+        return self.instead.get(number, number)
+
+    def another(self, tensor: FileTensor) -> int:
+        """Add a tensor like one of the file."""
+        number = tensor.number if tensor.number >= 0 else tensor.index
+        self.tensors.append(replace(tensor, index=len(self.tensors), number=number))
+        return len(self.tensors) - 1
+
+    def add(self, op: FileOperator) -> None:
+        """Add an operator, or what it makes if that is known.
+
+        What converts or computes each real number by itself does so in front of a choice.
+        """
+        if op.inputs[:1] and op.inputs[0] in self._choices and op.code in _OF_ONE:
+            self._add_to_sides(op)
+            return
+        values = None
+        if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
+            values = known_values(self, op)
+        if values is not None:
+            self.hold(op.outputs[0], values, own=not op.name)
+        if values is None or not op.name:
+            self._emit(op)
+
+    def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
+        """Return the operators that are left to run, without choices of numbers nothing reads."""
+        needed, kept = {*outputs}, list[FileOperator]()
+        for op in reversed(self.operators):
+            if op.outputs[:1] and op.outputs[0] in self._choices.keys() - needed:
+                continue
+            needed.update(op.inputs)
+            kept.append(op)
+        return tuple(reversed(kept))
+
+    def truth(self, number: int) -> bool | None:
+        """Return the value of a condition, None if a run decides."""
+        tensor = self.tensors[number]
+        return any(self.buffers[tensor.buffer].data) if is_constant(self, tensor) else None
+
+    def alike(
+        self, op: FileOperator, values: Sequence[int], wanted: Sequence[FileTensor], name: str
+    ) -> list[int]:
+        """Return values as tensors like others: TFLM copies the bytes, of whatever shape.
+
+        Args:
+            op: whose subgraph gets or returns them.
+            values: their numbers.
+            wanted: the others.
+            name: what the names of copies begin with.
+
+        Raises:
+            ModelError: E054; types, sizes or quantisation differ.
+        """
+        pairs = enumerate(zip(values, wanted, strict=True))
+        return [self._alike(op, value, tensor, f"{name}_{at}") for at, (value, tensor) in pairs]
+
+    def _alike(self, op: FileOperator, value: int, wanted: FileTensor, name: str) -> int:
+        tensor = self.tensors[value]
+        if _type(tensor) == _type(wanted) and tensor.shape == wanted.shape:
+            return value
+        known = is_constant(self, tensor)
+        scaled = known or _type(tensor) == _type(wanted)
+        if not (
+            tensor.dtype == wanted.dtype and prod(tensor.shape) == prod(wanted.shape) and scaled
+        ):
+            words = f"{place(op)}: {_described(tensor)} is copied to {_described(wanted)}"
+            raise ModelError("E054", words, remedy=_REMEDY)
+        result = self.another(replace(wanted, buffer=tensor.buffer if known else self._nothing))
+        if not known:
+            self._make(name, "reshape", RESHAPE, (value,), result)
+        return result
+
+    def chosen(self, condition: int, pair: tuple[int, int], name: str) -> int:
+        """Return one of two tensors that are alike, by a condition of one element."""
+        then, other = pair
+        if then == other:
+            return then
+        result = self.another(replace(self.tensors[then], buffer=self._nothing))
+        self._choose(condition, pair, name, result)
+        return result
+
+    def _add_to_sides(self, op: FileOperator) -> None:
+        """Add an operator on both of what is chosen of, and choose of its results."""
+        condition, pair = self._choices[op.inputs[0]]
+        (result,), name, sides = op.outputs, operator_name(op), list[int]()
+        for word, side in zip(("then", "else"), pair, strict=True):
+            sides.append(self.another(self.tensors[result]))
+            self.add(replace(op, inputs=(side,), outputs=(sides[-1],), name=f"{name}_{word}"))
+        self._choose(condition, (sides[0], sides[1]), f"{name}_select_v2", result)
+
+    def _choose(self, condition: int, pair: tuple[int, int], name: str, result: int) -> None:
+        test, wanted = self.tensors[condition], self.tensors[result]
+        if wanted.dtype == "float32":
+            self._choices[result] = (condition, pair)
+        if len(test.shape) > len(wanted.shape):
+            flat = self.another(replace(test, shape=(1,) * len(wanted.shape), buffer=self._nothing))
+            self._make(f"{name}_condition", "reshape", RESHAPE, (condition,), flat)
+            condition = flat
+        self._make(name, "select_v2", SELECT_V2.tflite, (condition, *pair), result)
+
+    def _make(
+        self, name: str, kind: str, form: TfliteForm, inputs: tuple[int, ...], result: int
+    ) -> None:
+        self._emit(
+            FileOperator(
+                index=-1,
+                code=form.code,
+                kind=kind,
+                form=form,
+                inputs=inputs,
+                outputs=(result,),
+                options=None,
+                options_table="",
+                name=name,
+            )
+        )
+
+    def _emit(self, op: FileOperator) -> None:
+        if op.name:
+            self._index += 1
+            op = replace(op, index=self._index)
+        self.operators.append(op)
+
+
+def _type(tensor: FileTensor) -> tuple[object, ...]:
+    """Return what a tensor's bytes mean."""
+    scaled = (tensor.scales, tensor.zero_points) if tensor.dtype in QUANTIZED else ()
+    return (tensor.dtype, *scaled)
+
+
+def _described(tensor: FileTensor) -> str:
+    scale = f", scale {tensor.scales[0]:g}" if tensor.scales else ""
+    point = f", zero point {tensor.zero_points[0]}" if tensor.zero_points else ""
+    return f"{describe(tensor)} of {tensor.dtype} {list(tensor.shape)}{scale}{point}"
