@@ -217,7 +217,7 @@ class Network:
         """
         count = shape[axis] if channelwise else 1
         scales = tuple(float32(self.chance.uniform(0.001, 0.02)) for _ in range(count))
-        if count > 1 and self.likely(0.1):
+        if count > 1 and not self.extreme and self.likely(0.1):
             scales = (float32(self.chance.choice(TINY_SCALES)), *scales[1:])
         fields: Quantized = {"scales": scales, "zero_points": (0,) * count, "axis": axis}
         if small:
