@@ -55,7 +55,11 @@ def test_edges_of_real_numbers_are_left_out(
         tflite_builder.Operator(code=code, inputs=(at,), outputs=(at + 1,))
         for at, code in enumerate(codes)
     )
-    sides = ({"dtype": "float32"}, side, side, {"dtype": "float32"})
+    sides: tuple[dict[str, Any], ...] = (
+        {"dtype": "float32"},
+        *(side, side),
+        {"dtype": "float32"},
+    )
     tensors = tuple(tensor(shape=(3,), name=f"t{at}", **each) for at, each in enumerate(sides))
     graph = load(
         tflite_builder.Model(tensors=tensors, operators=operators, inputs=(0,), outputs=(3,))
