@@ -84,10 +84,13 @@ def _variable(net: Network, x: int) -> None:
 
 
 def again(net: Network) -> bool:
-    """Read a variable once more, mostly behind an assignment."""
+    """Read a variable once more, mostly behind an assignment, perhaps by another handle."""
     if not net.assigned:
         return False
     handle, old = net.chance.choice(net.assigned)
+    if net.likely(0.4):
+        name, handle = f"kept {handle}", net.add(Tensor(shape=(), dtype="resource"))
+        net.operators.append(_handle(name, handle))
     if net.likely(0.7):
         _assign(net, handle, old)
     net.apply("READ_VARIABLE", (handle,), net.shape(old), net.like(old))
