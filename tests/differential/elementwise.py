@@ -12,10 +12,11 @@ from tests.differential.network import (
     Quantized,
 )
 
-BROADCAST_RANK = 4
-"""TFLM broadcasts, pads, joins and averages tensors of at most so many dimensions."""
+BROADCAST_RANK, PADDED_RANK = 6, 5
+"""TFLM broadcasts and pads tensors of at most so many dimensions."""
 
 
+IMAGE_RANK = 4
 GREATEST_SHARED = 511
 """TFLM ends the process where exponentials of int8 add up to 512 or more."""
 
@@ -141,7 +142,7 @@ def mean(net: Network) -> bool:
     shape = net.shape(x)
     rank = len(shape)
     axes = net.chance.sample(range(rank), net.chance.randint(1, rank))
-    if rank == BROADCAST_RANK and net.likely(0.4):
+    if rank == IMAGE_RANK and net.likely(0.4):
         axes = [1, 2]
     keep = net.likely(0.5)
     result = tuple(1 if at in axes else n for at, n in enumerate(shape) if keep or at not in axes)
@@ -154,7 +155,7 @@ def mean(net: Network) -> bool:
 def pad(net: Network) -> bool:
     """Add a PAD, perhaps of nothing."""
     x = net.pick(types=(*MULTIPLIED, "int32"))
-    if x is None or not 1 <= len(net.shape(x)) <= BROADCAST_RANK:
+    if x is None or not 1 <= len(net.shape(x)) <= PADDED_RANK:
         return False
     shape = net.shape(x)
     pairs = [(net.chance.choice((0, 0, 1, 2)), net.chance.choice((0, 0, 1))) for _ in shape]
