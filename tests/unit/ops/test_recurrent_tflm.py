@@ -347,6 +347,21 @@ def test_in_full_rtl(
     check(data, tmp_path / "network.tflite", load_soc(chip), rng, rtl=True)
 
 
+def test_a_variable_whose_rows_are_multiplied_by_a_computed_filter(
+    tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc
+) -> None:
+    """The rows are no state of their own, which a pass that changes the network would see."""
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 3, 4), **SCALE)
+    same = tree.apply("QUANTIZE", (x,), tree.add((1, 3, 4), **SCALE))
+    filters = tree.apply("RESHAPE", (same,), tree.add((3, 4), **SCALE), "ReshapeOptions")
+    operands = (operators.before(tree, x), filters)
+    dense = tree.add((1, 3, 3), **SCALE)
+    tree.apply("FULLY_CONNECTED", operands, dense, "FullyConnectedOptions", KeepNumDims=True)
+    data = tflite_builder.write(tree.model())
+    check(data, tmp_path / "network.tflite", lagoon, np.random.default_rng(4))
+
+
 @pytest.mark.parametrize("chip", ["lagoon", "twin"])
 def test_a_variable_that_an_accelerator_reads(
     chip: str, tflite_builder: ModuleType, tmp_path: Path

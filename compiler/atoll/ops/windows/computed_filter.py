@@ -1,7 +1,6 @@
 """FULLY_CONNECTED whose filter is computed: a product of matrices, and perhaps a clamp."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from atoll.errors import Fault
 from atoll.ir.graph import Attribute, Graph, Operator, Tensor
@@ -42,7 +41,8 @@ def product(op: Operator, graph: Graph) -> Parts:
     tensors: list[Tensor] = []
 
     def like(tensor: Tensor, name: str, shape: tuple[int, ...]) -> str:
-        tensors.append(replace(tensor, name=f"{op.name}_{name}", shape=shape, data=None))
+        made, scaled = f"{op.name}_{name}", tensor.quantization
+        tensors.append(Tensor(name=made, shape=shape, dtype=tensor.dtype, quantization=scaled))
         return tensors[-1].name
 
     def part(kind: str, inputs: tuple[str, ...], made: str, **attributes: Attribute) -> None:
