@@ -34,10 +34,6 @@ class Bodies(Known):
         self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
         self._index = max(op.index for op in model.operators)
 
-    def read(self, number: int) -> int:
-        """Return the constant that a tensor is if it is known, else the tensor."""
-        return self.instead.get(number, number)
-
     def another(self, tensor: FileTensor) -> int:
         """Add a tensor like one of the file."""
         number = tensor.number if tensor.number >= 0 else tensor.index
@@ -55,10 +51,10 @@ class Bodies(Known):
         values = None
         if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
             values = known_values(self, op)
-        if values is not None:
-            self.hold(op.outputs[0], values, own=not op.name)
-        if values is None or not op.name:
+        if values is None:
             self._emit(op)
+        else:
+            self.hold(op.outputs[0], values)
 
     def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
         """Return the operators that are left to run, without choices of numbers nothing reads."""
