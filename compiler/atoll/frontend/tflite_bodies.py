@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+import numpy as np
+
 from atoll.errors import ModelError
 from atoll.frontend.tflite_checks import describe, is_constant, place
 from atoll.frontend.tflite_edges import RESHAPE
 from atoll.frontend.tflite_islands import FUNCTIONS
 from atoll.frontend.tflite_known import Known, known_values
 from atoll.frontend.tflite_names import operator_name
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2
 from atoll.ops.tflite_form import TfliteForm
 
 _OF_ONE = frozenset({*FUNCTIONS, "QUANTIZE"})
+_NO_LIST = "export without a list of results: Keras layers of recurrence take unroll=True"
 _REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
 
 
@@ -48,6 +51,7 @@ class Bodies(Known):
         if op.inputs[:1] and op.inputs[0] in self._choices and op.code in _OF_ONE:
             self._add_to_sides(op)
             return
+        _check_extents(self, op)
         values = None
         if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
             values = known_values(self, op)
@@ -154,6 +158,26 @@ class Bodies(Known):
             self._index += 1
             op = replace(op, index=self._index)
         self.operators.append(op)
+
+
+def _check_extents(model: Held, op: FileOperator) -> None:
+    """Refuse a SLICE of a body that takes as much as a counter says.
+
+    Files say 1 for extents that they do not know. TensorFlow writes so into a list.
+    """
+    if op.code != "SLICE" or not op.name or len(op.inputs) != 3 or min(op.inputs) < 0:
+        return
+    sizes, (result,) = model.tensors[op.inputs[2]], (model.tensors[n] for n in op.outputs[:1])
+    if sizes.dtype != "int32" or not is_constant(model, sizes):
+        return
+    taken = np.frombuffer(model.buffers[sizes.buffer].data, np.int32).tolist()
+    pairs = zip(taken, result.shape, strict=False)
+    if any(size not in (-1, extent) for size, extent in pairs):
+        message = (
+            f"{place(op, result)}: has shape {list(result.shape)}, of which {taken} is taken: "
+        )
+        message += "the shape is another one in each turn"
+        raise ModelError("E054", message, remedy=_NO_LIST)
 
 
 def _type(tensor: FileTensor) -> tuple[object, ...]:
