@@ -28,7 +28,9 @@ def main() -> int:
     parser.add_argument("--chip", action="append", help=f"default: {', '.join(CHIPS)}")
     parser.add_argument("--count", type=int, default=520, help="of mutants on each chip")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="put them into docs/mutation.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put those of all chips into docs/mutation.md"
+    )
     arguments = parser.parse_args()
     chips = arguments.chip or CHIPS
     told = {
@@ -45,7 +47,7 @@ def main() -> int:
     ]
     for lines in tables:
         print(*lines, "", sep="\n")
-    if arguments.write:
+    if arguments.write and chips == CHIPS:
         DOCUMENT.write_text(written(DOCUMENT.read_text("utf-8"), tables), "utf-8")
     return 0 if all(each["passed"] for each in told.values()) else 1
 
@@ -121,11 +123,10 @@ def _cell(value: object) -> str:
 
 
 def written(text: str, tables: Sequence[Sequence[str]]) -> str:
-    """Return the document with these tables in the place of those that begin likewise."""
+    """Return the document with these tables in the place of those of the same columns."""
     lines = text.splitlines()
     for made in tables:
-        first = made[0].split("|")[1]
-        begin = next(n for n, line in enumerate(lines) if line.split("|")[1:2] == [first])
+        begin = lines.index(made[0])
         end = next(n for n in range(begin, len(lines)) if not lines[n].startswith("|"))
         lines[begin:end] = made
     return "\n".join(lines) + "\n"

@@ -24,7 +24,10 @@ def reduction(net: Network) -> bool:
     axes = net.chance.sample(range(rank), net.chance.randint(1, rank))
     keep = net.likely(0.5)
     result = tuple(1 if at in axes else n for at, n in enumerate(shape) if keep or at not in axes)
-    table = net.numbers([axis - rank * net.chance.randrange(2) for axis in axes])
+    written = [axis - rank * net.chance.randrange(2) for axis in axes]
+    table = net.numbers(
+        written[0] if rank > 1 and written[1:] == [] and net.likely(0.3) else written
+    )
     scale = net.quantization(net.dtype(x)) if code == "SUM" else net.like(x)
     net.apply(code, (x, table), result, scale, "ReducerOptions", KeepDims=keep)
     return True

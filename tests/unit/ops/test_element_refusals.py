@@ -64,7 +64,7 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("LOGICAL_AND", [BOOL, Q], BOOL, "has type int8 where only bool is supported"),
     ("LOGICAL_NOT", [BOOL, BOOL], BOOL, "has 2 inputs instead of 1"),
     ("SELECT_V2", [Q, Q, Q], Q, "has type int8 instead of bool"),
-    ("SELECT_V2", [BOOL, INT32, INT32], INT32, "has type int32 where only int8 and int16"),
+    ("SELECT_V2", [BOOL, INT32, Q], INT32, "has type int32 instead of int8"),
     ("CAST", [{"dtype": "int64"}], Q, "has type int64 instead of one of bool, int8"),
 ]
 
