@@ -15,8 +15,8 @@ from atoll.frontend.tflite_bodies import Bodies
 from atoll.frontend.tflite_checks import describe, is_constant, place
 from atoll.frontend.tflite_reader import FileModel, FileOperator, FileSubgraph, FileTensor
 
-MOST_TURNS = 1024
-MOST_OPERATORS = 8192
+MOST_TURNS = 512
+MOST_OPERATORS = 4096
 """Operators that bodies have, counted in every turn; eight operands count as one more."""
 
 MOST_DEPTH = 16
