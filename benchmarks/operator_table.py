@@ -56,7 +56,7 @@ INSIDE = "float32 inside"
 FIRST = "|---|---|---|---|---|\n"
 """What is above the rows."""
 
-BY_RESULT = ("FILL", "SELECT_V2", "SPLIT", "TRANSPOSE_CONV")
+BY_RESULT = ("EMBEDDING_LOOKUP", "FILL", "SELECT_V2", "SPLIT", "TRANSPOSE_CONV")
 """Operators whose first input is a shape, an axis or a condition."""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 SCALE: dict[str, Any] = {"scales": (0.05,), "zero_points": (-3,)}
+WEIGHTS: dict[str, Any] = {"scales": (0.01,), "zero_points": (0,)}
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Tree:
     def weights(self, shape: tuple[int, ...]) -> int:
         """Add random weights."""
         data = np.random.default_rng(len(self.tensors)).integers(-127, 128, shape).astype(np.int8)
-        return self.add(shape, scales=(0.01,), zero_points=(0,), data=data)
+        return self.add(shape, data=data, **WEIGHTS)
 
     def apply(
         self, code: str, inputs: tuple[int, ...], result: int, table: str = "", **options: float
@@ -178,6 +179,16 @@ def picks(builder: ModuleType) -> Any:
     tree.apply("GATHER", (x, places), chosen, "GatherOptions", **along)
     where = tree.numbers(0, 5, 4, 0, 0, 2, shape=(2, 3))
     tree.apply("GATHER_ND", (x, where), tree.add((2, 8), **SCALE))
+    begin = tree.numbers(0, 9, 2)
+    flat = tree.apply("RESHAPE", (x,), tree.add((6, 5, 8), **SCALE), "ReshapeOptions")
+    part = tree.apply("RESHAPE", (image,), tree.add((6, 5, 8), **SCALE), "ReshapeOptions")
+    small = tree.add((2, 5, 3), **SCALE)
+    tree.apply("SLICE", (part, tree.numbers(1, 0, 4), tree.numbers(2, 5, 3)), small)
+    tree.apply("DYNAMIC_UPDATE_SLICE", (flat, small, begin), tree.add((6, 5, 8), **SCALE))
+    tree.apply("EMBEDDING_LOOKUP", (row, tree.weights((9, 3))), tree.add((48, 3), **WEIGHTS))
+    truths = tree.apply("CAST", (flat,), tree.add((6, 5, 8), dtype="bool"))
+    every, options = tree.add((6, 1, 8), dtype="bool"), {"KeepDims": True}
+    tree.apply("REDUCE_ALL", (truths, tree.numbers(1)), every, "ReducerOptions", **options)
     tree.apply("REVERSE_V2", (taller, tree.numbers(2, 1)), tree.add((1, 12, 7, 8), **SCALE))
     return tree.model()
 

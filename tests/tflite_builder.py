@@ -25,7 +25,10 @@ _NUMBERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Tensor:
-    """A tensor to write; `data` makes it a constant, `shares` one with another tensor's buffer."""
+    """A tensor to write; `data` makes it a constant, `shares` one with another tensor's buffer.
+
+    `signature` is the shape with -1 for extents that may change.
+    """
 
     shape: tuple[int, ...]
     dtype: str = "int8"
@@ -33,7 +36,8 @@ class Tensor:
     zero_points: tuple[int, ...] = ()
     axis: int = 0
     data: NDArray[Any] | None = None
-    name: str = "tensor"
+    name: str | None = "tensor"
+    signature: tuple[int, ...] = ()
     variable: bool = False
     shares: int | None = None
 
@@ -57,7 +61,7 @@ class Model:
     """A model to write; tensor numbers are positions in `tensors`.
 
     `others` are further subgraphs, of which nothing but the function is written; `signatures` are
-    names of subgraphs.
+    names of subgraphs. `unused` are kinds that no operator has.
     """
 
     tensors: tuple[Tensor, ...]
@@ -69,6 +73,8 @@ class Model:
     buffer_offset: int = 0
     others: tuple["Model", ...] = ()
     signatures: tuple[tuple[str, int], ...] = ()
+    unused: tuple[Operator, ...] = ()
+    metadata: tuple[tuple[str, bytes], ...] = ()
 
 
 def write(model: Model) -> bytes:
@@ -77,7 +83,14 @@ def write(model: Model) -> bytes:
     buffers = [_buffer(builder, model, None)]
     every = (model, *model.others)
     buffers += [_buffer(builder, model, t.data) for each in every for t in each.tensors]
-    codes = [_code(builder, op) for each in every for op in each.operators]
+    described = [(name, np.frombuffer(data, np.uint8)) for name, data in model.metadata]
+    entries = [
+        _table(builder, "Metadata", {"Name": builder.CreateString(name), "Buffer": at})
+        for at, (name, _) in enumerate(described, len(buffers))
+    ]
+    buffers += [_buffer(builder, model, data) for _, data in described]
+    used = (op for each in every for op in each.operators)
+    codes = [_code(builder, op) for op in (*used, *model.unused)]
     subgraphs = [_subgraph(builder, model, 0, 0) for _ in range(model.subgraphs)]
     tensors, operators = len(model.tensors), len(model.operators)
     for each in model.others:
@@ -89,6 +102,8 @@ def write(model: Model) -> bytes:
         "Buffers": _offsets(builder, buffers),
         "Version": model.version,
     }
+    if entries:
+        parts["Metadata"] = _offsets(builder, entries)
     if model.signatures:
         parts["SignatureDefs"] = _offsets(
             builder, [_signature(builder, *s) for s in model.signatures]
@@ -162,8 +177,11 @@ def _subgraph(builder: Any, model: Model, first_buffer: int, first_code: int) ->
 def _tensor(builder: Any, index: int, tensor: Tensor) -> int:
     parts: dict[str, Any] = {
         "Shape": _numbers(builder, tensor.shape, "int32"),
-        "Name": builder.CreateString(tensor.name),
     }
+    if tensor.name is not None:
+        parts["Name"] = builder.CreateString(tensor.name)
+    if tensor.signature:
+        parts["ShapeSignature"] = _numbers(builder, tensor.signature, "int32")
     if tensor.scales or tensor.zero_points:
         quantization = {
             "Scale": _numbers(builder, tensor.scales, "float32"),

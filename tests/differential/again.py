@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from tests.differential.network import Network, float32
-from tests.tflite_builder import Tensor
+from tests.tflite_builder import Operator, Tensor
 
 WITH_CONSTANTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
 
 def again(net: Network) -> bool:
     """Apply weights once more, to the same value or one of the same shape."""
-    known = [op for op in net.operators if op.code in WITH_CONSTANTS]
+    known = [op for op in net.operators if op.code in WITH_CONSTANTS and _constant(net, op)]
     if not known:
         return False
     op = net.chance.choice(known)
@@ -22,6 +22,11 @@ def again(net: Network) -> bool:
     (result,) = op.outputs
     net.apply(op.code, operands, net.shape(result), net.like(result), op.table, **op.options)
     return True
+
+
+def _constant(net: Network, op: Operator) -> bool:
+    """Tell whether the weights of an operator are not computed."""
+    return not {op.inputs[1]}.intersection(net.values)
 
 
 def _shared(net: Network, number: int) -> int:

@@ -12,6 +12,7 @@ from tests.differential.network import (
     Network,
     Quantized,
 )
+from tests.tflite_builder import Operator, Tensor
 
 UNARY = ("ABS", "ELU", "HARD_SWISH", "LEAKY_RELU", "LOGISTIC", "RELU", "RELU6", "RSQRT", "TANH")
 CURVES = ("LOGISTIC", "TANH")
@@ -21,6 +22,9 @@ COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_E
 OF_TRUTHS = ("EQUAL", "NOT_EQUAL")
 TRUTHS = ("LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT")
 BOOL: Quantized = {"dtype": "bool"}
+REALS = ("ABS", "CEIL", "COS", "FLOOR", "NEG", "ROUND", "SIN", "SQUARE")
+OF_POSITIVE = ("LOG", "RSQRT", "SQRT")
+REAL_SCALES = 1e-3, 0.05
 UNIT: Quantized = {"scales": (1 / 128,), "zero_points": (0,)}
 
 
@@ -60,11 +64,16 @@ def pair(net: Network) -> bool:
         return False
     if extreme:
         alike = [
-            n for n in net.values if net.shape(n) == net.shape(x) and net.like(n) == net.like(x)
+            n
+            for n in net.values
+            if net.like(n) == net.like(x) and broadcasts(net.shape(n), net.shape(x))
         ]
         other = net.chance.choice(alike) if net.likely(0.5) else net.constant((1,), net.like(x))
     elif code == "PRELU":
+        computed = [n for n in net.known("int8") if _narrower(net.shape(n), net.shape(x))]
         other = net.constant(net.shape(x)[-1:] or (1,), net.quantization())
+        if computed and net.likely(0.4):
+            other = net.chance.choice(computed)
     else:
         other = partner(net, x)
     shape = np.broadcast_shapes(net.shape(x), net.shape(other))
@@ -73,6 +82,11 @@ def pair(net: Network) -> bool:
     result = net.like(x) if extreme else net.quantization(net.dtype(x))
     net.apply(code, (x, other), shape, result)
     return True
+
+
+def _narrower(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    """Tell whether the first of two shapes broadcasts to the second."""
+    return broadcasts(first, second) and np.broadcast_shapes(first, second) == second
 
 
 def comparison(net: Network) -> bool:
@@ -142,3 +156,29 @@ def cast(net: Network) -> bool:
     dtype = net.chance.choice(("bool", "int8", "int16", "int32"))
     net.apply("CAST", (x,), net.shape(x), net.plain_or_quantized(dtype))
     return True
+
+
+def real(net: Network) -> bool:
+    """Add functions of real numbers between DEQUANTIZE and QUANTIZE, which may read two of them."""
+    x, result = net.pick(), net.quantization()
+    low, high = REAL_SCALES
+    if x is None or not low < net.scale(x) < high or not low < result["scales"][0]:
+        return False
+    codes = net.chance.sample(REALS, net.chance.randrange(4))
+    if net.likely(0.4):  # what is no number, or none that int32 holds, TFLM makes anything of
+        codes = [*net.chance.sample(("NEG", "ABS"), 1), "EXP", *net.chance.sample(OF_POSITIVE, 1)]
+    y = _real(net, "DEQUANTIZE", x)
+    for code in codes:
+        z = y
+        y = _real(net, code, y)
+        if net.likely(0.1):
+            net.apply("QUANTIZE", (z,), net.shape(x), result)
+    net.apply("QUANTIZE", (y,), net.shape(x), result)
+    return True
+
+
+def _real(net: Network, code: str, x: int) -> int:
+    """Add an operator whose result is real, which only this step reads."""
+    result = net.add(Tensor(shape=net.shape(x), dtype="float32"))
+    net.operators.append(Operator(code=code, inputs=(x,), outputs=(result,)))
+    return result

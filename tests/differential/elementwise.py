@@ -3,10 +3,21 @@
 from math import prod
 
 import numpy as np
-from tests.differential.network import GREATEST_TENSOR, MOVED, MULTIPLIED, SHARES, Network
+from tests.differential.network import (
+    GREATEST_TENSOR,
+    MOVED,
+    MULTIPLIED,
+    SHARES,
+    Network,
+    Quantized,
+)
 
 BROADCAST_RANK = 4
 """TFLM broadcasts, pads, joins and averages tensors of at most so many dimensions."""
+
+
+WIDE_SHARES: Quantized = {"dtype": "int16", "scales": (2.0**-15,), "zero_points": (0,)}
+FINE_SHARES: Quantized = {"dtype": "int16", "scales": (2.0**-16,), "zero_points": (-(2**15),)}
 
 
 def binary(net: Network) -> bool:
@@ -80,11 +91,12 @@ def retyped(net: Network) -> bool:
 
 
 def another_input(net: Network) -> bool:
-    """Add an input of 16 bits, or of plain numbers; this is no operator."""
+    """Add an input of 16 bits, of plain numbers, or of truths; this is no operator."""
     if not net.few_inputs(3):
         return False
     x = net.chance.choice(net.values)
-    net.input(net.shape(x), net.plain_or_quantized(net.chance.choice(("int16", "int16", "int32"))))
+    dtype = net.chance.choice(("int16", "int16", "int32", "bool"))
+    net.input(net.shape(x), net.plain_or_quantized(dtype))
     return False
 
 
@@ -102,12 +114,17 @@ def add_n(net: Network) -> bool:
 
 
 def softmax(net: Network) -> bool:
-    """Add a SOFTMAX."""
-    x = net.pick()
+    """Add a SOFTMAX of either type, or from int8 to int16."""
+    x = net.pick(types=MULTIPLIED)
     if x is None or not net.shape(x) or len(net.shape(x)) > BROADCAST_RANK:
         return False
+    result = SHARES if net.dtype(x) == "int8" else WIDE_SHARES
+    finer = net.dtype(x) == "int8" and net.likely(0.1)
+    result = FINE_SHARES if finer else result
     beta = net.chance.choice((1.0, 0.5, 3.25))
-    net.apply("SOFTMAX", (x,), net.shape(x), SHARES, "SoftmaxOptions", Beta=beta)
+    y = net.apply("SOFTMAX", (x,), net.shape(x), result, "SoftmaxOptions", Beta=beta)
+    if finer:
+        net.values.remove(y)  # what reads int16 wants a zero point of 0
     return True
 
 

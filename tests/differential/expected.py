@@ -10,13 +10,18 @@ PORT_TYPES = ("int8", "int16", "int32", "int64")
 
 def refusals(model: Model) -> frozenset[str]:
     """Return the codes of all faults that Atoll may report of a network."""
-    reasons = {"E054": _absurd_scales(model), "E055": _odd_ports(model)}
+    scales = _scales(model)
+    absurd = bool(scales) and not LEAST_SCALE < min(scales) <= max(scales) < GREATEST_SCALE
+    reasons = {"E054": absurd, "E055": _odd_ports(model), "E056": 0.0 in scales}
     return frozenset(code for code, given in reasons.items() if given)
 
 
-def _absurd_scales(model: Model) -> bool:
-    """Tell of scales with which a factor may leave what 31 bits and a shift can hold."""
-    scales = [
+def _scales(model: Model) -> list[float]:
+    """Return all scales; with absurd ones a factor may leave what 31 bits and a shift can hold.
+
+    That of a bias, the product of two others, is 0 where it is too small for a file.
+    """
+    return [
         scale
         for each in (model, *model.others)
         for op in each.operators
@@ -24,7 +29,6 @@ def _absurd_scales(model: Model) -> bool:
         if number >= 0
         for scale in each.tensors[number].scales
     ]
-    return bool(scales) and not LEAST_SCALE < min(scales) <= max(scales) < GREATEST_SCALE
 
 
 def _odd_ports(model: Model) -> bool:

@@ -19,7 +19,8 @@ from tests.differential import (
     windows,
 )
 from tests.differential.again import again
-from tests.differential.network import Network
+from tests.differential.dressed import dressed
+from tests.differential.network import MULTIPLIED, Network
 from tests.tflite_builder import Model, Operator, Tensor
 
 Steps = Sequence[tuple[Callable[[Network], bool], int]]
@@ -49,22 +50,25 @@ STEPS: Steps = (
     (elementwise.add_n, 1),
     (elementwise.another_input, 1),
     (elementwise.retyped, 4),
+    (indices.embedding, 1),
     (indices.filled, 1),
     (indices.gather, 2),
     (indices.gather_nd, 1),
     (indices.reshaped, 1),
     (indices.shape_of, 1),
+    (indices.updated, 1),
     (moves.expand_dims, 1),
     (moves.slice, 1),
     (moves.squeeze, 1),
     (moves.strided_slice, 1),
-    (moves.transpose, 1),
+    (moves.transpose, 2),
     (numbers.numbers, 1),
     (numbers.quotient, 1),
     (numbers.zeros, 1),
     (picks.picked, 9),
     (recurrent.lstm, 1),
     (recurrent.svdf, 1),
+    (recurrent.again, 1),
     (recurrent.variable, 1),
     (resizing.batch_matmul, 1),
     (resizing.resize_bilinear, 1),
@@ -77,8 +81,10 @@ STEPS: Steps = (
     (splits.split, 1),
     (splits.split_v, 1),
     (splits.unpack, 1),
+    (windows.dense_of_values, 1),
     (elements.unary, 4),
     (elements.pair, 3),
+    (elements.real, 1),
     (elements.cast, 2),
     (elements.comparison, 3),
     (elements.decision, 2),
@@ -88,9 +94,9 @@ STEPS: Steps = (
 LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8)
 LONG = range(5, 41)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
-TYPES = ("float32", "uint8", "int16", "int32", "int64")
+TYPES = ("float32", "uint8", "int16", "int32", "int64", "bool")
 USUAL = 1e-30, 1e30
-"""Scales with which a float32 value stands for each int8 one exactly."""
+"""Scales with which a float32 value stands for each quantised one exactly."""
 
 
 def random_model(seed: int, steps: Steps = STEPS) -> Model:
@@ -109,11 +115,13 @@ def random_model(seed: int, steps: Steps = STEPS) -> Model:
     recurrent.assigned(net)
     _unused_inputs(net)
     outputs = _outputs(net)
-    return _float_edges(net, outputs)
+    return dressed(chance, _float_edges(net, outputs))
 
 
 def _image(net: Network) -> tuple[int, ...]:
     pick = net.chance.choice
+    if net.likely(0.04):
+        return pick(((), (1, 2, 3, 2, 4), (2, 1, 3, 1, 2, 3), (1, 1, 2, 257), (1025,)))
     image = (pick((1, 1, 1, 2, 3)), pick(EXTENTS), pick(EXTENTS), pick(windows.CHANNELS))
     return image if net.likely(0.8) else image[net.chance.randrange(1, 4) :]
 
@@ -164,7 +172,7 @@ def _float_edges(net: Network, outputs: list[int]) -> Model:
 def _usual(model: Model, number: int) -> bool:
     tensor = model.tensors[number]
     low, high = USUAL
-    return tensor.dtype == "int8" and low < tensor.scales[0] < high
+    return tensor.dtype in MULTIPLIED and len(tensor.scales) == 1 and low < tensor.scales[0] < high
 
 
 def _with_float_output(model: Model, number: int) -> Model:

@@ -3,7 +3,8 @@
 from math import prod
 
 import numpy as np
-from tests.differential.network import GREATEST_TENSOR, MOVED, Network, Quantized
+from tests.differential.moves import slice_of
+from tests.differential.network import GREATEST_TENSOR, MOVED, MULTIPLIED, Network, Quantized
 from tests.differential.rows import INT32
 from tests.tflite_builder import Tensor
 
@@ -27,6 +28,43 @@ def gather(net: Network) -> bool:
         return False
     options = {"Axis": axis - len(shape) * net.chance.randrange(2), "BatchDims": batch}
     net.apply("GATHER", (x, indices), result, net.like(x), "GatherOptions", **options)
+    return True
+
+
+def embedding(net: Network) -> bool:
+    """Add an EMBEDDING_LOOKUP of a table or a value, with constant or computed indices."""
+    x = net.pick() if net.likely(0.5) else None
+    if x is None or len(net.shape(x)) < 2:
+        shape = (net.chance.randint(1, 9), net.chance.randint(1, 9))
+        x = net.constant(shape, net.quantization())
+    rows = net.shape(x)[0]
+    indices = _places(net, (rows,), 1) if net.likely(0.5) else None
+    if indices is None or len(net.shape(indices)) != 1:
+        indices = net.numbers([net.chance.randrange(rows) for _ in range(net.chance.randint(1, 5))])
+    result = (*net.shape(indices), *net.shape(x)[1:])
+    if prod(result) > GREATEST_TENSOR:
+        return False
+    net.apply("EMBEDDING_LOOKUP", (indices, x), result, net.like(x))
+    return True
+
+
+def updated(net: Network) -> bool:
+    """Add a DYNAMIC_UPDATE_SLICE, which begins anywhere, with a part of the value or a constant."""
+    x = net.pick(types=(*MULTIPLIED, "int32"))
+    if x is None or not 1 <= len(net.shape(x)) <= MOST_RANK:
+        return False
+    begin, size, part = slice_of(net.chance, net.shape(x))
+    if net.likely(0.5):
+        operands = (x, net.numbers(begin), net.numbers(size))
+        update = net.apply("SLICE", operands, part, net.like(x))
+    else:
+        update = net.constant(part, net.like(x))
+    known = [n for n in net.known("int32") if net.shape(n) == (len(part),)]
+    if known and net.likely(0.7):
+        where = net.chance.choice(known)
+    else:
+        where = net.numbers([net.chance.randint(-2, extent + 1) for extent in net.shape(x)])
+    net.apply("DYNAMIC_UPDATE_SLICE", (x, update, where), net.shape(x), net.like(x))
     return True
 
 

@@ -5,7 +5,7 @@ from random import Random
 from tests.differential.network import MOVED, MULTIPLIED, Network
 
 MOST_TRANSPOSED, MOST_STRIDED = 5, 4
-UNDONE = 0.15
+UNDONE = 0.3
 
 
 def transpose(net: Network) -> bool:
@@ -16,8 +16,9 @@ def transpose(net: Network) -> bool:
     shape = net.shape(x)
     order = net.chance.sample(range(len(shape)), len(shape))
     turned = _turned(net, x, order)
-    if net.chance.random() < UNDONE:
-        _turned(net, turned, sorted(range(len(order)), key=order.__getitem__))
+    if net.likely(UNDONE):
+        back = _turned(net, turned, sorted(range(len(order)), key=order.__getitem__))
+        net.apply("QUANTIZE", (back,), shape, net.quantization(net.dtype(x)))
     return True
 
 

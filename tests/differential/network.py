@@ -13,6 +13,8 @@ from tests.tflite_builder import Model, Operator, Tensor
 Quantized = dict[str, Any]
 """Fields of a tensor that is quantised as a whole: one scale, one zero point."""
 
+TINY_SCALES = (1e-30, 1e-14, 1e-9)
+"""Of weights that hardly count, for one channel of several."""
 EXTREME_SCALES = (1e-40, 2.0**-126, 1e-20, 1e-6, 2.0**-20, 37.5, 4096.0, 1e20, 3e38)
 EDGE_POINTS = (-128, -127, -1, 0, 1, 126, 127)
 WIDE_SCALES = {"int16": (1e-5, 1e-3), "int32": (4e-10, 2.5e-8)}
@@ -40,6 +42,7 @@ class Network:
         assigned: handles of the variables, and a tensor that is like them.
         subgraphs: bodies so far, of this network and of those in it.
         depth: 0 of a network, 1 of a body in it, 2 of one in that.
+        firsts: variables by name, and what they hold before the first run.
     """
 
     chance: Random
@@ -53,6 +56,7 @@ class Network:
     assigned: list[tuple[int, int]] = field(default_factory=list)
     subgraphs: list[Model] = field(default_factory=list)
     depth: int = 0
+    firsts: dict[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for dtype in MULTIPLIED:
@@ -202,6 +206,8 @@ class Network:
         """
         count = shape[axis] if channelwise else 1
         scales = tuple(float32(self.chance.uniform(0.001, 0.02)) for _ in range(count))
+        if count > 1 and self.likely(0.1):
+            scales = (float32(self.chance.choice(TINY_SCALES)), *scales[1:])
         fields: Quantized = {"scales": scales, "zero_points": (0,) * count, "axis": axis}
         if small:
             return self.add(Tensor(shape=shape, data=self._packed(prod(shape)), **int4(fields)))
@@ -261,8 +267,28 @@ class Network:
             operators=tuple(self.operators),
             inputs=tuple(self.inputs),
             outputs=tuple(outputs),
-            others=() if self.depth else tuple(self.subgraphs),
+            others=() if self.depth else (*self.subgraphs, *self._run_once()),
         )
+
+    def _run_once(self) -> tuple[Model, ...]:
+        """Return the subgraph that gives variables their first values, if some have one."""
+        tensors, operators = list[Tensor](), list[Operator]()
+        for name, value in self.firsts.items():
+            handle = len(tensors)
+            tensors += (Tensor(shape=(), dtype="resource", name=f"t{handle}"), value)
+            operators.append(handle_of(name, handle))
+            given = (handle, handle + 1)
+            operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
+        once = Model(tensors=tuple(tensors), operators=tuple(operators), inputs=(), outputs=())
+        return (once,) if operators else ()
+
+
+def handle_of(name: str, result: int) -> Operator:
+    """Return what makes the handle of a variable."""
+    options = {"Container": "", "SharedName": name}
+    return Operator(
+        code="VAR_HANDLE", inputs=(), outputs=(result,), table="VarHandleOptions", options=options
+    )
 
 
 def int4(fields: Quantized) -> Quantized:

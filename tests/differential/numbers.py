@@ -60,14 +60,17 @@ def quotient(net: Network) -> bool:
     if x is None or len(net.shape(x)) > BROADCAST_RANK:
         return False
     divisor = net.fresh_quantization()
-    scale = float32(net.scale(x) / divisor["scales"][0] / 2 ** net.chance.uniform(6.01, 14))
+    scale = net.scale(x) / divisor["scales"][0] / 2 ** net.chance.uniform(6.01, 14)
     if not 1e-30 < scale < 1e30:
         return False
     (zero,) = divisor["zero_points"]
     values = net.random_values(net.shape(x)[-1:])
     values[values == zero] = zero + 1 if zero < 127 else zero - 1
     constant = net.add(Tensor(shape=values.shape, data=values, **divisor))
-    result: Quantized = {"scales": (scale,), "zero_points": (net.chance.randint(-128, 127),)}
+    result: Quantized = {
+        "scales": (float32(scale),),
+        "zero_points": (net.chance.randint(-128, 127),),
+    }
     options = {"FusedActivationFunction": net.chance.randrange(4)}
     net.apply("DIV", (x, constant), net.shape(x), result, "DivOptions", **options)
     return True

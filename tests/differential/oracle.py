@@ -2,7 +2,7 @@
 
 TFLM accepts everything that the generator draws: interfaces that declare a tensor twice, outputs
 that are inputs or constants, inputs that nobody reads, operators whose results nobody reads, and
-networks without operators. Its input of a float32 edge is float32 where Atoll's is int8.
+networks without operators. Its input of a float32 edge is float32 where Atoll's has 8 or 16 bits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.differential.network import MULTIPLIED
 from tests.tflite_builder import Model, write
 
 from atoll.ir.graph import Graph, Tensor
@@ -51,10 +52,10 @@ def random_inputs(graph: Graph, seed: int, count: int) -> list[Mapping[str, Arra
     for number in range(count):
         sample = {}
         for tensor in map(graph.tensor, graph.inputs):
-            span = np.iinfo(np.dtype(tensor.dtype))
             shape, dtype = tensor.shape, np.dtype(tensor.dtype)
-            values = rng.integers(span.min, span.max, shape, dtype=dtype, endpoint=True)
-            ends = (span.min, span.max)
+            span = np.iinfo(dtype) if tensor.dtype != "bool" else None
+            ends = (span.min, span.max) if span else (False, True)
+            values = rng.integers(*ends, shape, dtype=dtype, endpoint=True)
             sample[tensor.name] = np.full_like(values, rng.choice(ends)) if number % 2 else values
         samples.append(sample)
     return samples
@@ -74,7 +75,7 @@ def file_outputs(model: Model, graph: Graph, outputs: Mapping[str, Array]) -> It
 
 def _as_in_file(model: Model, number: int, tensor: Tensor, values: Array) -> Array:
     """Dequantise values if the file's tensor is float32 and the graph's is not."""
-    if (model.tensors[number].dtype, tensor.dtype) != ("float32", "int8"):
+    if model.tensors[number].dtype != "float32" or tensor.dtype not in MULTIPLIED:
         return values
     assert tensor.quantization is not None
     (scale,), (point,) = tensor.quantization.scales, tensor.quantization.zero_points

@@ -1,12 +1,13 @@
 """Operators with states, which the second sample of a network finds as the first one left them."""
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from tests.differential.network import MULTIPLIED, Network, Quantized, float32
+from tests.differential.network import MULTIPLIED, Network, Quantized, float32, handle_of
 from tests.tflite_builder import Operator, Tensor
 
-UNITS = (1, 2, 3, 5, 8)
+UNITS = (1, 2, 3, 4, 5, 8, 8, 33, 70)
 MOST_INPUTS = 200
 CELL_POWERS = range(-16, -7)
 TANH = 4
@@ -31,8 +32,8 @@ def svdf(net: Network) -> bool:
 
 
 def lstm(net: Network) -> bool:
-    """Add an LSTM with the batches or the steps in front."""
-    x = _value(net, 3)
+    """Add an LSTM of int8 or int16 with the batches or the steps in front."""
+    x = _value(net, 3, MULTIPLIED)
     if x is None:
         return False
     first, second, inputs = net.shape(x)
@@ -40,8 +41,9 @@ def lstm(net: Network) -> bool:
     batches = second if time_major else first
     from_input = [net.weights((units, inputs), 0, channelwise=False) for _ in range(4)]
     from_hidden = [net.weights((units, units), 0, channelwise=False) for _ in range(4)]
-    biases = [_bias(net, units) for _ in range(4)]
-    said = net.quantization()
+    dtype = net.dtype(x)
+    biases = [_bias(net, units, dtype="int32" if dtype == "int8" else "int64") for _ in range(4)]
+    said = net.quantization(dtype)
     hidden = net.add(Tensor(shape=(batches, units), variable=True, **said))
     scale: Quantized = {"scales": (2.0 ** net.chance.choice(CELL_POWERS),), "zero_points": (0,)}
     cell = net.add(Tensor(shape=(batches, units), dtype="int16", variable=True, **scale))
@@ -61,33 +63,61 @@ def lstm(net: Network) -> bool:
 
 
 def variable(net: Network) -> bool:
-    """Add a variable and what reads it; `assigned` gives it its next value."""
+    """Add variables of one kind and what reads them; `assigned` gives them their next values."""
     x = net.pick(types=MULTIPLIED)
     if x is None:
         return False
-    kept = {"Container": "", "SharedName": f"kept {len(net.tensors)}"}
+    for _ in range(net.chance.choice((1, 1, 1, 2, 3))):
+        _variable(net, x)
+    return True
+
+
+def _variable(net: Network, x: int) -> None:
     handle = net.add(Tensor(shape=(), dtype="resource"))
-    op = Operator(
-        code="VAR_HANDLE", inputs=(), outputs=(handle,), table="VarHandleOptions", options=kept
-    )
-    net.operators.append(op)
-    net.assigned.append((handle, net.apply("READ_VARIABLE", (handle,), net.shape(x), net.like(x))))
+    name = f"kept {handle}"
+    net.operators.append(handle_of(name, handle))
+    shape, kept = net.shape(x), net.like(x)
+    net.assigned.append((handle, net.apply("READ_VARIABLE", (handle,), shape, kept)))
+    if net.likely(0.4):
+        data = net.random_values(shape, kept["dtype"])
+        net.firsts[name] = Tensor(shape=shape, data=data, name=name, **kept)
+
+
+def again(net: Network) -> bool:
+    """Read a variable once more, mostly behind an assignment."""
+    if not net.assigned:
+        return False
+    handle, old = net.chance.choice(net.assigned)
+    if net.likely(0.7):
+        _assign(net, handle, old)
+    net.apply("READ_VARIABLE", (handle,), net.shape(old), net.like(old))
     return True
 
 
 def assigned(net: Network) -> None:
-    """Assign to each variable a value that is like it, if only its own."""
+    """Assign to each variable a value that is like it, if only its own; first what runs once."""
     for handle, old in net.assigned:
-        alike = [
-            n for n in net.values if net.shape(n) == net.shape(old) and net.like(n) == net.like(old)
-        ]
-        given = (handle, net.chance.choice(alike))
-        net.operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
+        if f"kept {handle}" not in net.firsts or net.likely(0.9):
+            _assign(net, handle, old)
+    if net.firsts:
+        options = {"InitSubgraphIndex": 1 + len(net.subgraphs)}
+        once = Operator(
+            code="CALL_ONCE", inputs=(), outputs=(), table="CallOnceOptions", options=options
+        )
+        net.operators.insert(0, once)
 
 
-def _value(net: Network, rank: int) -> int | None:
+def _assign(net: Network, handle: int, old: int) -> None:
+    alike = [
+        n for n in net.values if net.shape(n) == net.shape(old) and net.like(n) == net.like(old)
+    ]
+    given = (handle, net.chance.choice(alike))
+    net.operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
+
+
+def _value(net: Network, rank: int, types: Sequence[str] = ("int8",)) -> int | None:
     """Choose a value, in another shape if it has not the rank; None if it has too many inputs."""
-    x = net.pick()
+    x = net.pick(types=types)
     if x is None or not net.shape(x):
         return None
     shape = net.shape(x)
@@ -118,9 +148,10 @@ def _state(net: Network, shape: tuple[int, ...], *, wide: bool) -> int:
     return net.add(Tensor(shape=shape, dtype="int16", variable=True, **scale))
 
 
-def _bias(net: Network, units: int, scale: float = 0.0) -> int:
-    """Add an int32 bias, without a scale where it has none to keep to."""
+def _bias(net: Network, units: int, scale: float = 0.0, dtype: str = "int32") -> int:
+    """Add a bias, without a scale where it has none to keep to."""
     rng = np.random.default_rng(net.chance.randrange(2**32))
-    data = rng.integers(-9000, 9001, units).astype(np.int32)
+    reach = 9000 if dtype == "int32" else 2**20
+    data = rng.integers(-reach, reach + 1, units).astype(dtype)
     fields: Quantized = {"scales": (scale,), "zero_points": (0,)} if scale else {}
-    return net.add(Tensor(shape=(units,), dtype="int32", data=data, **fields))
+    return net.add(Tensor(shape=(units,), dtype=dtype, data=data, **fields))

@@ -61,14 +61,17 @@ def resize_bilinear(net: Network) -> bool:
 
 
 def batch_matmul(net: Network) -> bool:
-    """Add a BATCH_MATMUL of a value and itself, or a constant on either side."""
+    """Add a BATCH_MATMUL of a value and itself, one like it, or a constant on either side."""
     x = net.pick(types=MULTIPLIED)
     if x is None or len(net.shape(x)) not in MATRIX_RANKS:
         return False
     *batch, rows, columns = net.shape(x)
     adjoint = net.likely(0.5)
     if net.likely(0.4):
-        pair, shape = (x, x), (*batch, *((columns, columns) if adjoint else (rows, rows)))
+        other = net.chance.choice(
+            [n for n in net.known(net.dtype(x)) if net.shape(n) == net.shape(x)]
+        )
+        pair, shape = (x, other), (*batch, *((columns, columns) if adjoint else (rows, rows)))
         turned, depth = (adjoint, not adjoint), rows if adjoint else columns
     else:
         count, other_turned = net.chance.choice(CHANNELS), net.likely(0.5)

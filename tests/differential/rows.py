@@ -15,16 +15,19 @@ LEAST_SCALE, GREATEST_SCALE = 1e-4, 1e4
 
 
 def reduction(net: Network) -> bool:
-    """Add a SUM, REDUCE_MAX or REDUCE_MIN; axes may be negative and in any order."""
-    code = net.chance.choice(("SUM", "REDUCE_MAX", "REDUCE_MIN"))
-    x = _value(net, MULTIPLIED if code == "SUM" else ("int8",))
+    """Add a SUM, REDUCE_MAX, REDUCE_MIN or REDUCE_ALL; axes may be negative and in any order."""
+    code = net.chance.choice(("SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL"))
+    x = _value(net, {"SUM": MULTIPLIED, "REDUCE_ALL": ("bool",)}.get(code, ("int8",)))
     if x is None:
         return False
     shape, rank = net.shape(x), len(net.shape(x))
     axes = net.chance.sample(range(rank), net.chance.randint(1, rank))
     keep = net.likely(0.5)
     result = tuple(1 if at in axes else n for at, n in enumerate(shape) if keep or at not in axes)
-    table = net.numbers([axis - rank * net.chance.randrange(2) for axis in axes])
+    written = [axis - rank * net.chance.randrange(2) for axis in axes]
+    table = net.numbers(
+        written[0] if rank > 1 and written[1:] == [] and net.likely(0.3) else written
+    )
     scale = net.quantization(net.dtype(x)) if code == "SUM" else net.like(x)
     net.apply(code, (x, table), result, scale, "ReducerOptions", KeepDims=keep)
     return True

@@ -9,6 +9,7 @@ SAME = 0
 INT32 = 2
 """What the schema calls it."""
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
+WIDE = (255, 257, 1025)
 GREATEST_WORK = 25_000
 """Multiply-accumulates of one operator."""
 
@@ -33,10 +34,10 @@ def convolution(net: Network, x: int | None = None) -> bool:
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
-    batch, *_, channels = net.shape(x)
-    parts = [n for n in range(2, channels + 1) if channels % n == 0]
+    batch, *_, inner = net.shape(x)
+    parts = [n for n in range(2, inner + 1) if inner % n == 0]
     groups = net.chance.choice(parts) if parts and net.likely(0.2) else 1
-    count, depth = net.chance.choice(CHANNELS), channels // groups
+    count, depth = channels(net), inner // groups
     count = -(-count // groups) * groups
     if batch * prod(places) * prod(kernel) * depth * count > GREATEST_WORK:
         return False
@@ -55,9 +56,9 @@ def depthwise(net: Network, x: int | None = None) -> bool:
     if x is None:
         return False
     kernel, places, options = window(net, net.shape(x), dilated=net.likely(0.3))
-    batch, *_, channels = net.shape(x)
+    batch, *_, inner = net.shape(x)
     multiplier = net.chance.choice((1, 1, 1, 2, 3, 8))
-    count = channels * multiplier
+    count = inner * multiplier
     if batch * prod(places) * prod(kernel) * count > GREATEST_WORK // 2:
         return False
     channelwise, small = net.likely(0.7), few_bits(net, x)
@@ -78,8 +79,8 @@ def pooling(net: Network) -> bool:
     options = {key: value for key, value in options.items() if "Dilation" not in key}
     options |= {"FilterHeight": kernel[0], "FilterWidth": kernel[1]}
     code = net.chance.choice(("MAX_POOL_2D", "AVERAGE_POOL_2D"))
-    batch, *_, channels = net.shape(x)
-    shape = (batch, *places, channels)
+    batch, *_, inner = net.shape(x)
+    shape = (batch, *places, inner)
     net.apply(code, (x,), shape, net.like(x), "Pool2DOptions", **options)
     return True
 
@@ -93,7 +94,7 @@ def dense(net: Network) -> bool:
     keep = net.likely(0.5)
     depth = prod(shape[1:]) if len(shape) > 1 and not keep and net.likely(0.5) else shape[-1]
     rows = prod(shape) // depth
-    count = net.chance.choice(CHANNELS)
+    count = channels(net)
     if rows * depth * count > GREATEST_WORK:
         return False
     small = few_bits(net, x)
@@ -109,6 +110,39 @@ def dense(net: Network) -> bool:
     scale = spread(net, x, weights, depth)
     net.apply("FULLY_CONNECTED", operands, result, scale, "FullyConnectedOptions", **options)
     return True
+
+
+def dense_of_values(net: Network) -> bool:
+    """Add a FULLY_CONNECTED whose filter is another value, or the same one, in a fitting shape."""
+    x = net.pick()
+    if x is None or not net.shape(x):
+        return False
+    shape = net.shape(x)
+    depth = shape[-1]
+    rows = prod(shape) // depth
+    fitting = [n for n in net.known("int8") if prod(net.shape(n)) % depth == 0]
+    filters = net.chance.choice(fitting)
+    count = prod(net.shape(filters)) // depth
+    if rows * count > GREATEST_TENSOR or rows * count * depth > GREATEST_WORK:
+        return False
+    if net.shape(filters) != (count, depth):
+        wanted = (count, depth)
+        filters = net.apply("RESHAPE", (filters, net.numbers(wanted)), wanted, net.like(filters))
+    keep = net.likely(0.5)
+    options: dict[str, float] = {
+        "KeepNumDims": keep,
+        "FusedActivationFunction": net.chance.choice((0, 0, 1, 3)),
+    }
+    operands = (x, filters, -1) if net.likely(0.3) else (x, filters)
+    result = (*shape[:-1], count) if keep else (rows, count)
+    scale = spread(net, x, filters, depth)
+    net.apply("FULLY_CONNECTED", operands, result, scale, "FullyConnectedOptions", **options)
+    return True
+
+
+def channels(net: Network) -> int:
+    """Choose how many channels a result has, now and then a great many."""
+    return net.chance.choice(WIDE if net.likely(0.04) else CHANNELS)
 
 
 def few_bits(net: Network, x: int) -> bool:

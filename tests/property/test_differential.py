@@ -15,6 +15,7 @@ from tests.differential.full_rtl import PER_IMAGE, run_in_rtl
 from tests.differential.setting import CHIPS, COMBINATIONS, OVERLAPS, Setting
 from tests.effort import cases
 
+from atoll.frontend.tflite_islands import FUNCTIONS
 from atoll.ops.registry import KINDS, OPERATORS
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
@@ -45,7 +46,18 @@ WITHOUT_ORACLE = {"EXP", "GELU", "LOG", "TILE"}
 """What TFLM has no kernel of."""
 FEATURES = (
     *sorted(KINDS_OF_FILES - WITHOUT_ORACLE),
-    *("READ_VARIABLE", "VAR_HANDLE", "IF", "IF of a computed condition", "WHILE"),
+    *("READ_VARIABLE", "VAR_HANDLE", "CALL_ONCE"),
+    *("IF", "IF of a computed condition", "WHILE"),
+    *("variables of one kind", "variable becomes input", "variable becomes output"),
+    *("variable read behind an assignment", *FUNCTIONS),
+    *("no name", "empty name", "equal names", "name beyond ASCII", "extent that may change"),
+    *("unused tensor", "unused kind", "metadata", "bool input", "output is view of a view"),
+    *(f"input of rank {rank}" for rank in range(7)),
+    *("CONV_2D of many channels", "FULLY_CONNECTED of many channels", "ADD of many channels"),
+    *("channel that hardly counts", "SOFTMAX of int16", "SOFTMAX to int16"),
+    *("UNIDIRECTIONAL_SEQUENCE_LSTM of int16", "DEQUANTIZE of int16"),
+    *("QUANTIZE of float32 to int16", "FULLY_CONNECTED of a computed filter"),
+    *("PADV2 of a computed value",),
     *(f"{code} of int16" for code in WIDE),
     *(f"{code} of int4" for code in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")),
     *(f"CAST to {dtype}" for dtype in ("bool", "int8", "int16", "int32")),

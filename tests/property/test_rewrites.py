@@ -23,10 +23,10 @@ DEVICES = Given()
 
 @cache
 def network_of(seed: int) -> Graph | None:
-    """Return a random network, None if it is refused; one in five may have any operator."""
+    """Return a random network, None if it is refused; one in three may have any operator."""
     with temporary_folder() as folder:
         path = folder / "network.tflite"
-        path.write_bytes(write(random_model(seed, COMMON if seed % 5 else STEPS)))
+        path.write_bytes(write(random_model(seed, COMMON if seed % 3 else STEPS)))
         try:
             return load_tflite(path)
         except ModelError:

@@ -1,5 +1,6 @@
-"""The edges of a model: no conversions between float and int8, and an own tensor an output."""
+"""The edges of a model: no conversions from and to float, and an own tensor for each output."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from atoll.frontend.tflite_checks import is_constant
@@ -11,25 +12,25 @@ RESHAPE = Reshape.tflite
 
 
 def strip_float_edges(model: FileModel) -> FileModel:
-    """Move the model's interface to the int8 side of its outermost QUANTIZE and DEQUANTIZE.
+    """Move the model's interface to the quantised side of its outermost QUANTIZE and DEQUANTIZE.
 
-    An input moves if a QUANTIZE to int8 is all that reads it, an output if a DEQUANTIZE from
-    int8 writes it and nothing else reads it. What stays float is left for the checks to refuse.
-    The int8 input takes over the name of the float one.
+    An input moves if a QUANTIZE to int8 or int16 is all that reads it, an output if a DEQUANTIZE
+    from one of them writes it and nothing else reads it. What stays float is left for the checks
+    to refuse. The quantised input takes over the name of the float one.
     """
     readers = _users(model, "inputs")
     entries = {
         number: op
         for number in model.inputs
         for op in readers.get(number, ())
-        if len(readers[number]) == 1 and _converts(model, op, "QUANTIZE", "float32", "int8")
+        if len(readers[number]) == 1 and _converts(model, op, "QUANTIZE", ("float32",), QUANTIZED)
     }
     writers = _users(model, "outputs")
     exits = {
         number: op
         for number in model.outputs
         for op in writers.get(number, ())
-        if number not in readers and _converts(model, op, "DEQUANTIZE", "int8", "float32")
+        if number not in readers and _converts(model, op, "DEQUANTIZE", QUANTIZED, ("float32",))
     }
     stripped = {op.index for op in (*entries.values(), *exits.values())}
     names = {op.outputs[0]: model.tensors[number].name for number, op in entries.items()}
@@ -103,8 +104,14 @@ def _users(model: FileModel, side: str) -> dict[int, list[FileOperator]]:
     return users
 
 
-def _converts(model: FileModel, op: FileOperator, code: str, source: str, result: str) -> bool:
+def _converts(
+    model: FileModel,
+    op: FileOperator,
+    code: str,
+    sources: Sequence[str],
+    results: Sequence[str],
+) -> bool:
     if op.code != code or (len(op.inputs), len(op.outputs)) != (1, 1) or -1 in op.inputs:
         return False
-    types = (model.tensors[op.inputs[0]].dtype, model.tensors[op.outputs[0]].dtype)
-    return types == (source, result)
+    source, result = model.tensors[op.inputs[0]], model.tensors[op.outputs[0]]
+    return source.dtype in sources and result.dtype in results

@@ -88,7 +88,8 @@ def _attributes(
 
 def _require_constant_shape(model: Held, op: FileOperator, shapes: list[FileTensor | None]) -> None:
     """Refuse a shape that is computed; a constant one is stated by the output as well."""
-    for tensor in shapes:
+    assert op.form
+    for tensor in () if op.form.any_shape else shapes:
         if tensor is not None and not is_constant(model, tensor):
             message = f"{place(op, tensor)}: the shape must be a constant"
             raise ModelError("E054", message, remedy="convert the model with fixed shapes")

@@ -74,9 +74,10 @@ def read_from(image: tuple[int, ...], rows: Bytes, columns: Bytes) -> Bytes:
     """
     batch, height, width, channels = image
     down, across = rows[:, np.newaxis], columns[np.newaxis, :]
-    pixels = np.where((down == NONE) | (across == NONE), NEVER, down * width + across)
-    first = np.arange(batch)[:, np.newaxis] * height * width + pixels.reshape(1, -1)
-    bytes_read = np.minimum(first * channels, NEVER).reshape(-1)
+    nothing = ((down == NONE) | (across == NONE)).reshape(1, -1)
+    pixels = (down * width + across).reshape(1, -1)
+    first = np.arange(batch)[:, np.newaxis] * height * width + pixels
+    bytes_read = np.where(nothing, NEVER, first * channels).reshape(-1)
     later: Bytes = np.minimum.accumulate(bytes_read[::-1])[::-1]
     return later
 

@@ -137,6 +137,11 @@ def scale_of(tensor: Tensor) -> float:
     return tensor.quantization.scales[0]
 
 
+def near(scale: float, wanted: float) -> bool:
+    """Tell whether TFLM takes a scale of 16 bits for a prescribed one: a thousandth off at most."""
+    return abs(scale - wanted) <= wanted / 1000
+
+
 def zero_point_of(tensor: Tensor) -> int:
     """Return the zero point of a tensor that is quantised as a whole."""
     assert tensor.quantization is not None, f"{tensor.name} is not quantised"

@@ -45,11 +45,12 @@ class TfliteForm:
             Options are the reader of the table in package ``tflite``, or a custom operator's bytes.
         constants: what inputs are called that are constants, by position.
         shapes_from: the first of the inputs that are shapes which the output states as well: they
-            must be constants and are left out.
+            must be constants, unless `any_shape` says otherwise, and are left out.
         states: positions of inputs that are variables, which the operator changes. For each of
             them, in this order, it has one more output than in the file.
         order: positions of the inputs that the operator has, in its order, where that is not the
             file's; the others are such shapes.
+        any_shape: whether such shapes may be computed, as the kernel does not read them.
     """
 
     code: str
@@ -60,6 +61,7 @@ class TfliteForm:
     shapes_from: int | None = None
     order: tuple[int, ...] = ()
     states: tuple[int, ...] = ()
+    any_shape: bool = False
 
 
 def activation(options: Any) -> str:

@@ -44,6 +44,31 @@ def test_constants_keep_their_bytes(every_operator: Any, load: Load) -> None:
     assert graph.tensor("pad_1_paddings").array.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_edges_of_real_numbers_are_left_out(
+    dtype: str, tflite_builder: ModuleType, load: Load
+) -> None:
+    tensor = tflite_builder.Tensor
+    side: dict[str, Any] = {"scales": (0.01,), "zero_points": (0,), "dtype": dtype}
+    codes = ("QUANTIZE", "RELU", "DEQUANTIZE")
+    operators = tuple(
+        tflite_builder.Operator(code=code, inputs=(at,), outputs=(at + 1,))
+        for at, code in enumerate(codes)
+    )
+    sides: tuple[dict[str, Any], ...] = (
+        {"dtype": "float32"},
+        *(side, side),
+        {"dtype": "float32"},
+    )
+    tensors = tuple(tensor(shape=(3,), name=f"t{at}", **each) for at, each in enumerate(sides))
+    graph = load(
+        tflite_builder.Model(tensors=tensors, operators=operators, inputs=(0,), outputs=(3,))
+    )
+    assert [op.kind for op in graph.operators] == ["relu"]
+    assert [(graph.tensor(n).dtype, n) for n in graph.inputs] == [(dtype, "t0")]
+    assert [graph.tensor(n).dtype for n in graph.outputs] == [dtype]
+
+
 def test_a_bias_may_have_an_axis_out_of_range(every_operator: Any, load: Load) -> None:
     tensors = list(every_operator.tensors)
     tensors[6] = replace(tensors[6], axis=3, scales=(0.5,) * 8, zero_points=(0,) * 8)

@@ -57,5 +57,5 @@ def test_links_that_are_outputs_are_known_as_well(
 
 def test_a_wrong_link_of_the_chain_is_refused(tflite_builder: ModuleType, tmp_path: Path) -> None:
     """A stride of 0 takes nothing: neither it nor what follows is known."""
-    with pytest.raises(ModelError, match="the shape must be a constant"):
+    with pytest.raises(ModelError, match=r"STRIDED_SLICE.*takes nothing"):
         chain(tflite_builder, tmp_path, 0)

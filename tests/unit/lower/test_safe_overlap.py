@@ -24,6 +24,7 @@ from atoll.ir.tir import Entry, IRModule, KernelCall, SafeOverlap, Step
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import with_callees
 from atoll.ops.moves.pad import MODES
+from atoll.ops.overlap import NEVER, NONE, read_from
 from atoll.ops.registry import kind_of
 
 SEEDS = range(cases(12, least=2))
@@ -379,3 +380,12 @@ def activations(kernel: Kernel) -> Iterator[tuple[str, int | None]]:
     for name, distance in distances(kernel.graph).items():
         if kernel.graph.tensor(name).data is None:
             yield name, distance
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 6, 8, 16])
+def test_pixels_that_read_nothing_are_never_too_early(channels: int) -> None:
+    """In every image of a batch, however many bytes a pixel has."""
+    rows, columns = np.array([0, NONE, 1]), np.array([0, NONE])
+    lowest = read_from((2, 2, 1, channels), rows, columns)
+    pixels = (0, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3)
+    assert lowest.tolist() == [*(pixel * channels for pixel in pixels), NEVER]

@@ -26,6 +26,7 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("SOFTMAX", [Q], Q, "quantise the output with scale 1/256 and zero point -128"),
     ("SOFTMAX", [Q], WIDE, "quantise the output with scale 1/65536 and zero point -32768"),
     ("SOFTMAX", [WIDE], WIDE, "quantise the output with scale 1/32768 and zero point 0"),
+    ("SOFTMAX", [WIDE], {**WIDE, "scales": (1.0012 / 32768,)}, "with scale 1/32768 and zero"),
     ("SOFTMAX", [WIDE], Q, "has type int8 instead of int16"),
     ("SOFTMAX", [{**WIDE, "scales": (6.0,)}], WIDE, "beta 1.0 times scale 6 is not of 0 up to 5"),
     ("TANH", [Q], SHARES, "quantise the output with scale 1/128 and zero point 0"),
@@ -63,7 +64,7 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("LOGICAL_AND", [BOOL, Q], BOOL, "has type int8 where only bool is supported"),
     ("LOGICAL_NOT", [BOOL, BOOL], BOOL, "has 2 inputs instead of 1"),
     ("SELECT_V2", [Q, Q, Q], Q, "has type int8 instead of bool"),
-    ("SELECT_V2", [BOOL, INT32, INT32], INT32, "has type int32 where only int8 and int16"),
+    ("SELECT_V2", [BOOL, INT32, Q], INT32, "has type int32 instead of int8"),
     ("CAST", [{"dtype": "int64"}], Q, "has type int64 instead of one of bool, int8"),
 ]
 

@@ -104,10 +104,13 @@ def test_softmax(seed: int, types: str, tflite_builder: ModuleType, equals_tflm:
     op = tflite_builder.Operator(
         code="SOFTMAX", inputs=(0,), outputs=(1,), table="SoftmaxOptions", options={"Beta": beta}
     )
+    shares = dict(SHARES[types])
+    if types != "int8" and seed % 3 == 0:  # as files have it that lost digits
+        shares["scales"] = (float(np.float32(shares["scales"][0] * rng.uniform(0.9991, 1.0009))),)
     model = tflite_builder.Model(
         tensors=(
             tensor(shape=shape, **source),
-            tensor(shape=shape, **SHARES[types]),
+            tensor(shape=shape, **shares),
         ),
         operators=(op,),
         inputs=(0,),

@@ -42,6 +42,8 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
     tensor = builder.Tensor
     batches, inputs, rank = (int(rng.integers(1, most)) for most in (3, 20, 3))
     units, steps = int(rng.integers(1, 6)), int(rng.integers(1, 9))
+    if rng.random() < 0.1:
+        units = int(rng.choice([33, 65, 130]))
     wide = bool(rng.integers(2))
     dtype, zero = ("int16", 0) if wide else ("int8", int(rng.integers(-128, 128)))
     scales = [float32(10 ** rng.uniform(-2.5, -0.5)) for _ in range(3)]
@@ -85,6 +87,8 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
 def lstm(builder: ModuleType, rng: np.random.Generator, *, wide: bool = False) -> Any:
     """Make a network of one LSTM of drawn extents, options and scales, of int16 if `wide`."""
     batches, steps, inputs, units = (int(rng.integers(1, most)) for most in (4, 5, 12, 9))
+    if rng.random() < 0.1:  # more than registers hold
+        units = int(rng.choice([33, 65, 130]))
     time_major, cell_scale = bool(rng.integers(2)), 2.0 ** int(rng.integers(-17, -6))
     first = (steps, batches) if time_major else (batches, steps)
     tensors: list[Any] = []

@@ -28,6 +28,7 @@ from atoll.ops.quantization import (
     LIMITS,
     Integers,
     mbqm,
+    near,
     quantize_multiplier,
     rdbp,
     scale_of,
@@ -104,7 +105,9 @@ class Sigmoid(Unary):
         if not LEAST_SCALE <= scale_of(x) <= greatest:
             message = f"has scale {scale_of(x):g}, which is outside 2^-27 .. {greatest:g}"
             yield checks.fault(op, message, tensor=x)
-        if (scale_of(output), zero_point_of(output)) != wanted:
+        found = scale_of(output)
+        fits = found == wanted[0] if x.dtype == "int8" else near(found, wanted[0])
+        if not fits or zero_point_of(output) != wanted[1]:
             message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
             remedy = (
                 f"quantise the output with scale 1/{1 / wanted[0]:.0f} and zero point {wanted[1]}"

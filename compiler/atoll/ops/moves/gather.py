@@ -1,4 +1,4 @@
-"""GATHER and GATHER_ND: slices of the input, which constant or computed indices choose."""
+"""GATHER, GATHER_ND, EMBEDDING_LOOKUP: slices of the input, at constant or computed indices."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -122,6 +122,29 @@ class Gather(_Gathered):
         return builder.lowered()
 
 
+class EmbeddingLookup(Gather):
+    """EMBEDDING_LOOKUP: rows of a table, for each index (TFLM: `EvalSimple`).
+
+    TFLM ends the run where an index is not within the table.
+    """
+
+    tflite = TfliteForm(
+        code="EMBEDDING_LOOKUP",
+        read=lambda options, shapes: {"axis": 0, "batch_dims": 0},
+        constants={0: "indices", 1: "table"},
+        order=(1, 0),
+    )
+
+    def fitting(self, op: Operator, graph: Graph) -> Iterator[Fault]:
+        """Require rows, and a list of indices."""
+        x, indices = required(op, graph, 0), required(op, graph, 1)
+        if len(x.shape) < 2 or len(indices.shape) != 1:
+            message = f"has indices {list(indices.shape)} of a table {list(x.shape)}"
+            yield checks.fault(op, f"{message}; a list and rows are supported", tensor=x)
+        else:
+            yield from super().fitting(op, graph)
+
+
 class GatherNd(_Gathered):
     """GATHER_ND: the last dimension of the indices holds where a slice begins.
 
@@ -208,5 +231,6 @@ def _int32_indices(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, f"has type {indices.dtype} instead of int32", tensor=indices)
 
 
+EMBEDDING_LOOKUP = EmbeddingLookup()
 GATHER = Gather()
 GATHER_ND = GatherNd()

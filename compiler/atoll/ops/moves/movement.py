@@ -71,7 +71,7 @@ class View(Movement):
 class Reshape(View):
     """RESHAPE to as many elements."""
 
-    tflite = TfliteForm(code="RESHAPE", shapes_from=1)
+    tflite = TfliteForm(code="RESHAPE", shapes_from=1, any_shape=True)
 
     def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
         """Count elements."""

@@ -41,6 +41,7 @@ from atoll.ops.recurrent.lstm_rules import (
     is_wide,
 )
 from atoll.ops.tflite_form import BYTE, WORD, Attributes, Shapes, TfliteForm, activation
+from atoll.resolve.storage_scope import GLOBAL
 
 CURVES: tuple[Interpolation, ...] = (LOGISTIC.wide, LOGISTIC.wide, TANH.wide, LOGISTIC.wide)
 """Of the gates, in the order of `GATES`."""
@@ -175,9 +176,9 @@ class _Kernel:
     def lowered(self) -> Lowered:
         """Return the program."""
         builder, extents = self.builder, self.extents
+        said = builder.allocate("said", self.said, extents.units, scope=GLOBAL)
         with builder.loop("batch", 0, extents.batches) as batch:
             state = builder.let("state", multiply(batch, extents.units))
-            said = builder.allocate("said", self.said, extents.units)
             with builder.loop("step", 0, extents.steps) as step:
                 outer, inner, many = (batch, step, extents.steps)
                 if extents.time_major:

@@ -1,4 +1,4 @@
-"""REDUCE_MAX, REDUCE_MIN, ARG_MAX and ARG_MIN: the greatest or the least value, and where it is."""
+"""REDUCE_MAX, REDUCE_MIN, REDUCE_ALL, ARG_MAX, ARG_MIN: the greatest or least, and its place."""
 
 from typing import ClassVar
 
@@ -41,6 +41,17 @@ class Extreme(Reduction):
         with values() as (value, _):
             best[0] = (maximum if self.greatest else minimum)(best[0], value)
         return best[0]
+
+
+class ReduceAll(Extreme):
+    """REDUCE_ALL: the least of truth values; TFLM: `EvalReduceAll`."""
+
+    tflite = form("REDUCE_ALL")
+    greatest = False
+
+    def check(self, op: Operator, graph: Graph) -> None:
+        """Accept truth values and constant axes."""
+        checks.apply(rules(checks.activations(0, types=("bool",))), op, graph)
 
 
 class Arg(Reduction):
@@ -113,6 +124,7 @@ class ArgMin(Arg):
     greatest = False
 
 
+REDUCE_ALL = ReduceAll()
 REDUCE_MAX = ReduceMax()
 REDUCE_MIN = ReduceMin()
 ARG_MAX = ArgMax()

@@ -35,6 +35,7 @@ from atoll.ops.quantization import (
     LIMITS,
     Integers,
     mbqm,
+    near,
     quantize_multiplier,
     rdbp,
     scale_of,
@@ -221,7 +222,9 @@ def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
         message = f"beta {beta:g} times scale {scale_of(x):g} is outside 2^-26 .. infinity"
         yield checks.fault(op, message, tensor=x)
     scale, zero_point = OUTPUTS[output.dtype]
-    if (scale_of(output), zero_point_of(output)) != (scale, zero_point):
+    found = scale_of(output)
+    fits = near(found, scale) if output.dtype == "int16" else found == scale
+    if not fits or zero_point_of(output) != zero_point:
         message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
         remedy = f"quantise the output with scale 1/{round(1 / scale)} and zero point {zero_point}"
         yield checks.fault(op, message, tensor=output, remedy=remedy)

@@ -19,6 +19,7 @@ from atoll.ops.quantization import (
     LIMITS,
     Integers,
     mbqm,
+    near,
     quantize_multiplier,
     scale_of,
     zero_point_of,
@@ -200,7 +201,7 @@ def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=x)
     if zero_point_of(x):
         yield checks.fault(op, f"has zero point {zero_point_of(x)}; that of int16 is 0", tensor=x)
-    if (scale_of(output), zero_point_of(output)) != (OUTPUT_SCALE, 0):
+    if not near(scale_of(output), OUTPUT_SCALE) or zero_point_of(output):
         message = f"has scale {scale_of(output):g} and zero point {zero_point_of(output)}"
         remedy = "quantise the output with scale 1/32768 and zero point 0"
         yield checks.fault(op, message, tensor=output, remedy=remedy)

@@ -101,6 +101,7 @@ class TransposeConv(Convolution):
         read=_options,
         constants={1: "filter", 3: "bias"},
         order=(2, 1, 3),
+        any_shape=True,
     )
     rates = Rates(mac=15, made=110)
     parallel = ("oy", "ox", "block")
