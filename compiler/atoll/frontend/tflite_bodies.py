@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+import numpy as np
+
 from atoll.errors import ModelError
 from atoll.frontend.tflite_checks import describe, is_constant, place
 from atoll.frontend.tflite_edges import RESHAPE
 from atoll.frontend.tflite_islands import FUNCTIONS
 from atoll.frontend.tflite_known import Known, known_values
 from atoll.frontend.tflite_names import operator_name
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2
 from atoll.ops.tflite_form import TfliteForm
 
 _OF_ONE = frozenset({*FUNCTIONS, "QUANTIZE"})
+_NO_LIST = "export without a list of results: Keras layers of recurrence take unroll=True"
 _REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
 
 
@@ -34,10 +37,6 @@ class Bodies(Known):
         self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
         self._index = max(op.index for op in model.operators)
 
-    def read(self, number: int) -> int:
-        """Return the constant that a tensor is if it is known, else the tensor."""
-        return self.instead.get(number, number)
-
     def another(self, tensor: FileTensor) -> int:
         """Add a tensor like one of the file."""
         number = tensor.number if tensor.number >= 0 else tensor.index
@@ -52,13 +51,14 @@ class Bodies(Known):
         if op.inputs[:1] and op.inputs[0] in self._choices and op.code in _OF_ONE:
             self._add_to_sides(op)
             return
+        _check_extents(self, op)
         values = None
         if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
             values = known_values(self, op)
-        if values is not None:
-            self.hold(op.outputs[0], values, own=not op.name)
-        if values is None or not op.name:
+        if values is None:
             self._emit(op)
+        else:
+            self.hold(op.outputs[0], values)
 
     def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
         """Return the operators that are left to run, without choices of numbers nothing reads."""
@@ -158,6 +158,26 @@ class Bodies(Known):
             self._index += 1
             op = replace(op, index=self._index)
         self.operators.append(op)
+
+
+def _check_extents(model: Held, op: FileOperator) -> None:
+    """Refuse a SLICE of a body that takes as much as a counter says.
+
+    Files say 1 for extents that they do not know. TensorFlow writes so into a list.
+    """
+    if op.code != "SLICE" or not op.name or len(op.inputs) != 3 or min(op.inputs) < 0:
+        return
+    sizes, (result,) = model.tensors[op.inputs[2]], (model.tensors[n] for n in op.outputs[:1])
+    if sizes.dtype != "int32" or not is_constant(model, sizes):
+        return
+    taken = np.frombuffer(model.buffers[sizes.buffer].data, np.int32).tolist()
+    pairs = zip(taken, result.shape, strict=False)
+    if any(size not in (-1, extent) for size, extent in pairs):
+        message = (
+            f"{place(op, result)}: has shape {list(result.shape)}, of which {taken} is taken: "
+        )
+        message += "the shape is another one in each turn"
+        raise ModelError("E054", message, remedy=_NO_LIST)
 
 
 def _type(tensor: FileTensor) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ MOST_KNOWN = 1024
 
 
 def with_known(model: FileModel) -> FileModel:
-    """Compute plain numbers, such as other shapes.
+    """Compute plain numbers, such as other shapes, and what constant real numbers are as integers.
 
     The operator stays where the model hands out its result; others then read a constant of theirs.
     """
@@ -51,7 +51,7 @@ class Known:
     buffers: list[FileBuffer]
     instead: dict[int, int] = field(default_factory=dict)
 
-    def hold(self, number: int, values: bytes, *, own: bool) -> None:
+    def hold(self, number: int, values: bytes, *, own: bool = False) -> None:
         """Make a constant of a tensor, or, in a tensor of its `own`, of what others read of it."""
         constant = replace(self.tensors[number], buffer=len(self.buffers))
         self.buffers.append(FileBuffer(data=memoryview(values), external=False))
@@ -63,7 +63,9 @@ class Known:
 
 
 def _plain(model: Held, op: FileOperator) -> bool:
-    """Tell whether an operator makes integers that stand for no real numbers."""
+    """Tell whether an operator makes integers that stand for no real numbers, or reads such."""
+    if op.code == "QUANTIZE":
+        return any(model.tensors[n].dtype == "float32" for n in op.inputs if n >= 0)
     results = [model.tensors[number] for number in op.outputs]
     return all(each.dtype in ("int32", "int64") and not each.scales for each in results)
 
