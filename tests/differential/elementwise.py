@@ -199,6 +199,8 @@ def reshape(net: Network) -> bool:
         return False
     if net.likely(0.05):
         x = net.constant(net.shape(x), net.plain_or_quantized(net.dtype(x)))
+    elif net.likely(0.05) and (table := net.table()) is not None:
+        x = table
     result = _regrouped(net, prod(net.shape(x)))
     wanted = list(result)
     if wanted and net.likely(0.3):

@@ -94,6 +94,11 @@ STEPS: Steps = (
 LENGTHS = (1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8)
 LONG = range(5, 41)
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9)
+ODD = (
+    *((), (1, 2, 3, 2, 4), (2, 1, 3, 1, 2, 3), (1, 1, 2, 257), (1025,)),
+    *((1, 1, 130, 3), (1, 70, 1, 5), (1, 33, 33, 1), (1, 1, 1, 1), (17, 2, 2, 3)),
+)
+"""Shapes that few networks have."""
 TYPES = ("float32", "uint8", "int16", "int32", "int64", "bool")
 USUAL = 1e-30, 1e30
 """Scales with which a float32 value stands for each quantised one exactly."""
@@ -121,7 +126,7 @@ def random_model(seed: int, steps: Steps = STEPS) -> Model:
 def _image(net: Network) -> tuple[int, ...]:
     pick = net.chance.choice
     if net.likely(0.04):
-        return pick(((), (1, 2, 3, 2, 4), (2, 1, 3, 1, 2, 3), (1, 1, 2, 257), (1025,)))
+        return pick(ODD)
     image = (pick((1, 1, 1, 2, 3)), pick(EXTENTS), pick(EXTENTS), pick(windows.CHANNELS))
     return image if net.likely(0.8) else image[net.chance.randrange(1, 4) :]
 

@@ -12,8 +12,8 @@ MOST_RANK = 5
 
 
 def gather(net: Network) -> bool:
-    """Add a GATHER with computed indices."""
-    x = net.pick()
+    """Add a GATHER with computed indices, at times from weights, as embeddings are."""
+    x = net.table() if net.likely(0.3) else net.pick()
     if x is None or not net.shape(x):
         return False
     shape = net.shape(x)

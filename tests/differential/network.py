@@ -40,9 +40,9 @@ class Network:
         results: those of them that operators write, and others that none reads.
         palette: quantisations that many tensors of a type have, so that they can be joined.
         assigned: handles of the variables, and a tensor that is like them.
+        firsts: variables by name, and what they hold before the first run.
         subgraphs: bodies so far, of this network and of those in it.
         depth: 0 of a network, 1 of a body in it, 2 of one in that.
-        firsts: variables by name, and what they hold before the first run.
     """
 
     chance: Random
@@ -54,9 +54,9 @@ class Network:
     results: list[int] = field(default_factory=list)
     palette: dict[str, list[Quantized]] = field(default_factory=dict)
     assigned: list[tuple[int, int]] = field(default_factory=list)
+    firsts: dict[str, Tensor] = field(default_factory=dict)
     subgraphs: list[Model] = field(default_factory=list)
     depth: int = 0
-    firsts: dict[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for dtype in MULTIPLIED:
@@ -196,6 +196,17 @@ class Network:
         values = self.random_values(shape, quantization.get("dtype", "int8"))
         return self.add(Tensor(shape=shape, data=values, **quantization))
 
+    def table(self, rank: int | None = None) -> int | None:
+        """Choose an int8 constant with one scale, such as weights; None if there is none."""
+        fitting = [
+            number
+            for number, tensor in enumerate(self.tensors)
+            if tensor.data is not None
+            and (tensor.dtype, len(tensor.scales)) == ("int8", 1)
+            and len(tensor.shape) in (range(1, 5) if rank is None else (rank,))
+        ]
+        return self.chance.choice(fitting) if fitting else None
+
     def weights(
         self, shape: tuple[int, ...], axis: int, *, channelwise: bool, small: bool = False
     ) -> int:
@@ -206,7 +217,7 @@ class Network:
         """
         count = shape[axis] if channelwise else 1
         scales = tuple(float32(self.chance.uniform(0.001, 0.02)) for _ in range(count))
-        if count > 1 and self.likely(0.1):
+        if count > 1 and not self.extreme and self.likely(0.1):
             scales = (float32(self.chance.choice(TINY_SCALES)), *scales[1:])
         fields: Quantized = {"scales": scales, "zero_points": (0,) * count, "axis": axis}
         if small:
@@ -267,28 +278,8 @@ class Network:
             operators=tuple(self.operators),
             inputs=tuple(self.inputs),
             outputs=tuple(outputs),
-            others=() if self.depth else (*self.subgraphs, *self._run_once()),
+            others=() if self.depth else tuple(self.subgraphs),
         )
-
-    def _run_once(self) -> tuple[Model, ...]:
-        """Return the subgraph that gives variables their first values, if some have one."""
-        tensors, operators = list[Tensor](), list[Operator]()
-        for name, value in self.firsts.items():
-            handle = len(tensors)
-            tensors += (Tensor(shape=(), dtype="resource", name=f"t{handle}"), value)
-            operators.append(handle_of(name, handle))
-            given = (handle, handle + 1)
-            operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
-        once = Model(tensors=tuple(tensors), operators=tuple(operators), inputs=(), outputs=())
-        return (once,) if operators else ()
-
-
-def handle_of(name: str, result: int) -> Operator:
-    """Return what makes the handle of a variable."""
-    options = {"Container": "", "SharedName": name}
-    return Operator(
-        code="VAR_HANDLE", inputs=(), outputs=(result,), table="VarHandleOptions", options=options
-    )
 
 
 def int4(fields: Quantized) -> Quantized:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from tests.differential.network import MULTIPLIED, Network, Quantized, float32, handle_of
-from tests.tflite_builder import Operator, Tensor
+from tests.differential.network import MULTIPLIED, Network, Quantized, float32
+from tests.tflite_builder import Model, Operator, Tensor
 
 UNITS = (1, 2, 3, 4, 5, 8, 8, 33, 70)
 MOST_INPUTS = 200
@@ -75,7 +75,7 @@ def variable(net: Network) -> bool:
 def _variable(net: Network, x: int) -> None:
     handle = net.add(Tensor(shape=(), dtype="resource"))
     name = f"kept {handle}"
-    net.operators.append(handle_of(name, handle))
+    net.operators.append(_handle(name, handle))
     shape, kept = net.shape(x), net.like(x)
     net.assigned.append((handle, net.apply("READ_VARIABLE", (handle,), shape, kept)))
     if net.likely(0.4):
@@ -84,10 +84,13 @@ def _variable(net: Network, x: int) -> None:
 
 
 def again(net: Network) -> bool:
-    """Read a variable once more, mostly behind an assignment."""
+    """Read a variable once more, mostly behind an assignment, perhaps by another handle."""
     if not net.assigned:
         return False
     handle, old = net.chance.choice(net.assigned)
+    if net.likely(0.4):
+        name, handle = f"kept {handle}", net.add(Tensor(shape=(), dtype="resource"))
+        net.operators.append(_handle(name, handle))
     if net.likely(0.7):
         _assign(net, handle, old)
     net.apply("READ_VARIABLE", (handle,), net.shape(old), net.like(old))
@@ -100,11 +103,32 @@ def assigned(net: Network) -> None:
         if f"kept {handle}" not in net.firsts or net.likely(0.9):
             _assign(net, handle, old)
     if net.firsts:
-        options = {"InitSubgraphIndex": 1 + len(net.subgraphs)}
+        net.subgraphs.append(_first_values(net))
+        options = {"InitSubgraphIndex": len(net.subgraphs)}
         once = Operator(
             code="CALL_ONCE", inputs=(), outputs=(), table="CallOnceOptions", options=options
         )
         net.operators.insert(0, once)
+
+
+def _first_values(net: Network) -> Model:
+    """Return the subgraph that gives variables their first values."""
+    tensors, operators = list[Tensor](), list[Operator]()
+    for name, value in net.firsts.items():
+        handle = len(tensors)
+        tensors += (Tensor(shape=(), dtype="resource", name=f"t{handle}"), value)
+        operators.append(_handle(name, handle))
+        given = (handle, handle + 1)
+        operators.append(Operator(code="ASSIGN_VARIABLE", inputs=given, outputs=()))
+    return Model(tensors=tuple(tensors), operators=tuple(operators), inputs=(), outputs=())
+
+
+def _handle(name: str, result: int) -> Operator:
+    """Return what makes the handle of a variable."""
+    options = {"Container": "", "SharedName": name}
+    return Operator(
+        code="VAR_HANDLE", inputs=(), outputs=(result,), table="VarHandleOptions", options=options
+    )
 
 
 def _assign(net: Network, handle: int, old: int) -> None:

@@ -82,6 +82,10 @@ def batch_matmul(net: Network) -> bool:
         leading = batch if net.likely(0.5) else [1] * net.chance.randint(0, len(batch))
         values = (*leading, *(wanted[::-1] if other_turned else wanted))
         other = net.constant(values, net.quantization(net.dtype(x)))
+        table = net.table(2)  # such as a filter, or what a GATHER reads
+        if net.dtype(x) == "int8" and table is not None and net.shape(table)[-1] == inner:
+            other, other_turned = table, first
+            count = net.shape(table)[0]
         pair = (x, other) if first else (other, x)
         turned = (adjoint, other_turned) if first else (other_turned, adjoint)
         shape = (*batch, here[0], count) if first else (*batch, count, here[1])

@@ -11,8 +11,6 @@ def text_of(model: Model) -> str:
     constants = sorted(read - written - set(model.inputs) - {-1})
     lines += [f"constant {_tensor(model, n)}{_values(model.tensors[n])}" for n in constants]
     lines += [_operator(model, op) for op in model.operators]
-    for number, once in enumerate(model.others, 1):
-        lines += (f"subgraph {number}", *(f"  {line}" for line in text_of(once).splitlines()))
     lines.append(f"outputs {', '.join(f'%{number}' for number in model.outputs)}")
     for number, each in enumerate(model.others, 1):
         lines += [f"subgraph {number}", *(f"  {line}" for line in text_of(each).splitlines())]

@@ -168,10 +168,11 @@ def window(
     }
     kernel, places = [], []
     for side, extent in zip("HW", shape[1:3], strict=True):
-        stride = net.chance.choice((1, 1, 1, 2, 2, 3))
+        stride = net.chance.choice((1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 5))
         dilation = net.chance.choice((1, 2, 3)) if dilated else 1
         # SAME takes windows that are larger than the image; every place still sees some of it.
-        most = 5 if same else min(5, (extent - 1) // dilation + 1)
+        largest = 11 if net.likely(0.05) else 5
+        most = largest if same else min(largest, (extent - 1) // dilation + 1)
         taps = net.chance.randint(1, most)
         span = extent if same else extent - (taps - 1) * dilation
         kernel.append(taps)

@@ -30,7 +30,10 @@ CASES: list[tuple[str, list[dict[str, Any]], dict[str, Any], str]] = [
     ("SOFTMAX", [WIDE], Q, "has type int8 instead of int16"),
     ("SOFTMAX", [{**WIDE, "scales": (6.0,)}], WIDE, "beta 1.0 times scale 6 is not of 0 up to 5"),
     ("TANH", [Q], SHARES, "quantise the output with scale 1/128 and zero point 0"),
-    ("HARD_SWISH", [Q], {**Q, "scales": (0.0003,)}, "is below 1/128 of that of the input"),
+    *(
+        ("HARD_SWISH", [Q], {**Q, "scales": (scale,)}, "is not above 1/128 of that of the input")
+        for scale in (0.0003, Q["scales"][0] / 128)
+    ),
     ("HARD_SWISH", [WIDE], WIDE, "has type int16 where only int8 is supported"),
     ("ELU", [TINY], TINY, "has scale 1e-38, which is outside 2^-27"),
     ("RELU", [Q], WIDE, "has type int16 instead of int8"),

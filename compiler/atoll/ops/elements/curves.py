@@ -206,7 +206,7 @@ def _fine_enough(op: Operator, graph: Graph) -> Iterator[Fault]:
         fine = np.float32(1 / 128) * np.float32(scale_of(x))
         factor = float(fine / np.float32(scale_of(output)))
     if not 0 < factor < 1 or quantize_multiplier(factor)[1] > 0:
-        message = f"scale {scale_of(output):g} is below 1/128 of that of the input"
+        message = f"scale {scale_of(output):g} is not above 1/128 of that of the input"
         yield checks.fault(op, message, tensor=output)
     yield from _usual(op, graph)
 
