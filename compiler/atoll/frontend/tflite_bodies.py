@@ -33,6 +33,7 @@ class Bodies(Known):
         super().__init__([*model.tensors], [*model.buffers])
         self.operators: list[FileOperator] = []
         self._choices: dict[int, tuple[int, tuple[int, int]]] = {}
+        self._read: set[int] = set()
         self._made: dict[tuple[object, ...], int] = {}
         self._nothing = len(self.buffers)
         self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
@@ -53,9 +54,10 @@ class Bodies(Known):
             self._add_to_sides(op)
             return
         _check_extents(self, op)
+        self._read.update(op.inputs)
         result = self.tensors[op.outputs[0]] if len(op.outputs) == 1 else None
-        if result is None or is_constant(self, result):
-            self._emit(op)
+        if result is None or is_constant(self, result) or result.index in self._read:
+            self._emit(op)  # more than one result, or one at a wrong place, which checks report
             return
         key = self._key(op, result)
         if key in self._made:

@@ -109,6 +109,24 @@ def test_what_a_body_has_is_named(tflite_builder: ModuleType, tmp_path: Path) ->
     assert fault.endswith("; likewise operator while_0_1_fully_connected_0")
 
 
+def test_bodies_are_in_order(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """What is computed when the file is loaded, too."""
+
+    def backwards(body: Any) -> Any:
+        (_, added), first = body.operators[1].inputs, len(body.tensors)
+        early = replace(body.operators[1], inputs=(first, added), outputs=(first + 1,))
+        late = replace(early, inputs=(added, added), outputs=(first,))
+        more = (replace(body.tensors[1], name=name) for name in ("late", "early"))
+        operators = (early, *body.operators, late)
+        return replace(body, tensors=(*body.tensors, *more), operators=operators)
+
+    changed = with_other(looped(tflite_builder, turns=1), 1, backwards)
+    (fault,) = faults(changed, tflite_builder, tmp_path)
+    assert fault.startswith(
+        "E052 operator while_0_0_add_0 (ADD), tensor 7 ('late'): is read before"
+    )
+
+
 def stateful(inner: Any) -> Any:
     """Add an SVDF to a body; its result is the first of it."""
     tree = Tree(import_module("tests.tflite_builder"), list(inner.tensors), [])
