@@ -198,7 +198,7 @@ def _pick(path: Path, arrays: Mapping[str, object], name: str) -> NDArray[np.gen
 
 def _batch(path: Path, array: NDArray[np.generic], tensor: Tensor) -> NDArray[np.generic]:
     shape, wanted = array.shape, tensor.shape
-    if (array.dtype, tensor.dtype) == (np.uint8, "int8"):
+    if array.dtype == np.uint8 and tensor.dtype == "int8":
         array = (array.astype(np.int16) - 128).astype(np.int8)
     if array.dtype != np.dtype(tensor.dtype):
         problem = f"is {array.dtype}, not {tensor.dtype}"
