@@ -33,6 +33,7 @@ class Bodies(Known):
         super().__init__([*model.tensors], [*model.buffers])
         self.operators: list[FileOperator] = []
         self._choices: dict[int, tuple[int, tuple[int, int]]] = {}
+        self._made: dict[tuple[object, ...], int] = {}
         self._nothing = len(self.buffers)
         self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
         self._index = max(op.index for op in model.operators)
@@ -52,13 +53,24 @@ class Bodies(Known):
             self._add_to_sides(op)
             return
         _check_extents(self, op)
-        values = None
-        if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
-            values = known_values(self, op)
-        if values is None:
+        result = self.tensors[op.outputs[0]] if len(op.outputs) == 1 else None
+        if result is None or is_constant(self, result):
             self._emit(op)
+            return
+        key = self._key(op, result)
+        if key in self._made:
+            self.tensors[result.index] = replace(result, buffer=self._made[key])
+        elif (values := known_values(self, op)) is not None:
+            self._made[key] = len(self.buffers)
+            self.hold(result.index, values)
         else:
-            self.hold(op.outputs[0], values)
+            self._emit(op)
+
+    def _key(self, op: FileOperator, result: FileTensor) -> tuple[object, ...]:
+        """Return what the value of a result follows from, if its operands are constants."""
+        operands = [self.tensors[number] if number >= 0 else None for number in op.inputs]
+        given = (each and (each.buffer, each.shape, _type(each)) for each in operands)
+        return (op.code, id(op.options), *given, result.shape, _type(result))
 
     def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
         """Return the operators that are left to run, without choices of numbers nothing reads."""

@@ -18,6 +18,9 @@ from atoll.ops.registry import KINDS
 MOST_KNOWN = 1024
 """Numbers that an operator makes when a file is loaded."""
 
+MOST_READ = 2**16
+"""Numbers that it reads for that."""
+
 
 def with_known(model: FileModel) -> FileModel:
     """Compute plain numbers, such as other shapes, and what constant real numbers are as integers.
@@ -97,7 +100,9 @@ def _computed(model: Held, op: FileOperator) -> bytes | None:
     kind, result = KINDS.get(op.kind), model.tensors[op.outputs[0]]
     if result.dtype not in ITEM_BYTES or prod(result.shape) > MOST_KNOWN:
         return None
-    if not kind.of_shapes_alone and not all(is_constant(model, tensor) for tensor in inputs):
+    held = all(is_constant(model, tensor) for tensor in inputs)
+    few = sum(prod(tensor.shape) for tensor in inputs) <= MOST_READ
+    if not kind.of_shapes_alone and not (held and few):
         return None
     names = {tensor.index: f"t{tensor.index}" for tensor in (*inputs, result)}
     with suppress(ModelError):
