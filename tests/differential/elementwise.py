@@ -16,6 +16,9 @@ BROADCAST_RANK = 4
 """TFLM broadcasts, pads, joins and averages tensors of at most so many dimensions."""
 
 
+GREATEST_SHARED = 511
+"""TFLM ends the process where exponentials of int8 add up to 512 or more."""
+
 WIDE_SHARES: Quantized = {"dtype": "int16", "scales": (2.0**-15,), "zero_points": (0,)}
 FINE_SHARES: Quantized = {"dtype": "int16", "scales": (2.0**-16,), "zero_points": (-(2**15),)}
 
@@ -117,6 +120,8 @@ def softmax(net: Network) -> bool:
     """Add a SOFTMAX of either type, or from int8 to int16."""
     x = net.pick(types=MULTIPLIED)
     if x is None or not net.shape(x) or len(net.shape(x)) > BROADCAST_RANK:
+        return False
+    if net.dtype(x) == "int8" and net.shape(x)[-1] > GREATEST_SHARED:
         return False
     result = SHARES if net.dtype(x) == "int8" else WIDE_SHARES
     finer = net.dtype(x) == "int8" and net.likely(0.1)

@@ -115,7 +115,7 @@ def test_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) ->
     equals_tflm(spatial_model(rng, tflite_builder, 0, int(rng.integers(1, 12))), rng)
 
 
-@seeded(600, first=80)
+@seeded(600, first=40)
 def test_depthwise_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     multiplier = int(rng.choice([1, 1, 2, 3, 8]))
