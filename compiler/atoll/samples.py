@@ -94,7 +94,7 @@ def batches_of(
 
     Args:
         path: of the file, for messages.
-        arrays: what it holds, by name.
+        arrays: what it holds, by name; uint8 for an input of int8 is less by 128, as edges are.
         graph: the network; only its inputs matter.
 
     Raises:
@@ -198,6 +198,8 @@ def _pick(path: Path, arrays: Mapping[str, object], name: str) -> NDArray[np.gen
 
 def _batch(path: Path, array: NDArray[np.generic], tensor: Tensor) -> NDArray[np.generic]:
     shape, wanted = array.shape, tensor.shape
+    if array.dtype == np.uint8 and tensor.dtype == "int8":
+        array = (array.astype(np.int16) - 128).astype(np.int8)
     if array.dtype != np.dtype(tensor.dtype):
         problem = f"is {array.dtype}, not {tensor.dtype}"
     elif shape == wanted:

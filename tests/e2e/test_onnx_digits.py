@@ -11,6 +11,9 @@ import pytest
 from atoll.cli import main
 from atoll.frontend.registry import load_network
 from atoll.ops import reference
+from atoll.ops.rounding import rounds_once
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "01_digits"
@@ -54,10 +57,26 @@ def test_classes_are_those_of_onnxruntime() -> None:
 
 @pytest.mark.rtl
 def test_every_layer_is_right_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
+    placed = compile_file(load_soc("lagoon"), ONNX).graph.operators
+    once = {op.kind for op in placed if op.device == "npu" and rounds_once(op)}
+    assert once == {"conv_2d", "depthwise_conv_2d", "fully_connected"}
     assert main(["run", "lagoon", str(ONNX), "--brief"]) == 0
     told = capsys.readouterr().out
     assert "10 of 10 layers bit-exact" in told
     assert "0 placement violations" in told
+
+
+@pytest.mark.parametrize("emit", ["c", "object"])
+def test_every_layer_is_right_on_a_core(
+    emit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "build"
+    words = ["build", "lagoon", str(ONNX), "--no-accelerators", "--emit", emit, "-o", str(folder)]
+    assert main(words) == 0
+    if emit == "c":
+        assert "scaled_right_once(" in (folder / "model.c").read_text()
+    assert main(["simulate", str(folder), "--cpu", "iss", "--brief"]) == 0
+    assert "10 of 10 layers bit-exact" in capsys.readouterr().out
 
 
 def test_a_dataset_has_the_extents_of_onnx(

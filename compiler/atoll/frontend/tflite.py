@@ -7,7 +7,7 @@ from pathlib import Path
 from atoll.errors import Fault, ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.tflite_checks import check_content, check_references, place
-from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs
+from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs, with_signed_edges
 from atoll.frontend.tflite_flow import with_bodies
 from atoll.frontend.tflite_int4 import with_int8_filters
 from atoll.frontend.tflite_islands import with_tables
@@ -55,7 +55,8 @@ class Tflite(FrontEnd):
         model = with_bodies(model)
         total = len(model.operators)
         model = with_variables(with_int8_filters(model))
-        model = assigned_last(with_own_outputs(with_tables(strip_float_edges(model))))
+        model = strip_float_edges(with_signed_edges(model))
+        model = assigned_last(with_own_outputs(with_tables(model)))
         _require_kinds(model, total)
         check_content(model)
         return _graph(with_known(model))

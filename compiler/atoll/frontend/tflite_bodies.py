@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+import numpy as np
+
 from atoll.errors import ModelError
 from atoll.frontend.tflite_checks import describe, is_constant, place
 from atoll.frontend.tflite_edges import RESHAPE
 from atoll.frontend.tflite_islands import FUNCTIONS
 from atoll.frontend.tflite_known import Known, known_values
 from atoll.frontend.tflite_names import operator_name
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2
 from atoll.ops.tflite_form import TfliteForm
 
 _OF_ONE = frozenset({*FUNCTIONS, "QUANTIZE"})
+_NO_LIST = "export without a list of results: Keras layers of recurrence take unroll=True"
 _REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
 
 
@@ -30,13 +33,11 @@ class Bodies(Known):
         super().__init__([*model.tensors], [*model.buffers])
         self.operators: list[FileOperator] = []
         self._choices: dict[int, tuple[int, tuple[int, int]]] = {}
+        self._read: set[int] = set()
+        self._made: dict[tuple[object, ...], int] = {}
         self._nothing = len(self.buffers)
         self.buffers.append(FileBuffer(data=memoryview(b""), external=False))
         self._index = max(op.index for op in model.operators)
-
-    def read(self, number: int) -> int:
-        """Return the constant that a tensor is if it is known, else the tensor."""
-        return self.instead.get(number, number)
 
     def another(self, tensor: FileTensor) -> int:
         """Add a tensor like one of the file."""
@@ -52,13 +53,26 @@ class Bodies(Known):
         if op.inputs[:1] and op.inputs[0] in self._choices and op.code in _OF_ONE:
             self._add_to_sides(op)
             return
-        values = None
-        if not any(is_constant(self, self.tensors[number]) for number in op.outputs):
-            values = known_values(self, op)
-        if values is not None:
-            self.hold(op.outputs[0], values, own=not op.name)
-        if values is None or not op.name:
+        _check_extents(self, op)
+        self._read.update(op.inputs)
+        result = self.tensors[op.outputs[0]] if len(op.outputs) == 1 else None
+        if result is None or is_constant(self, result) or result.index in self._read:
+            self._emit(op)  # more than one result, or one at a wrong place, which checks report
+            return
+        key = self._key(op, result)
+        if key in self._made:
+            self.tensors[result.index] = replace(result, buffer=self._made[key])
+        elif (values := known_values(self, op)) is not None:
+            self._made[key] = len(self.buffers)
+            self.hold(result.index, values)
+        else:
             self._emit(op)
+
+    def _key(self, op: FileOperator, result: FileTensor) -> tuple[object, ...]:
+        """Return what the value of a result follows from, if its operands are constants."""
+        operands = [self.tensors[number] if number >= 0 else None for number in op.inputs]
+        given = (each and (each.buffer, each.shape, _type(each)) for each in operands)
+        return (op.code, id(op.options), *given, result.shape, _type(result))
 
     def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
         """Return the operators that are left to run, without choices of numbers nothing reads."""
@@ -158,6 +172,26 @@ class Bodies(Known):
             self._index += 1
             op = replace(op, index=self._index)
         self.operators.append(op)
+
+
+def _check_extents(model: Held, op: FileOperator) -> None:
+    """Refuse a SLICE of a body that takes as much as a counter says.
+
+    Files say 1 for extents that they do not know. TensorFlow writes so into a list.
+    """
+    if op.code != "SLICE" or not op.name or len(op.inputs) != 3 or min(op.inputs) < 0:
+        return
+    sizes, (result,) = model.tensors[op.inputs[2]], (model.tensors[n] for n in op.outputs[:1])
+    if sizes.dtype != "int32" or not is_constant(model, sizes):
+        return
+    taken = np.frombuffer(model.buffers[sizes.buffer].data, np.int32).tolist()
+    pairs = zip(taken, result.shape, strict=False)
+    if any(size not in (-1, extent) for size, extent in pairs):
+        message = (
+            f"{place(op, result)}: has shape {list(result.shape)}, of which {taken} is taken: "
+        )
+        message += "the shape is another one in each turn"
+        raise ModelError("E054", message, remedy=_NO_LIST)
 
 
 def _type(tensor: FileTensor) -> tuple[object, ...]:

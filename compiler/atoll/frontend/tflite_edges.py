@@ -1,4 +1,4 @@
-"""The edges of a model: no conversions from and to float, and an own tensor for each output."""
+"""The edges of a model: no uint8, no conversions from and to float, each output a tensor alone."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +9,28 @@ from atoll.ops.checks import MOVED, QUANTIZED
 from atoll.ops.moves.movement import Reshape
 
 RESHAPE = Reshape.tflite
+BETWEEN = ("QUANTIZE", "DEQUANTIZE")
+
+
+def with_signed_edges(model: FileModel) -> FileModel:
+    """Let uint8 values that only QUANTIZE and DEQUANTIZE touch be int8, less by 128.
+
+    Converters make such inputs and outputs of a network that computes with int8. Scaling them
+    makes the same bytes of both: values and zero points differ alike.
+    """
+    touching: dict[int, set[str]] = {}
+    for op in model.operators:
+        for number in (*op.inputs, *op.outputs):
+            touching.setdefault(number, set()).add(op.code)
+
+    def signed(tensor: FileTensor) -> FileTensor:
+        if tensor.dtype != "uint8" or not touching.get(tensor.index, {""}).issubset(BETWEEN):
+            return tensor
+        if is_constant(model, tensor) or len(tensor.zero_points) != 1:
+            return tensor
+        return replace(tensor, dtype="int8", zero_points=(tensor.zero_points[0] - 128,))
+
+    return replace(model, tensors=tuple(map(signed, model.tensors)))
 
 
 def strip_float_edges(model: FileModel) -> FileModel:

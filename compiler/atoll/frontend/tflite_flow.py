@@ -15,8 +15,8 @@ from atoll.frontend.tflite_bodies import Bodies
 from atoll.frontend.tflite_checks import describe, is_constant, place
 from atoll.frontend.tflite_reader import FileModel, FileOperator, FileSubgraph, FileTensor
 
-MOST_TURNS = 1024
-MOST_OPERATORS = 8192
+MOST_TURNS = 512
+MOST_OPERATORS = 4096
 """Operators that bodies have, counted in every turn; eight operands count as one more."""
 
 MOST_DEPTH = 16
@@ -113,8 +113,8 @@ class _Flow:
             raise ModelError("E054", message, remedy=_SHORTER)
 
     def _read(self, scope: _Scope, number: int) -> int:
-        """Return the tensor that an operand is, a constant if it is known; -1 stays."""
-        return self._made.read(self._number(scope, number)) if number >= 0 else -1
+        """Return the tensor that an operand is; -1 stays."""
+        return self._number(scope, number) if number >= 0 else -1
 
     def _number(self, scope: _Scope, number: int) -> int:
         """Return the tensor that one of a subgraph is; what keeps its value is there once."""

@@ -18,9 +18,12 @@ from atoll.ops.registry import KINDS
 MOST_KNOWN = 1024
 """Numbers that an operator makes when a file is loaded."""
 
+MOST_READ = 2**16
+"""Numbers that it reads for that."""
+
 
 def with_known(model: FileModel) -> FileModel:
-    """Compute plain numbers, such as other shapes.
+    """Compute plain numbers, such as other shapes, and what constant real numbers are as integers.
 
     The operator stays where the model hands out its result; others then read a constant of theirs.
     """
@@ -51,7 +54,7 @@ class Known:
     buffers: list[FileBuffer]
     instead: dict[int, int] = field(default_factory=dict)
 
-    def hold(self, number: int, values: bytes, *, own: bool) -> None:
+    def hold(self, number: int, values: bytes, *, own: bool = False) -> None:
         """Make a constant of a tensor, or, in a tensor of its `own`, of what others read of it."""
         constant = replace(self.tensors[number], buffer=len(self.buffers))
         self.buffers.append(FileBuffer(data=memoryview(values), external=False))
@@ -63,7 +66,9 @@ class Known:
 
 
 def _plain(model: Held, op: FileOperator) -> bool:
-    """Tell whether an operator makes integers that stand for no real numbers."""
+    """Tell whether an operator makes integers that stand for no real numbers, or reads such."""
+    if op.code == "QUANTIZE":
+        return any(model.tensors[n].dtype == "float32" for n in op.inputs if n >= 0)
     results = [model.tensors[number] for number in op.outputs]
     return all(each.dtype in ("int32", "int64") and not each.scales for each in results)
 
@@ -95,7 +100,9 @@ def _computed(model: Held, op: FileOperator) -> bytes | None:
     kind, result = KINDS.get(op.kind), model.tensors[op.outputs[0]]
     if result.dtype not in ITEM_BYTES or prod(result.shape) > MOST_KNOWN:
         return None
-    if not kind.of_shapes_alone and not all(is_constant(model, tensor) for tensor in inputs):
+    held = all(is_constant(model, tensor) for tensor in inputs)
+    few = sum(prod(tensor.shape) for tensor in inputs) <= MOST_READ
+    if not kind.of_shapes_alone and not (held and few):
         return None
     names = {tensor.index: f"t{tensor.index}" for tensor in (*inputs, result)}
     with suppress(ModelError):

@@ -194,6 +194,7 @@ class _Lowering:
                         each.distance,
                     )
                     for each in job.overlaps
+                    if self._graph.tensor(each.read).data is None
                 ),
                 record=job.commands if driver != mover else "",
                 driver=driver if engine.spec.program else "",

@@ -9,6 +9,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.formulas import limited_values
 from atoll.ops.fused import ACCELERATOR, STEPS, outside
 from atoll.ops.registry import kind_of
+from atoll.ops.rounding import as_onnx, rounding_feature
 from atoll.place.capabilities import obstacles
 from atoll.resolve.soc import Engine, OperatorSupport, ResolvedSoc
 from atoll_sim.accelerator_test.makers import MAKERS, MOST_BYTES, Shapes, UnfitError
@@ -41,7 +42,7 @@ def draw(
         return None
     for _ in range(TRIES):
         try:
-            network = _network(support, random, edge)
+            network = _rounding(_network(support, random, edge), support, random, edge)
             for op in network.operators:
                 kind_of(op).check(op, network)
         except (ModelError, UnfitError):
@@ -80,6 +81,20 @@ def _network(support: OperatorSupport, random: Random, edge: str) -> Graph:
     kept = tuple(each for name, each in tensors.items() if name in read)
     inputs = tuple(name for name in dict.fromkeys(outside(several)) if not tensors[name].data)
     return Graph("drawn", kept, several, inputs, several[-1].outputs)
+
+
+def _rounding(network: Graph, support: OperatorSupport, random: Random, edge: str) -> Graph:
+    """Return a network some of whose operators round as ONNX says, where the limits speak of it."""
+    made = []
+    for op in network.operators:
+        prefix = f"{op.name}_" if support.pattern else ""
+        names = [f"{prefix}{name}" for name in rounding_feature(op)]
+        most = max(
+            (support.limits[each][1] or 0 for each in names if each in support.limits), default=0
+        )
+        asked = most and (edge in names or random.random() < 0.5)
+        made.append(replace(op, attributes={**op.attributes, **as_onnx(op.kind)}) if asked else op)
+    return network.with_operators(made)
 
 
 def _as_one(network: Graph, support: OperatorSupport, engine: Engine) -> Graph:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -108,20 +109,53 @@ def test_what_a_body_has_is_named(tflite_builder: ModuleType, tmp_path: Path) ->
     assert fault.endswith("; likewise operator while_0_1_fully_connected_0")
 
 
+def test_bodies_are_in_order(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """What is computed when the file is loaded, too."""
+
+    def backwards(body: Any) -> Any:
+        (_, added), first = body.operators[1].inputs, len(body.tensors)
+        early = replace(body.operators[1], inputs=(first, added), outputs=(first + 1,))
+        late = replace(early, inputs=(added, added), outputs=(first,))
+        more = (replace(body.tensors[1], name=name) for name in ("late", "early"))
+        operators = (early, *body.operators, late)
+        return replace(body, tensors=(*body.tensors, *more), operators=operators)
+
+    changed = with_other(looped(tflite_builder, turns=1), 1, backwards)
+    (fault,) = faults(changed, tflite_builder, tmp_path)
+    assert fault.startswith(
+        "E052 operator while_0_0_add_0 (ADD), tensor 7 ('late'): is read before"
+    )
+
+
+def stateful(inner: Any) -> Any:
+    """Add an SVDF to a body; its result is the first of it."""
+    tree = Tree(import_module("tests.tflite_builder"), list(inner.tensors), [])
+    said = svdf(tree, 0, units=6, rank=1, steps=2)
+    tree.tensors[said] = replace(tree.tensors[said], **QUANTIZED[ROWS])
+    return replace(
+        inner,
+        tensors=tuple(tree.tensors),
+        operators=(*inner.operators, *tree.operators),
+        outputs=(said, *inner.outputs[1:]),
+    )
+
+
+def test_a_body_that_runs_twice_has_one_state(tflite_builder: ModuleType, tmp_path: Path) -> None:
+    """TFLM has each subgraph once; it is told where the state is, once for each operator."""
+    model = with_other(branched(tflite_builder, known=True), 0, stateful)
+    (branch,) = model.operators
+    results = tuple(replace(model.tensors[n], name=f"again{n}") for n in branch.outputs)
+    first = len(model.tensors)
+    again = replace(branch, outputs=tuple(range(first, first + 3)))
+    tensors, outputs = (*model.tensors, *results), (branch.outputs[0], first)
+    twice = replace(model, tensors=tensors, operators=(branch, again), outputs=outputs)
+    said = faults(twice, tflite_builder, tmp_path)
+    assert len(said) == 2
+    assert all(each.endswith(": is a variable that is read twice") for each in said)
+
+
 def test_a_state_stays_out_of_bodies(tflite_builder: ModuleType, tmp_path: Path) -> None:
     """One turn is as good as none at all."""
-
-    def stateful(inner: Any) -> Any:
-        tree = Tree(tflite_builder, list(inner.tensors), [])
-        said = svdf(tree, 0, units=6, rank=1, steps=2)
-        tree.tensors[said] = replace(tree.tensors[said], **QUANTIZED[ROWS])
-        return replace(
-            inner,
-            tensors=tuple(tree.tensors),
-            operators=(*inner.operators, *tree.operators),
-            outputs=(said, *inner.outputs[1:]),
-        )
-
     loop = with_other(looped(tflite_builder), 1, stateful)
     assert faults(loop, tflite_builder, tmp_path) == [
         "E054 operator while_0_1_svdf_2 (SVDF): changes a state, and operator 0 (WHILE) runs it "

@@ -512,6 +512,19 @@ PRESCRIBED = {
 }
 
 
+APART = frozenset(
+    {
+        *("AveragePool", "Flatten and Gemm", "Gemm", "GlobalAveragePool", "HardSigmoid"),
+        *("HardSwish", "InstanceNormalization", "LayerNormalization"),
+        *("LayerNormalization of channels", "MatMul", "MatMul of results", "PRelu of reals"),
+        *("Pow of any exponent", "ReduceMean", "ReduceMean of squares", "ReduceSum"),
+        *("Resize align_corners", "Resize asymmetric", "Resize half_pixel", "Softsign"),
+        *("asymmetric weights", *(name for name in CASES if name.startswith("Conv"))),
+    }
+)
+"""Where an element may be a step off: sums of float32, two roundings, or a grid of 16 bits."""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_one_step_from_onnxruntime(name: str, tmp_path: Path) -> None:
     found = np.zeros(0, np.int64)
@@ -522,7 +535,7 @@ def test_one_step_from_onnxruntime(name: str, tmp_path: Path) -> None:
         grid = PRESCRIBED.get(name) or builder.suited(real, dtype)
         made = builder.quantized(real, grid)
         steps = steps_between(builder, [made], tmp_path / "built.onnx")
-        assert steps.max() <= 1, f"seed {seed}: {np.bincount(steps)}"
+        assert steps.max() <= int(name in APART), f"seed {seed}: {np.bincount(steps)}"
         found = np.concatenate((found, steps))
     print(f"{name}: {found.sum()} of {len(found)}")
 

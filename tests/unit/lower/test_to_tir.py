@@ -9,6 +9,7 @@ import pytest
 
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Tensor
+from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.tir import AcceleratorRun, Constant, IRModule, KernelCall
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import Job
@@ -101,6 +102,22 @@ def test_accelerator_steps(graph: Graph, soc: ResolvedSoc) -> None:
         "y": ["shared"],
         "z": ["private", "shared"],
     }
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_no_result_lies_over_a_constant(graph: Graph, soc: ResolvedSoc, constant: bool) -> None:
+    """An output of constants alone is computed in each run, by an accelerator too."""
+    x = replace(graph.tensor("x"), data=bytes(6) if constant else None)
+    others = (tensor for tensor in graph.tensors if tensor.name != "x")
+    device = {"fully_connected": "npu", "copy": "cpu"}
+    operators = tuple(replace(op, device=device[op.kind]) for op in graph.operators)
+    inputs = () if constant else ("x",)
+    placed = replace(graph, tensors=(x, *others), operators=operators, inputs=inputs)
+    made = replace(job(placed), overlaps=(SafeOverlap("y", "x", 2),))
+    jobs = {"fully_connected_0": made}
+    module = lower_graph(placed, soc, jobs, candidate_pools(placed, soc))
+    verify(module)
+    assert module.entry.steps[0].overlaps == (() if constant else made.overlaps)
 
 
 def test_a_constant_without_pool(graph: Graph, soc: ResolvedSoc) -> None:

@@ -29,10 +29,16 @@ def test_one_sample_or_a_batch(tmp_path: Path, shape: tuple[int, ...], count: in
     assert b"".join(sample["x"].tobytes() for sample in samples) == values.tobytes()
 
 
+def test_uint8_is_less_by_128(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.array([[0, 1, 127], [128, 200, 255]], np.uint8))
+    (sample,) = load_samples(tmp_path / "x.npy", ONE)
+    assert sample["x"].tolist() == [[[-128, -127, -1], [0, 72, 127]]]
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (np.zeros((1, 2, 3), np.uint8), "is uint8, not int8"),
+        (np.zeros((1, 2, 3), np.int16), "is int16, not int8"),
         (np.zeros((3, 2), np.int8), r"has shape \[3, 2\]"),
         (np.zeros((0, 2, 3), np.int8), r"has shape \[0, 2, 3\]"),
     ],
