@@ -40,7 +40,6 @@ CASES: list[tuple[str, int, Change, str]] = [
     ("operator", 6, {"options": {"StrideH": 2}}, "stride_w is 0, the least is 1"),
     ("operator", 13, {"options": {"Beta": 0.0}}, "beta 0 times scale 0.05 is outside"),
     ("operator", 12, {"options": {"WeightsFormat": 1}}, "has weights in shuffled format 1"),
-    ("operator", 11, {"inputs": (18, 17)}, "(RESHAPE), tensor 17 ('functional/long;name')"),
     ("tensor", 5, int8(8, 3, 3, 5), "has shape [8, 3, 3, 5], which does not fit the input"),
     ("tensor", 5, int8(8, 36), "has shape [8, 36] instead of 4 dimensions"),
     ("tensor", 5, {"scales": (), "zero_points": ()}, "has no quantisation parameters"),
