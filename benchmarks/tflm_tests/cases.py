@@ -99,6 +99,7 @@ TABLES: dict[str, tuple[str, str, dict[str, str]]] = {
     "MIRROR_PAD": ("MirrorPadOptions", "MirrorPadding", {"Mode": "mode - 1"}),
     "MUL": ("MulOptions", "Mul", ACTIVATION),
     "PACK": ("PackOptions", "Pack", {"ValuesCount": "values_count", "Axis": "axis"}),
+    "REDUCE_ALL": ("ReducerOptions", "Reducer", KEEP),
     "REDUCE_MAX": ("ReducerOptions", "Reducer", KEEP),
     "REDUCE_MIN": ("ReducerOptions", "Reducer", KEEP),
     "RESIZE_BILINEAR": ("ResizeBilinearOptions", "ResizeBilinear", CORNERS),

@@ -24,7 +24,8 @@ TYPES = {"int4", "int8", "int16", "int32", "int64", "bool"}
 LATER = tuple(range(1, 20))
 CONSTANT = {
     **dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "SVDF"), (1, 2, 3)),
-    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "ARG_MAX", "ARG_MIN"), (1,)),
+    **dict.fromkeys(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL"), (1,)),
+    **dict.fromkeys(("ARG_MAX", "ARG_MIN"), (1,)),
     **dict.fromkeys(("RESHAPE", "EXPAND_DIMS", "BROADCAST_TO", "TRANSPOSE", "CUMSUM"), (1,)),
     **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE_V2"), (1,)),
     **dict.fromkeys(("PAD", "PADV2", "MIRROR_PAD", "SPLIT_V", "SLICE", "STRIDED_SLICE"), LATER),
