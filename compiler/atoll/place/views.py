@@ -181,7 +181,7 @@ class _Viewer:
         )
 
     def _viewed(self, op: Operator, offset: int) -> bool:
-        """Make the output of `op` a view from `offset` on, if that is possible.
+        """Make the output of `op`, and views of it, a view from `offset` on, if that is possible.
 
         What is written where another tensor has it is no view of its operand as well.
         """
@@ -199,9 +199,9 @@ class _Viewer:
         if result in self.graph.kept or view.view or not possible:
             return False
         offset += source.offset
-        changed = replace(view, view=storage.name, offset=offset, pool="")
-        tensors = self.tensors | {storage.name: shared, result: changed}
-        if op.kind != ROWS and not self._serves(needs, changed, tensors):
+        tensors = self.tensors | {storage.name: shared}
+        _move(tensors, result, storage.name, offset)
+        if op.kind != ROWS and not self._serves(needs, tensors[result], tensors):
             return False
         self.tensors, self.needs[storage.name] = tensors, needs
         return True

@@ -10,9 +10,10 @@ import pytest
 from tests.operator_samples import SCALE, Tree
 
 from atoll.frontend.tflite import load_tflite
-from atoll.ir.graph import Graph
+from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.place.views import with_views
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
@@ -174,3 +175,36 @@ def test_what_is_written_in_place_is_no_view_as_well(
     path = tmp_path / "model.tflite"
     path.write_bytes(tflite_builder.write(model))
     assert_right(compile_file(CHIPS[0], path, BuildOptions()), tmp_path)
+
+
+def test_views_of_what_becomes_a_view_follow_it() -> None:
+    """A first round made a view of the part, which only a second one finds to be a view itself."""
+    grid = Quantization(scales=(0.1,), zero_points=(0,))
+
+    def tensor(name: str, shape: tuple[int, ...], **fields: Any) -> Tensor:
+        return Tensor(name=name, shape=shape, dtype="int8", quantization=grid, **fields)
+
+    bounds = [
+        Tensor(name=name, shape=(2,), dtype="int32", data=np.array(values, np.int32).tobytes())
+        for name, values in (("begin", (4, 0)), ("size", (4, 4)))
+    ]
+    tensors = [tensor("x", (8, 4)), tensor("whole", (8, 4)), tensor("part", (4, 4))]
+    tensors += [tensor("flat", (16,), view="part"), tensor("y", (16,)), tensor("z", (8, 4))]
+    steps = [
+        ("relu", ("x",), "whole"),
+        ("slice", ("whole", "begin", "size"), "part"),
+        ("relu", ("flat",), "y"),
+        ("relu", ("whole",), "z"),
+    ]
+    operators = tuple(
+        Operator(
+            name=f"op{at}", kind=kind, inputs=reads, outputs=(made,), attributes={}, device="cpu"
+        )
+        for at, (kind, reads, made) in enumerate(steps)
+    )
+    graph = Graph("built", (*tensors, *bounds), operators, ("x",), ("y", "z"))
+    viewed = with_views(graph, CHIPS[0]).by_name
+    assert {name: (viewed[name].view, viewed[name].offset) for name in ("part", "flat")} == {
+        "part": ("whole", 16),
+        "flat": ("whole", 16),
+    }
