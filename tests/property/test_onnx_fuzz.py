@@ -11,8 +11,8 @@ import pytest
 from tests.effort import cases
 from tests.limits import within_limits
 from tests.onnx_builder import Builder
+from tests.onnx_cases import CASES
 from tests.property.test_model_fuzz import DAMAGES, pick, planned
-from tests.unit.frontend.test_onnx_operators import CASES
 from tests.unit.frontend.test_onnx_qoperators import CASES as QOPERATORS
 
 from atoll.errors import ModelError

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from tests.onnx_builder import Builder, Grid, loaded, run_atoll, run_onnxruntime, steps_between
-from tests.unit.frontend.test_onnx_operators import CASES, channels_last
+from tests.onnx_cases import CASES, channels_last
 
 from atoll.errors import ModelError
 from atoll.frontend.onnx import layout

@@ -37,13 +37,17 @@ def float32(value: Any) -> float:
     return float(np.float32(value))
 
 
+def drawn_units(rng: np.random.Generator, end: int) -> int:
+    """Draw less than `end` units, or more than registers hold."""
+    few, many = int(rng.integers(1, end)), int(rng.choice([33, 65, 130]))
+    return many if rng.random() < 0.1 else few
+
+
 def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
     """Make a network of one SVDF of drawn extents, types and scales."""
     tensor = builder.Tensor
     batches, inputs, rank = (int(rng.integers(1, most)) for most in (3, 20, 3))
-    units, steps = int(rng.integers(1, 6)), int(rng.integers(1, 9))
-    if rng.random() < 0.1:
-        units = int(rng.choice([33, 65, 130]))
+    units, steps = drawn_units(rng, 6), int(rng.integers(1, 9))
     wide = bool(rng.integers(2))
     dtype, zero = ("int16", 0) if wide else ("int8", int(rng.integers(-128, 128)))
     scales = [float32(10 ** rng.uniform(-2.5, -0.5)) for _ in range(3)]
@@ -86,9 +90,8 @@ def svdf(builder: ModuleType, rng: np.random.Generator) -> Any:
 
 def lstm(builder: ModuleType, rng: np.random.Generator, *, wide: bool = False) -> Any:
     """Make a network of one LSTM of drawn extents, options and scales, of int16 if `wide`."""
-    batches, steps, inputs, units = (int(rng.integers(1, most)) for most in (4, 5, 12, 9))
-    if rng.random() < 0.1:  # more than registers hold
-        units = int(rng.choice([33, 65, 130]))
+    batches, steps, inputs = (int(rng.integers(1, most)) for most in (4, 5, 12))
+    units = drawn_units(rng, 9)
     time_major, cell_scale = bool(rng.integers(2)), 2.0 ** int(rng.integers(-17, -6))
     first = (steps, batches) if time_major else (batches, steps)
     tensors: list[Any] = []
