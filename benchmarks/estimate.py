@@ -26,6 +26,7 @@ from benchmarks.estimate_constants import constants
 from benchmarks.estimate_layers import random_network
 
 NOWHERE = Source("", b"", Path())
+DATA = Path(__file__).parents[1] / "tests" / "data"
 DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
 
 
@@ -43,6 +44,7 @@ CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "16x8": ("lagoon", lanes(16, 8, 16)),
     "16x16": ("lagoon", lanes(16, 16, 16)),
     "far": ("lagoon", ("memories.flash.read_latency=6",)),
+    "shoal": (str(DATA / "shoal.yaml"), ("pools.shared.size=1 KiB",)),
     "atoll2": ("atoll2", ()),
     "twin": ("twin", ()),
     "core": ("lagoon", ()),

@@ -5,7 +5,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from atoll.compiled import BuildOptions, Compiled, expected, explanation, placed_graph, with_plan
+from atoll.compiled import (
+    BuildOptions,
+    Compiled,
+    expected,
+    expected_length,
+    explanation,
+    placed_graph,
+    with_plan,
+)
 from atoll.errors import AtollError, PlacementError, PlanError
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
@@ -16,7 +24,8 @@ from atoll.memory.problem import MemoryPlan
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stages import SPARE_STACK, STAGES, Stages
-from atoll.streaming import streamed_to_fit, with_streaming
+from atoll.streaming import pays, streamed_to_fit, with_streaming
+from atoll.tile.far_pools import far_pools, without_accelerators
 from atoll.tile.fit import Fitting, Way, with_smallest
 
 __all__ = [
@@ -72,7 +81,7 @@ def compile_graph(
     """
     through = Stages(soc, options or BuildOptions(), network, source, observe, taken)
     try:
-        return with_streaming(through, _cheaper(through, through.run()))
+        return with_streaming(through, _nearer(through, _cheaper(through, through.run())))
     except (PlacementError, PlanError) as error:
         fitting = _fitting(through, error)
         if fitting and (found := fitting.fitted()):
@@ -125,6 +134,29 @@ def _cheaper(stages: Stages, whole: Compiled) -> Compiled:
     return whole if fitting is None or found is None else min(whole, found, key=fitting.cost)
 
 
+def _nearer(stages: Stages, whole: Compiled) -> Compiled:
+    """Return a network, in stripes in near memory where that is faster than far activations."""
+    asked, places = stages.options.requests.model, whole.plan.placements
+    touched = (
+        (step.device, places[name].pool)
+        for step in whole.module.entry.steps
+        for name in map(whole.module.entry.storage, (*step.reads, *step.writes))
+        if name in places
+    )
+    spared = far_pools(touched, stages.soc)
+    if not spared or asked.tile == "never" or asked.cuts:
+        return whole
+    sparing = _silent(replace(stages, planning=without_accelerators(stages.soc, spared)))
+    try:
+        found: Compiled | None = _cheaper(sparing, sparing.run())
+    except (PlacementError, PlanError) as error:
+        fitting = _fitting(sparing, error)
+        found = fitting.fitted() if fitting else None
+    if found is None or not pays(expected_length(found), expected_length(whole)):
+        return whole
+    return found
+
+
 def _in_stripes(stages: Stages, error: PlacementError | PlanError) -> Compiled:
     """Cut what does not fit because of `error`, as it was or after a change of the chip."""
     fitting = _fitting(stages, error)
@@ -140,7 +172,7 @@ def _fitting(stages: Stages, error: PlacementError | PlanError) -> Fitting[Compi
     if asked.tile == "never" or asked.cuts:
         return None
     stages = replace(_silent(stages).rewritten, observe=stages.observe)
-    network, soc, options = stages.network, stages.soc, stages.options
+    network, soc, options = stages.network, stages.planning or stages.soc, stages.options
     ways = []
     for each in stages.ways:
         one = _silent(replace(stages, overlapping=(each,)))
@@ -153,5 +185,5 @@ def _fitting(stages: Stages, error: PlacementError | PlanError) -> Fitting[Compi
         accelerators=options.accelerators,
         error=error,
         ways=ways,
-        cost=lambda compiled: sum(each.cycles for each in expected(compiled).values()),
+        cost=expected_length,
     )

@@ -76,6 +76,7 @@ class Stages:
         explains: what does not fit is explained, with all that it needs.
         streaming: chooses whose constants are copied ahead, given the placed graph.
         reaching: the chip as placement sees it, if accelerators reach more there than they do.
+        planning: likewise for placement and memory planning, if accelerators are to reach less.
         left_out: operators of the network as it was that are not in it now, and why.
     """
 
@@ -90,6 +91,7 @@ class Stages:
     explains: bool = True
     streaming: Callable[[Graph], Streaming] = lambda graph: NOTHING
     reaching: ResolvedSoc | None = None
+    planning: ResolvedSoc | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def run(self) -> Compiled:
@@ -107,9 +109,9 @@ class Stages:
         return self.overlapping or OVERLAPPING[self.options.requests.model.overlap]
 
     def cut(self, network: Graph, soc: ResolvedSoc, tiling: Tiling) -> Compiled:
-        """Take a network in stripes to a plan on a chip."""
-        made = replace(self, soc=soc)._placed(network, spread=False)
-        return replace(made, tiling=tiling)
+        """Take a network in stripes to a plan on a chip, or as if it were planned for that one."""
+        stages = replace(self, planning=soc) if self.planning else replace(self, soc=soc)
+        return replace(stages._placed(network, spread=False), tiling=tiling)
 
     @property
     def rewritten(self) -> "Stages":
@@ -143,14 +145,15 @@ class Stages:
         return self._placed(last[0], spread=last[1])
 
     def _placed(self, network: Graph, *, spread: bool) -> Compiled:
-        soc, accelerators = self.reaching or self.soc, self.options.accelerators
+        soc = self.reaching or self.planning or self.soc
+        accelerators = self.options.accelerators
         placed = plan_devices(
             network, soc, self.options.requests, accelerators=accelerators, spread=spread
         )
         graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
         graph = with_views(graph, soc)
         graph = assign_copies(graph, soc) if accelerators else graph
-        soc = self.soc
+        soc = self.planning or self.soc
         decisions = described(placed.decisions, graph)
         streaming = self.streaming(graph)
         graph = with_streams(graph, soc, streaming.streams)
@@ -184,7 +187,7 @@ class Stages:
         homes: Mapping[str, str],
         overlapping: Overlapping,
     ) -> Compiled:
-        soc, splits = self.soc, overlapping.splits
+        soc, splits = self.planning or self.soc, overlapping.splits
         lowered = run_passes(
             Program(
                 soc=soc,
@@ -205,7 +208,7 @@ class Stages:
         encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
         module = with_counts(module, lowered.jobs, encoded)
         return Compiled(
-            soc=soc,
+            soc=self.soc,
             options=self.options,
             source=self.source,
             network=self.network,
@@ -218,7 +221,7 @@ class Stages:
             jobs=lowered.jobs,
             splits=splits,
             commands=padded(encoded, lowered.jobs),
-            contract=agreed(module, plan, graph, soc, encoded),
+            contract=agreed(module, plan, graph, self.soc, encoded),
         )
 
     def _scheduled(
@@ -229,7 +232,8 @@ class Stages:
         All asynchronous ones are tried first, cores included, then DMA engines alone, then one
         device at a time. Only the last of these is worth an explanation of what does not fit.
         """
-        soc, options, host = self.soc, self.options, driver_cycles(self.soc)[:2]
+        soc, options = self.planning or self.soc, self.options
+        host = driver_cycles(soc)[:2]
         engines, copiers = (
             frozenset(each.name for each in among if each.spec.asynchronous)
             for among in (soc.engines, soc.dmas)
@@ -237,7 +241,11 @@ class Stages:
         cores = frozenset(core.name for core in soc.remote_cpus)
         for devices in (engines | cores, copiers):
             overlaps = OverlapRuns(
-                devices=devices, cycles=cycles, host=host, saving=partial(_saving, soc=soc)
+                devices=devices,
+                cycles=cycles,
+                host=host,
+                saving=partial(_saving, soc=soc),
+                movers=copiers,
             )
             for overlapped in overlaps.ways(module):
                 verify(overlapped)

@@ -17,6 +17,8 @@ from atoll_sim.mutate.kinds import KINDS, draw_mutants
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 
+SHOAL = Path(__file__).parents[1] / "data" / "shoal.yaml"
+
 NETWORKS = {
     "vww_96_int8": ("36 KiB", "20 KiB"),
     "kws_ref_model": ("6 KiB", "2 KiB"),
@@ -49,6 +51,29 @@ def test_faults_of_stripes_are_noticed(tmp_path: Path, capsys: pytest.CaptureFix
     (campaign,) = json.loads(capsys.readouterr().out)["networks"]
     planted = {each["kind"] for each in campaign["mutants"]}
     assert {"tile moved", "halo short"} <= planted
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize("reach", ["rw", "none"])
+def test_rows_of_far_activations_are_copied_near(
+    reach: str, shared_models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A DMA engine does it, whether reef reaches the far memory or not; at its place reef waits."""
+    model = str(shared_models / "vww_96_int8.tflite")
+    asked = ["run", str(SHOAL), model, "--json", "--set", f"pools.slow.reach.npu={reach}"]
+    cycles = {}
+    for tile in ("auto", "never") if reach == "rw" else ("auto",):
+        (tmp_path / "options.yaml").write_text(f"tile: {tile}\n")
+        assert main([*asked, "--build", str(tmp_path / "options.yaml")]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["bit_exact"]
+        assert told["placement"]["violations"] == []
+        layers = told["cycles"]["by_layer"]
+        assert {each["device"] for each in layers} == {"npu", *(["dma"] if tile == "auto" else [])}
+        cycles[tile] = layers[-1]["end"] - layers[0]["begin"]
+        predicted = sum(each["estimate"] for each in layers)
+        assert predicted == pytest.approx(cycles[tile], rel=0.1)
+    assert cycles["auto"] < 0.7 * cycles.get("never", 433_000)
 
 
 OF_STRIPES = {name: KINDS[name] for name in ("tile moved", "halo short")}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from operator import itemgetter
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from atoll.lower.step_schedule import (
     Phase,
     Timeline,
     Work,
-    copies_of_constants,
+    copies_by_pools,
     list_schedule,
 )
 
@@ -39,12 +39,13 @@ class OverlapRuns:
 
     Two list schedules are made from the estimates and the one that ends first is taken: in one the
     step at the head of the longest chain always comes next, in the other the host never waits while
-    another step can begin. Steps that touch the same bytes, one of them writing, keep their order.
-    A wait comes right before the first step that needs it, or earlier if the device is surely done.
-    Copies of constants depend on nothing before them: `ahead` says how early they may begin.
-    If nothing is gained, the program stays as it is. Buffers live from start to wait and steps
-    change places, so a plan may need more memory than before. What is split loses its overlaps,
-    since operand and result are both alive while other steps run.
+    another step can begin. A third one keeps the order as far as the host need not wait: buffers of
+    parts that come one after the other are not there at once. Steps that touch the same bytes, one
+    of them writing, keep their order. A wait comes right before the first step that needs it, or
+    earlier if the device is surely done. Copies may depend on little before them: `ahead` says how
+    early those of `movers` may begin. If nothing is gained, the program stays as it is. Buffers
+    live from start to wait and steps change places, so a plan may need more memory than before.
+    What is split loses its overlaps, since operand and result are both alive while other steps run.
 
     Attributes:
         devices: names of the devices that work while the host goes on; the host is none of them.
@@ -52,7 +53,9 @@ class OverlapRuns:
         host: of these, what the host itself takes to start a device and to hear of its end.
         saving: what steps take less, in their order, than the sum of these: an engine may go from
             one to the next by itself.
-        ahead: copies of constants whose bytes may be in use at the same time; 0 for any number.
+        movers: those of the devices that copy.
+        ahead: copies to the same pools whose bytes may be in use at the same time; 0: any number.
+        keeps_order: make the third schedule.
     """
 
     name: ClassVar[str] = "overlap-runs"
@@ -60,7 +63,9 @@ class OverlapRuns:
     cycles: Mapping[str, int]
     host: tuple[int, int] = (0, 0)
     saving: Callable[[Sequence[Step]], int] = lambda steps: 0
+    movers: frozenset[str] = frozenset()
     ahead: int = 0
+    keeps_order: bool = False
 
     def run(self, module: IRModule) -> IRModule:
         """Return the module with its steps in the new order; what is split already stays."""
@@ -69,11 +74,14 @@ class OverlapRuns:
     def ways(self, module: IRModule) -> tuple[IRModule, ...]:
         """Return the different ways to let devices overlap, that first which ends first.
 
-        They differ in how early constants are copied; of those that end together, that which
-        copies late comes first, since it takes less memory.
+        They differ in how early copies begin, and in the order of steps; of those that end
+        together, that which copies late comes first, since it takes less memory.
         """
-        copies = bool(copies_of_constants(module.entry))
-        each = (replace(self, ahead=ahead)._timed(module) for ahead in (AHEAD if copies else (0,)))
+        copies = bool(copies_by_pools(module.entry, self.movers))
+        each = (
+            replace(self, ahead=ahead, keeps_order=keeps)._timed(module)
+            for ahead, keeps in product(AHEAD if copies else (0,), (True, False))
+        )
         ways: list[IRModule] = []
         for _, way in sorted(each, key=itemgetter(0)):
             if way != module and way not in ways:
@@ -104,9 +112,13 @@ class OverlapRuns:
             ),
             starting=self.host[0],
             finishing=self.host[1],
+            copies=copies_by_pools(entry, self.movers),
             ahead=self.ahead,
         )
-        return min((list_schedule(work, window) for window in WINDOWS), key=lambda each: each.now)
+        if self.keeps_order:
+            return list_schedule(work, WINDOWS[-1], [0] * len(steps))
+        schedules = (list_schedule(work, window, work.urgency) for window in WINDOWS)
+        return min(schedules, key=lambda each: each.now)
 
 
 def _halves(step: Step) -> tuple[Action, Action] | None:

@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -39,7 +39,8 @@ class Work:
         beside: for each step, whether its device works while the host goes on.
         starting: cycles of a step that is beside others in which the host starts its device.
         finishing: cycles in which the host hears of its end.
-        ahead: copies of constants whose bytes may be in use at the same time; 0 for any number.
+        copies: positions of copies to the same pools, in order, for each such pools.
+        ahead: of them, how many may have their bytes in use at the same time; 0 for any number.
     """
 
     entry: Entry
@@ -48,17 +49,17 @@ class Work:
     beside: tuple[bool, ...]
     starting: int = 0
     finishing: int = 0
+    copies: tuple[tuple[int, ...], ...] = ()
     ahead: int = 0
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
         """For each step the earlier ones whose bytes it needs or overwrites.
 
-        For a copy of constants also those that read what was copied `ahead` copies before.
+        For a copy also those that read what was copied `ahead` copies before.
         """
         before = list(_predecessors(self.entry, self.steps))
-        if self.ahead:
-            copies = [at for at in copies_of_constants(self.entry) if self.beside[at]]
+        for copies in self.copies if self.ahead else ():
             for earlier, later in zip(copies, copies[self.ahead :], strict=False):
                 readers = (at for at in range(later) if earlier in before[at])
                 before[later] = before[later].union(readers)
@@ -82,10 +83,14 @@ class Work:
         return tuple(longest)
 
 
-def copies_of_constants(entry: Entry) -> tuple[int, ...]:
-    """Return the positions of the steps that read nothing but constants."""
-    constants = {constant.name for constant in entry.constants}
-    return tuple(at for at, each in enumerate(entry.steps) if constants.issuperset(each.reads))
+def copies_by_pools(entry: Entry, movers: Collection[str]) -> tuple[tuple[int, ...], ...]:
+    """Return the positions of the steps on `movers`, in order, for each set of pools they fill."""
+    pools = {item.buffer: item.pools for item in entry.allocations}
+    copies: dict[object, list[int]] = defaultdict(list)
+    for at, step in enumerate(entry.steps):
+        if step.device in movers:
+            copies[pools.get(entry.storage(step.writes[0]))].append(at)
+    return tuple(map(tuple, copies.values()))
 
 
 def _predecessors(entry: Entry, steps: Sequence[Step]) -> Iterator[frozenset[int]]:
@@ -160,17 +165,18 @@ class Timeline:
         self.events.append(Event(Phase.WAIT, position))
 
 
-def list_schedule(work: Work, window: int) -> Timeline:
+def list_schedule(work: Work, window: int, urgency: Sequence[int]) -> Timeline:
     """Place all steps: of the most urgent ones that are ready, the one that can begin first.
 
     Args:
         work: the steps.
         window: how many of the ready steps are looked at; with 1 the most urgent one comes next
             even if the host has to wait for it.
+        urgency: of each step; of equals that which comes first.
     """
     timeline = Timeline(work)
     missing = [len(before) for before in work.before]
-    ready = sorted((-work.urgency[at], at) for at, count in enumerate(missing) if not count)
+    ready = sorted((-urgency[at], at) for at, count in enumerate(missing) if not count)
     while ready:
         chosen = min(ready[:window], key=lambda each: _eagerness(timeline, each[1]))
         ready.remove(chosen)
@@ -178,7 +184,7 @@ def list_schedule(work: Work, window: int) -> Timeline:
         for later in work.after[chosen[1]]:
             missing[later] -= 1
             if not missing[later]:
-                insort(ready, (-work.urgency[later], later))
+                insort(ready, (-urgency[later], later))
     timeline.finish()
     return timeline
 

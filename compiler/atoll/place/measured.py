@@ -53,5 +53,8 @@ FILLED_CYCLES, COPIED_CYCLES = 49, 87
 AFTER_CYCLES = 765
 """From the end of the last operator until the firmware's end."""
 
-FETCH_BYTES = 4
-"""Bytes of a fetch of instructions."""
+MEASURED_DATA_LATENCY = 1
+"""Of the memory of the data that kernels were measured with."""
+
+FETCH_BYTES, ACCESS_BYTES = 4, 4
+"""Bytes of a fetch of instructions, and of an access of a kernel that moves bytes."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from atoll.resolve.entities import Device, Engine
+from atoll.resolve.entities import Device, Engine, PoolMemory
 from atoll.resolve.places import Access, Memory, Pool
 
 
@@ -34,7 +34,10 @@ def with_widths(
         engine = replace(
             engine,
             workspace_width=min((width for _, width, _ in written), default=0),
-            pool_memories={name: (memory.name, width) for name, width, memory in written},
+            pool_memories={
+                name: PoolMemory(memory.name, width, _latency(memory, engine, bus))
+                for name, width, memory in written
+            },
         )
         if not read:
             return engine
@@ -46,14 +49,18 @@ def with_widths(
 
 def constants_from(engine: Engine, pool: Pool, memory: Memory, bus: int) -> Engine:
     """Return an engine that reads its constants from a pool in `memory`; `bus` is in hertz."""
-    apart = {name for name, _ in engine.pool_memories.values()} != {memory.name}
-    latency = -(-memory.read_latency * engine.clock // bus)
+    apart = {each.memory for each in engine.pool_memories.values()} != {memory.name}
     return replace(
         engine,
         constants_width=_width(pool, memory, engine, bus),
-        constants_latency=latency,
+        constants_latency=_latency(memory, engine, bus),
         constants_wait=-(-(memory.read_latency + 1) * engine.clock // bus) if apart else 0,
     )
+
+
+def _latency(memory: Memory, engine: Engine, bus: int) -> int:
+    """Return the cycles of `engine` until a memory answers."""
+    return -(-memory.read_latency * engine.clock // bus)
 
 
 def _width(pool: Pool, memory: Memory, engine: Engine, bus: int) -> int:

@@ -5,6 +5,7 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from atoll.errors import SourceLoc
 from atoll.isa.function_unit import DOT4, FunctionUnit
@@ -127,6 +128,20 @@ class Cpu(Device):
         return next((stack for stack in self.threads if stack.name == name), self.stack)
 
 
+class PoolMemory(NamedTuple):
+    """Where an engine finds a pool of activations.
+
+    Attributes:
+        memory: its name.
+        width: bytes in a cycle of the engine's clock.
+        latency: cycles of that clock until the memory answers.
+    """
+
+    memory: str
+    width: int
+    latency: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine(Device):
     """A device that runs lists of commands from memory: an accelerator or a DMA engine.
@@ -141,8 +156,7 @@ class Engine(Device):
         constants_latency: cycles of its clock until that memory answers.
         constants_wait: likewise that changing to it and back takes; 0: it works in one alone.
         workspace_width: as `constants_width`, of the narrowest memory that it writes.
-        pool_memories: of each pool of activations, its memory and such a width. These five are for
-            estimates.
+        pool_memories: of each pool of activations, where it lies. These five are for estimates.
     """
 
     spec: AcceleratorSpec
@@ -154,7 +168,7 @@ class Engine(Device):
     constants_latency: int = 0
     constants_wait: int = 0
     workspace_width: int = 0
-    pool_memories: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from atoll.resolve.entities import (
     Engine,
     Master,
     Npu,
+    PoolMemory,
     Registers,
     StackLimit,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "OperatorSupport",
     "Placed",
     "Pool",
+    "PoolMemory",
     "PoolSpeed",
     "Region",
     "RegionKind",

@@ -1,22 +1,22 @@
 """What operators of a network cost, whole and in stripes: cycles, and bytes of a pool."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from atoll.ir.busy import Bound
-from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import COPY, kind_of
-from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.registry import kind_of
 from atoll.place.costs import compute_cycles, engine_busy, of_host
-from atoll.place.list_costs import goes_on_cycles
+from atoll.place.list_costs import goes_on_cycles, joint_saving
 from atoll.place.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
 from atoll.resolve.engine_parts import emitter_of, links
-from atoll.resolve.soc import Access, Engine, ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.tile.elsewhere import CALL_CYCLES, Elsewhere, elsewhere
 from atoll.tile.stripes import Chain, Stripe
 
-CALL_CYCLES, PIECE_CYCLES = 200, 60
-"""What a core, and an engine by itself, takes to begin and end one more piece of an operator."""
+PIECE_CYCLES = 60
+"""What an engine by itself takes to begin and end one more piece of an operator."""
 
 
 @dataclass(frozen=True)
@@ -94,21 +94,16 @@ class Ground:
         }
 
     def apart(self, name: str) -> str | None:
-        """Return another pool that could hold a tensor, which the host would copy, if any."""
-        tensor = self.network.tensor(name)
-        if name in self.fixed or tensor.pool:
-            return None
-        return next(
-            (
-                pool.name
-                for pool in by_preference(self.soc)
-                if pool.name not in self.pools
-                and pool.role in WORKSPACE_ROLES
-                and pool.room >= tensor.size
-                and allows(pool.reach[self.soc.host], Access.WRITE)
-            ),
-            None,
-        )
+        """Return another pool that could hold a tensor, whose rows are copied then, if any."""
+        elsewhere = self.elsewhere.get(name)
+        return elsewhere.pool if elsewhere else None
+
+    @cached_property
+    def elsewhere(self) -> Mapping[str, Elsewhere]:
+        """The other pool from and to which rows of each tensor are copied fastest, if any."""
+        movable = (each for each in self.network.tensors if each.name not in self.fixed)
+        known = {each.name: elsewhere(each, self.network, self.soc, self.pools) for each in movable}
+        return {name: each for name, each in known.items() if each}
 
     def on_host(self, op: Operator) -> bool:
         """Tell whether the host runs an operator."""
@@ -116,20 +111,30 @@ class Ground:
 
     @cached_property
     def cycles(self) -> Mapping[str, int]:
-        """What each operator takes as a whole."""
+        """What each operator takes as a whole, an engine going on by itself where it can."""
+        soc, devices = self.soc, {each.name: each for each in self.soc.devices}
+        saved = {
+            name: joint_saving(engine, soc)
+            for name, engine in devices.items()
+            if isinstance(engine, Engine) and links(emitter_of(engine))
+        }
+        placed = ((op, self.devices[op.name]) for op in self.network.operators)
         return {
-            op.name: compute_cycles(
-                op, self.network, self.soc.device(self.devices[op.name]), self.soc
-            )
-            for op in self.network.operators
+            op.name: compute_cycles(op, self.network, devices[name], soc) - saved.get(name, 0)
+            for op, name in placed
         }
 
     @cached_property
     def host_cycles(self) -> Mapping[str, int]:
-        """What each operator takes on the host, if that can run it."""
-        host = self.soc.host_cpu
+        """What each operator takes on the host with operands that lie apart, if that runs it."""
+        host, places = self.soc.host_cpu, self.elsewhere
+        tensors = (
+            replace(each, pool=places[each.name].pool) if each.name in places else each
+            for each in self.network.tensors
+        )
+        apart = replace(self.network, tensors=tuple(tensors))
         return {
-            op.name: compute_cycles(op, self.network, host, self.soc)
+            op.name: compute_cycles(op, apart, host, self.soc)
             for op in self.network.operators
             if kind_of(op).on_cores and op.name not in self.fixed
         }
@@ -152,7 +157,8 @@ class Ground:
         for name, cycles in self.cycles.items():
             device = self.devices[name]
             if device in going_on:
-                rates[name] = 0, going_on[device] + self.constants[name], max(0, cycles - fixed)
+                working = max(0, cycles - going_on[device])
+                rates[name] = 0, going_on[device] + self.constants[name], working
             elif device in engines:
                 rates[name] = LEAST_CYCLES, fixed, max(0, cycles - fixed)
             else:
@@ -172,23 +178,10 @@ class Ground:
             if isinstance(engine := self.soc.device(self.devices[op.name]), Engine)
         }
 
-    @cached_property
-    def copies(self) -> Mapping[str, int]:
-        """What the host takes to copy each tensor of the pool."""
-        return {name: _copy_cycles(self.network.tensor(name), self.soc) for name in self.held}
-
     def copy_cycles(self, name: str, rows: int) -> int:
-        """Return what the host takes to copy some rows of a tensor."""
-        return CALL_CYCLES + self.copies[name] * rows // self.network.tensor(name).shape[1]
-
-
-def _copy_cycles(tensor: Tensor, soc: ResolvedSoc) -> int:
-    copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype)
-    op = Operator(
-        name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
-    )
-    graph = Graph(COPY, (tensor, copied), (op,), op.inputs, op.outputs)
-    return compute_cycles(op, graph, soc.host_cpu, soc)
+        """Return what it takes to copy some rows of a tensor that lies apart."""
+        each = self.elsewhere[name]
+        return each.fixed + each.moving * rows // self.network.tensor(name).shape[1]
 
 
 def stripe_cycles(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from atoll.ir.tir import AcceleratorWait, Step
-from atoll.lower.step_schedule import copies_of_constants
 from atoll.memory.problem import MemoryPlan
 from atoll_sim.mutate.mutant import Mutant, Right
 
@@ -74,10 +73,11 @@ def _given(right: Right) -> Iterator[Mutant]:
 def _copies(right: Right) -> Mapping[int, str]:
     """Return the buffer that each copy of constants fills, by the position where it begins."""
     entry = right.compiled.module.entry
+    constants = {constant.name for constant in entry.constants}
     return {
-        at: entry.steps[at].writes[0]
-        for at in copies_of_constants(entry)
-        if not _waits(entry.steps[at])
+        at: step.writes[0]
+        for at, step in enumerate(entry.steps)
+        if constants.issuperset(step.reads) and not _waits(step)
     }
 
 

@@ -154,7 +154,8 @@ CONSTANTS_AHEAD = ("dma x>a", "npu ax>b", "dma x>c", "npu bc>d", "dma x>e", "npu
 )
 def test_p6_constants_are_copied_so_far_ahead(ahead: int, expected: str) -> None:
     cycles = {**UNIT, "s1": 300, "s3": 50}
-    overlap = OverlapRuns(devices=frozenset({"dma", "npu"}), cycles=cycles, ahead=ahead)
+    devices, movers = frozenset({"dma", "npu"}), frozenset({"dma"})
+    overlap = OverlapRuns(devices=devices, cycles=cycles, movers=movers, ahead=ahead)
     made = overlap.run(streamed(*CONSTANTS_AHEAD))
     verify(made)
     assert ", ".join(order(made)) == expected
@@ -162,12 +163,36 @@ def test_p6_constants_are_copied_so_far_ahead(ahead: int, expected: str) -> None
 
 def test_p6_what_ends_first_is_tried_first() -> None:
     steps = ("dma x>a", "npu ax>b", "dma x>c", "npu bc>d", "dma x>e", "npu de>b")
-    overlap = OverlapRuns(devices=frozenset({"dma", "npu"}), cycles={**UNIT, "s1": 300, "s3": 300})
+    overlap = OverlapRuns(
+        devices=frozenset({"dma", "npu"}),
+        cycles={**UNIT, "s1": 300, "s3": 300},
+        movers=frozenset({"dma"}),
+    )
     module = streamed(*steps)
     ways = overlap.ways(module)
     assert ways[0] == replace(overlap, ahead=2).run(module)
     assert [*ways].count(ways[0]) == 1
-    assert len(overlap.ways(program("dma x>a", "npu x>b", "npu b>c", "npu ac>d"))) == 1
+    assert len(overlap.ways(program("dma x>a", "npu x>b", "npu ab>d"))) == 2
+    assert overlap.ways(program("dma x>a", "npu a>b", "npu b>d")) == ()
+
+
+STRIPES = ("dma x>a", "npu a>b", "npu b>d", "dma x>c", "npu c>e", "npu e>d")
+"""Two parts of a network, one after the other, each of which is copied and computed twice."""
+
+
+def test_p6_parts_stay_one_after_the_other() -> None:
+    """Longest first, the second part would be copied and begun before the first one."""
+    overlap = OverlapRuns(
+        devices=frozenset({"dma"}),
+        cycles={**UNIT, "s4": 300},
+        movers=frozenset({"dma"}),
+        keeps_order=True,
+    )
+    made = overlap.run(program(*STRIPES))
+    verify(made)
+    assert order(made) == ["0 run", "3 start", *("1 run", "2 run"), "3 wait", "4 run", "5 run"]
+    longest = replace(overlap, keeps_order=False).run(program(*STRIPES))
+    assert order(longest) == ["3 run", "0 start", "4 run", "0 wait", "1 run", "2 run", "5 run"]
 
 
 def test_p6_two_accelerators_work_at_once() -> None:

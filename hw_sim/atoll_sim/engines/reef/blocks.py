@@ -6,27 +6,15 @@ from typing import NamedTuple
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
+from atoll_sim.engines.reef.places import Place
 from atoll_sim.engines.reef.runs import Run, average, beginnings, inside
-
-CHANGE_CYCLES = 2
-"""Of the port, for each pixel that is written to another memory than its input is in."""
 
 
 class Places(NamedTuple):
-    """Where the activations of an operator are.
+    """Where the activations of an operator are."""
 
-    Attributes:
-        read: bytes per cycle from the memory of its input, 0 where nobody knows yet.
-        written: likewise of its output.
-        apart: these are two memories.
-    """
-
-    read: int = 0
-    written: int = 0
-    apart: bool = False
-
-
-UNKNOWN = Places()
+    read: Place
+    written: Place
 
 
 class Block(NamedTuple):
@@ -40,6 +28,7 @@ class Block(NamedTuple):
         reading: cycles of the memory, once for a set.
         writing: likewise.
         changing: cycles of changes between the memories of input and output.
+        together: a pixel takes a step, so that what a set makes of it is written at once.
         read_beats: of the port.
         write_beats: likewise.
     """
@@ -51,6 +40,7 @@ class Block(NamedTuple):
     reading: float
     writing: float
     changing: int
+    together: bool
     read_beats: float
     write_beats: float
     run: float
@@ -66,31 +56,31 @@ def computing_of(members: list[Block]) -> int:
 
 def moving_of(members: list[Block], npu: Engine) -> float:
     """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
-    reading = members[0].reading
-    writing = sum(block.writing + block.changing for block in members)
+    reading, changing = members[0].reading, members[:1] if members[0].together else members
+    writing = sum(block.writing for block in members) + sum(each.changing for each in changing)
     return reading + writing if npu.workspace_width else max(reading, writing)
 
 
 def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
     """Return what a block of `width` output channels takes."""
     params, port = npu.params, npu.params["data_bytes"]
-    read_width, written_width = (
-        narrower(each or npu.workspace_width, npu) for each in (places.read, places.written)
-    )
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
     steps, feeding, read, run = (
         _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
     )
     written = _channels(width, shape.output[2], npu)
-    beat = -(-min(port, width) // written_width)
+    beat = -(-min(port, width) // places.written.width)
+    together = steps <= pixels
+    turns = 1 if together else written.beats
     return Block(
         steps=steps,
         feeding=feeding,
         joined=shape.joined,
         scaling=pixels * -(-width // scalers),
-        reading=read * -(-port // read_width),
+        reading=read * places.read.reading(port),
         writing=pixels * written.beats * beat,
-        changing=CHANGE_CYCLES * pixels if places.apart else 0,
+        changing=ceil(places.read.changing(places.written) * pixels * turns),
+        together=together,
         read_beats=read,
         write_beats=pixels * written.beats,
         run=run,
@@ -148,9 +138,3 @@ def _channels(width: int, channels: int, npu: Engine) -> Run:
     """Return what `width` of the channels of any pixel take."""
     lanes, beat = npu.params["output_lanes"], npu.params["data_bytes"]
     return average(width, beginnings(gcd(channels, lanes), beat), lanes)
-
-
-def narrower(memory: int, npu: Engine) -> int:
-    """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
-    port = npu.params["data_bytes"]
-    return min(port, memory or port)

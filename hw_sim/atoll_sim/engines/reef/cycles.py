@@ -9,18 +9,17 @@ from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.blocks import (
-    UNKNOWN,
     Block,
     Places,
     block_of,
     computing_of,
     moving_of,
-    narrower,
     windows_of,
 )
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.loads import DRAIN_CYCLES, TAIL_CYCLES, Pixels, beside, reading
 from atoll_sim.engines.reef.packing import PARAMETER_BYTES
+from atoll_sim.engines.reef.places import Place, narrower
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
@@ -42,7 +41,9 @@ class Effort(NamedTuple):
     parameter_bytes: int
 
 
-def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = UNKNOWN) -> Effort:
+def effort_of(
+    shape: Geometry, npu: Engine, commands: int = 0, places: Places | None = None
+) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -55,8 +56,10 @@ def effort_of(shape: Geometry, npu: Engine, commands: int = 0, places: Places = 
         shape: the operator.
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
-        places: of the activations.
+        places: of the activations, None where nobody knows yet.
     """
+    unknown = Place(narrower(npu.workspace_width, npu))
+    places = places or Places(unknown, unknown)
     loads, samples, port = _loads(shape, npu), shape.samples, npu.params["data_bytes"]
     again, count = max(samples, commands), prod(shape.output[:2])
     known = {width: block_of(shape, npu, width, places) for width in {*_widths(shape, npu)}}

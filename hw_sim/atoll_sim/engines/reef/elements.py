@@ -1,6 +1,6 @@
 """ADD and MUL on the reef accelerator: one command over all elements of two operands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
@@ -19,6 +19,7 @@ from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.geometry import operand
+from atoll_sim.engines.reef.places import Place, place_of
 
 
 class ElementOpcode(IntEnum):
@@ -59,6 +60,8 @@ class ElementDescriptor(encode.Descriptor):
     reserved_15: int = 0
 
 
+TURN_STEPS = 8
+"""Beats of an operand that are read in a row, where lanes are as wide as the port."""
 _OPCODES = {"add": ElementOpcode.ADD, "mul": ElementOpcode.MUL}
 
 
@@ -121,15 +124,31 @@ def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
     Each operand takes a step for as many elements as there are lanes. A memory that is known moves
     one beat at a time, of three; otherwise it is taken to write while it reads.
     """
-    count, params = graph.results(op)[0].elements, npu.params
-    beat = -(-count // min(params["data_bytes"], npu.workspace_width or params["data_bytes"]))
+    count, port = graph.results(op)[0].elements, npu.params["data_bytes"]
+    beats = -(-count // port)
+    places = [place_of(name, graph, npu) for name in (*op.inputs, *op.outputs)]
+    *sources, target = places
     parts = {
-        Bound.COMPUTE: ceil(2 * count / params["input_lanes"]),
-        Bound.READ: 2 * beat,
-        Bound.WRITE: beat,
+        Bound.COMPUTE: ceil(2 * count / npu.params["input_lanes"]),
+        Bound.READ: ceil(beats * sum(each.reading(port) for each in sources)),
+        Bound.WRITE: ceil(beats * (-(-port // target.width)) + _changing(beats, places)),
     }
-    moving = 3 * beat if npu.workspace_width else 2 * beat
-    return Busy(cycles=start_cycles(npu) + max(parts[Bound.COMPUTE], moving), parts=parts)
+    moving = sum if npu.workspace_width else max
+    busy = max(parts[Bound.COMPUTE], moving((parts[Bound.READ], parts[Bound.WRITE])))
+    return Busy(cycles=start_cycles(npu) + busy, parts=parts)
+
+
+def _changing(beats: int, places: Sequence[Place]) -> int:
+    """Return the cycles of changes between memories.
+
+    A result is written to the memory of an operand while that is read; to another one each beat
+    by itself. The two operands are read by turns.
+    """
+    first, second, target = places
+    between = target.changing(first), target.changing(second)
+    if all(between):
+        return beats * max(between)
+    return -(-beats // TURN_STEPS) * first.changing(second)
 
 
 def _constants(op: Operator, graph: Graph) -> list[Tensor]:

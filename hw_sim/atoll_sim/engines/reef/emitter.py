@@ -24,6 +24,7 @@ from atoll_sim.engines.reef.packing import (
     pack_lines,
     pack_parameters,
 )
+from atoll_sim.engines.reef.places import place_of
 from atoll_sim.engines.reef.strips import Strips
 
 _OPCODES = {
@@ -142,20 +143,15 @@ class ReefEmitter:
             return shares.busy_of(op, graph, npu)
         if moves.takes(op, graph):
             return moves.busy_of(op, graph, npu)
-        effort = effort_of(geometry_of(op, graph, npu), npu, commands, _places(op, graph, npu))
+        touched = (op.inputs[0], op.outputs[0])
+        places = Places(*(place_of(name, graph, npu) for name in touched))
+        effort = effort_of(geometry_of(op, graph, npu), npu, commands, places)
         reads = {
             op.inputs[0]: effort.read_bytes,
             _weights(op): effort.weight_bytes,
             _parameters(op): effort.parameter_bytes,
         }
         return Busy(cycles=effort.cycles, parts=effort.parts, reads=reads)
-
-
-def _places(op: Operator, graph: Graph, npu: Engine) -> Places:
-    """Return where the activations are, as far as the graph says."""
-    pools = (graph.tensor(name).pool for name in (op.inputs[0], op.outputs[0]))
-    (source, read), (target, written) = (npu.pool_memories.get(pool, ("", 0)) for pool in pools)
-    return Places(read, written, "" not in (source, target) and source != target)
 
 
 def _describe(op: Operator, graph: Graph, shape: Geometry) -> Descriptor:

@@ -3,11 +3,10 @@
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
+from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, RETURN_CYCLES
 
 BURST_BEATS, QUEUE_BEATS = 16, 32
 """Beats of a burst of constants, and of the queue of pixels."""
-BEATS_UNDER_WAY, TURN_CYCLES = 8, 2.5
-"""Beats that a port asks for before the first is there; what it takes longer than memory waits."""
 DRAIN_CYCLES, TAIL_CYCLES = 40, 8
 """From the last pixel's steps until its set has left and another one is asked for. At the end of a
 set of depthwise channels: nothing of the next one is read while the last windows are computed."""
@@ -90,5 +89,5 @@ def reading(size: int, width: int, npu: Engine) -> int:
         width: bytes that memory and port move in a cycle.
         npu: the instance.
     """
-    waiting = size * (npu.constants_latency + TURN_CYCLES)
+    waiting = size * (npu.constants_latency + RETURN_CYCLES)
     return max(-(-size // width), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"])))

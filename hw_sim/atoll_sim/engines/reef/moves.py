@@ -18,6 +18,7 @@ from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import NEXT_CYCLES, START_CYCLES
 from atoll_sim.engines.reef.geometry import operand
+from atoll_sim.engines.reef.places import place_of
 from atoll_sim.engines.reef.runs import average, beginnings
 
 MOVE = 7
@@ -166,7 +167,7 @@ def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
     reads.
     """
     port, moves = npu.params["data_bytes"], list(_commands(op, graph))
-    narrower = -(-port // min(port, npu.workspace_width or port))
+    target = place_of(op.outputs[0], graph, npu)
     width = npu.params["input_lanes"] // 2
     parts = {Bound.COMPUTE: 0, Bound.READ: 0, Bound.WRITE: 0}
     cycles = START_CYCLES + (len(moves) - 1) * NEXT_CYCLES
@@ -176,8 +177,11 @@ def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
         computing = move.rows * -(-move.row // width)
         to = _beats(move.row, move.output, (axis.output for axis in move.axes), port)
         of = _beats(move.row, move.source, (axis.source for axis in move.axes), port)
-        writing = ceil(move.rows * to) * narrower
-        reading = 0 if move.position is None else ceil(move.rows * of) * narrower
+        writing, reading = ceil(move.rows * to) * -(-port // target.width), 0
+        if move.position is not None:
+            source = place_of(op.inputs[move.position], graph, npu)
+            reading = ceil(ceil(move.rows * of) * source.reading(port))
+            writing += ceil(move.rows * to) * source.changing(target)
         moving = reading + writing if npu.workspace_width else max(reading, writing)
         cycles += max(computing, moving)
         for bound, value in zip(parts, (computing, reading, writing), strict=True):

@@ -15,10 +15,10 @@ from atoll.lower.accelerator import Job
 from atoll.ops.reductions.softmax import exponentials, scaling_of
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
-from atoll_sim.engines.reef.blocks import narrower
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.geometry import operand
 from atoll_sim.engines.reef.loads import reading
+from atoll_sim.engines.reef.places import narrower
 from atoll_sim.engines.reef.runs import average, beginnings
 
 SOFTMAX = 8

@@ -8,7 +8,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.layout_moves import Rows, fillings, moves
 from atoll.ir.layouts import Layout
 from atoll.lower.accelerator import Job
-from atoll.resolve.soc import Engine
+from atoll.resolve.soc import Engine, PoolMemory
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.ripple.descriptor import Descriptor
 
@@ -99,7 +99,10 @@ def _turn_cycles(op: Operator, graph: Graph, npu: Engine) -> tuple[float, float]
     """Return the cycles of a turn beside its beats, and those of a beat."""
     width, wait = npu.params["data_bytes"], _WAIT_CYCLES
     source, (target,) = graph.tensor(op.inputs[0]), graph.results(op)
-    read, written = (npu.pool_memories.get(each.pool, ("", width))[1] for each in (source, target))
+    near = PoolMemory("", width, 0)
+    places = [npu.pool_memories.get(each.pool, near) for each in (source, target)]
+    read, written = (each.width for each in places)
+    wait = max(wait, *(each.latency + 1 for each in places))
     if source.data is not None:
         wait, read = max(wait, npu.constants_wait), npu.constants_width or width
     words = -(-width // read), -(-width // written)

@@ -1,0 +1,82 @@
+"""Where a tensor can lie of which only some rows are in a pool that is too small for all of it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ops.registry import COPY
+from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
+from atoll.place.copy_engines import covers
+from atoll.place.costs import compute_cycles, driver_cycles
+from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
+
+CALL_CYCLES = 200
+"""What a core takes to begin and end one more piece of an operator."""
+LISTS = 2
+"""Lists of commands that the host starts for a copy by a DMA engine: its own, and what was one list
+of an accelerator goes on as another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A pool that can hold a tensor whose rows are copied.
+
+    Attributes:
+        pool: its name.
+        fixed: cycles of a copy beside its bytes.
+        moving: cycles of all rows.
+    """
+
+    pool: str
+    fixed: int
+    moving: int
+
+
+def elsewhere(
+    tensor: Tensor, network: Graph, soc: ResolvedSoc, pools: Collection[str]
+) -> Elsewhere | None:
+    """Return the pool besides `pools` from and to which rows are copied fastest, if there is one.
+
+    The host has to reach it, since that runs what reads all of such a tensor.
+    """
+    if tensor.pool or tensor.data is not None:
+        return None
+    possible = (
+        _copied(tensor, network, soc, pools, pool)
+        for pool in by_preference(soc)
+        if pool.name not in pools
+        and pool.role in WORKSPACE_ROLES
+        and pool.room >= tensor.size
+        and allows(pool.reach[soc.host], Access.WRITE)
+    )
+    return min(possible, key=lambda each: each.fixed + each.moving, default=None)
+
+
+def _copied(
+    tensor: Tensor, network: Graph, soc: ResolvedSoc, pools: Collection[str], pool: Pool
+) -> Elsewhere:
+    """Return what copies between `pool` and `pools` take."""
+    near = next(each.name for each in by_preference(soc) if each.name in pools)
+    held = replace(tensor, pool=pool.name)
+    copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype, pool=near)
+    op = Operator(name=COPY, kind=COPY, inputs=(held.name,), outputs=(copied.name,), attributes={})
+    graph = Graph(COPY, (held, copied), (op,), op.inputs, op.outputs)
+    for dma in soc.dmas:
+        if _brings(dma, tensor.name, network, soc, pools, pool):
+            driving = sum(driver_cycles(soc)[:2])
+            moving = max(0, compute_cycles(op, graph, dma, soc) - driving)
+            return Elsewhere(pool.name, LISTS * driving, moving)
+    return Elsewhere(pool.name, CALL_CYCLES, compute_cycles(op, graph, soc.host_cpu, soc))
+
+
+def _brings(
+    dma: Dma, name: str, network: Graph, soc: ResolvedSoc, pools: Collection[str], pool: Pool
+) -> bool:
+    """Tell whether a DMA engine copies rows of a tensor, those that are read and are made."""
+    read = any(name in op.reads for op in network.operators)
+    written = name not in network.filled
+    return (
+        allows(pool.reach[dma.name], Access.WRITE if written else Access.READ)
+        and (not read or covers(dma, soc, (pool.name,), pools))
+        and (not written or covers(dma, soc, pools, (pool.name,)))
+    )

@@ -1,0 +1,50 @@
+"""Where reef's activations lie, and what their beats take of its port, for estimates."""
+
+from typing import NamedTuple
+
+from atoll.ir.graph import Graph
+from atoll.resolve.soc import Engine
+
+BEATS_UNDER_WAY, RETURN_CYCLES = 8, 2.5
+"""Beats that a port asks for before the first is there; what it takes longer than memory waits."""
+TURN_CYCLES = 1
+"""Of a change of the port to another memory, beside the wait for its answers."""
+
+
+class Place(NamedTuple):
+    """Where a tensor is.
+
+    Attributes:
+        width: bytes that its memory and the port move in a cycle.
+        memory: its name, "" where nobody knows yet.
+        latency: cycles until that memory answers.
+    """
+
+    width: int
+    memory: str = ""
+    latency: int = 0
+
+    def reading(self, port: int) -> float:
+        """Return the cycles of a beat that is read; so many at most are under way at a time."""
+        waiting = (self.latency + RETURN_CYCLES) / BEATS_UNDER_WAY
+        return max(-(-port // self.width), waiting)
+
+    def changing(self, other: "Place") -> int:
+        """Return the cycles of a change to another place, and of the way back."""
+        if not (self.memory and other.memory) or self.memory == other.memory:
+            return 0
+        return max(self.latency, other.latency) + TURN_CYCLES
+
+
+def place_of(name: str, graph: Graph, npu: Engine) -> Place:
+    """Return where a tensor is, as far as the graph says: else in the narrowest memory."""
+    held = npu.pool_memories.get(graph.tensor(name).pool)
+    if held is None:
+        return Place(narrower(npu.workspace_width, npu))
+    return Place(narrower(held.width, npu), held.memory, held.latency)
+
+
+def narrower(memory: int, npu: Engine) -> int:
+    """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
+    port = npu.params["data_bytes"]
+    return min(port, memory or port)
