@@ -13,7 +13,7 @@ from tests.tflite_builder import Model, Operator, Tensor, write
 from tflite_micro import runtime
 
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
 from atoll.scratch import temporary_folder

@@ -13,7 +13,7 @@ from tests.differential.expected import refusals
 from tests.tflite_builder import Model, write
 
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.result import RunReport

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atoll.cli import main
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc

@@ -11,7 +11,7 @@ import pytest
 from atoll.build_tree import build, interface_of
 from atoll.cli import main
 from atoll.contract.contract import Span
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait
 from atoll.pipeline import Compiled, compile_file, explanation
 from atoll.place.copy_engines import assign_copies

@@ -9,7 +9,7 @@ import pytest
 
 from atoll.errors import ModelError
 from atoll.frontend.registry import load_network
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 
 ROOT = Path(__file__).parents[2]
 BAD = ROOT / "tests" / "bad"

@@ -16,7 +16,7 @@ from tests.tflite_builder import write
 
 from atoll.description.template import starting_description
 from atoll.errors import AtollError, Fault
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.resolve import load_soc
 
 BAD = Path(__file__).parent.parent / "bad"

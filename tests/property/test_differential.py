@@ -15,7 +15,7 @@ from tests.differential.full_rtl import PER_IMAGE, run_in_rtl
 from tests.differential.setting import CHIPS, COMBINATIONS, OVERLAPS, Setting
 from tests.effort import cases
 
-from atoll.frontend.tflite_islands import FUNCTIONS
+from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.ops.registry import KINDS, OPERATORS
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")

@@ -10,7 +10,7 @@ from tests.tflite_builder import write
 
 from atoll.description.build import BuildRequests
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.fused import is_fused

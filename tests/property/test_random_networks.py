@@ -16,7 +16,7 @@ from tests.effort import cases
 from tests.requests import load_requests
 
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.pipeline import BuildOptions, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc

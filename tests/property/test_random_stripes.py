@@ -16,7 +16,7 @@ from tests.recurrent_samples import before
 
 from atoll.description.build import CutRequest
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.registry import kind_of

@@ -9,7 +9,7 @@ from tests.effort import cases
 from tests.tflite_builder import write
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.rewrite.edit import Given

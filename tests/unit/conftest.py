@@ -13,7 +13,7 @@ from tests.kernels import hold
 from tests.requests import load_requests
 
 from atoll.build_tree import BuildTree, build
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Tensor
 from atoll.ops import reference
 from atoll.ops.registry import kind_of

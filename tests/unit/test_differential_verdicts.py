@@ -15,8 +15,8 @@ from tests.tflite_builder import Model, Tensor
 from tests.tflite_builder import Operator as FileOperator
 
 from atoll.contract.contract import Contract
-from atoll.frontend import tflite_reader
-from atoll.frontend.tflite_forms import Forms
+from atoll.frontend.tflite import reader
+from atoll.frontend.tflite.forms import Forms
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.elements import elementwise
 from atoll.ops.elements.rescaling import Quantize
@@ -94,7 +94,7 @@ def test_a_violation_of_a_right_run_is_a_false_finding(monkeypatch: pytest.Monke
 def test_a_refusal_without_a_documented_reason_is_a_false_finding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tflite_reader, "forms_for", lambda codes: Forms({}))
+    monkeypatch.setattr(reader, "forms_for", lambda codes: Forms({}))
     verdict = verdict_on(quantize_once())
     assert verdict.ending is Ending.FALSE_FINDING
     assert "E053" in verdict.detail
@@ -168,7 +168,7 @@ def test_the_command_line(
     out = capsys.readouterr().out
     assert "seed 3 on" in out
     assert "seed 4 on" in out
-    monkeypatch.setattr(tflite_reader, "forms_for", lambda codes: Forms({}))
+    monkeypatch.setattr(reader, "forms_for", lambda codes: Forms({}))
     assert main(["--seed", "4"]) == 1
     assert "false finding" in capsys.readouterr().out
 

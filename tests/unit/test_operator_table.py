@@ -16,7 +16,7 @@ from benchmarks.operator_table import (
     trials,
 )
 
-from atoll.frontend.tflite_islands import FUNCTIONS
+from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.report.operators import supported_operators
 
 BY_CASES = {"QUANTIZE": "int32", "UNIDIRECTIONAL_SEQUENCE_LSTM": "int16"}

@@ -16,7 +16,7 @@ FRONT_ENDS: Registry[FrontEnd] = Registry(
     noun="front end",
     own={
         "onnx": "atoll.frontend.onnx.front_end:ONNX",
-        DEFAULT: "atoll.frontend.tflite:TFLITE",
+        DEFAULT: "atoll.frontend.tflite.load:TFLITE",
     },
     interface=FrontEnd,
 )

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
-from atoll.frontend.tflite_checks import place
-from atoll.frontend.tflite_flow import FLOW
-from atoll.frontend.tflite_metadata import with_metadata
-from atoll.frontend.tflite_reader import read_file
+from atoll.frontend.tflite.checks import place
+from atoll.frontend.tflite.flow import FLOW
+from atoll.frontend.tflite.load import load_tflite
+from atoll.frontend.tflite.metadata import with_metadata
+from atoll.frontend.tflite.reader import read_file
 from atoll.interchange.tflm_arena import ARENA, METADATA, arena_problem, offline_allocation
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory

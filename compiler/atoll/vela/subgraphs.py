@@ -11,8 +11,8 @@ from pathlib import Path
 
 from atoll.errors import ModelError
 from atoll.frontend.registry import Source
-from atoll.frontend.tflite import TFLITE
-from atoll.frontend.tflite_reader import read_file
+from atoll.frontend.tflite.load import TFLITE
+from atoll.frontend.tflite.reader import read_file
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of

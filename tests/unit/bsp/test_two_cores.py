@@ -14,7 +14,7 @@ from tests.requests import load_requests
 from atoll.bsp.firmware import link_firmware
 from atoll.bsp.interface import Firmware
 from atoll.build_tree import BuildTree, build, part_of
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.tir import CallStart
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, Compiled, compile_file

@@ -15,7 +15,7 @@ from atoll.bsp.headers import MAILBOX_DRIVER
 from atoll.bsp.program_driver import SHARED
 from atoll.bsp.render import FOLDER
 from atoll.description.operators import DRIVERS, FEATURES, QUANTITIES
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.lower.accelerator import CommandEmitter
 from atoll.ops.registry import OPERATORS, kind_of
 from atoll.resolve.engine_parts import EMITTER_METHODS

@@ -9,7 +9,7 @@ from tests.effort import seeded
 from tests.flow_samples import ROWS
 from tests.operator_samples import Tree
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 
 REAL = {"dtype": "float32"}

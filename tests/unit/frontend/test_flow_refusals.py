@@ -14,8 +14,8 @@ from tests.operator_samples import Tree
 from tests.recurrent_samples import svdf
 
 from atoll.errors import ModelError
-from atoll.frontend import tflite_flow
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite import flow
+from atoll.frontend.tflite.load import load_tflite
 
 Change = Callable[[Any], Any]
 
@@ -176,12 +176,12 @@ def test_there_is_an_end(
     tflite_builder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = looped(tflite_builder, turns=5, step=-1)
-    monkeypatch.setattr(tflite_flow, "MOST_TURNS", 4)
+    monkeypatch.setattr(flow, "MOST_TURNS", 4)
     longer = faults(looped(tflite_builder, turns=5), tflite_builder, tmp_path)
     assert longer == ["E054 operator 0 (WHILE): makes more than 4 turns"]
     assert load_once(looped(tflite_builder, turns=4), tflite_builder, tmp_path) == 4
     assert load_once(endless, tflite_builder, tmp_path) == 2
-    monkeypatch.setattr(tflite_flow, "MOST_OPERATORS", 9)
+    monkeypatch.setattr(flow, "MOST_OPERATORS", 9)
     (larger,) = faults(looped(tflite_builder, turns=4), tflite_builder, tmp_path)
     assert larger.endswith("is one of more than 9 operators in all turns")
 

@@ -11,7 +11,7 @@ import pytest
 from tests.effort import seeded
 from tests.flow_samples import ROWS, Flow, branched, looped
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.pipeline import compile_file

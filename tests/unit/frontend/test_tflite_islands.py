@@ -11,8 +11,8 @@ import pytest
 from tests.effort import seeded
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
-from atoll.frontend.tflite_islands import FUNCTIONS
+from atoll.frontend.tflite.islands import FUNCTIONS
+from atoll.frontend.tflite.load import load_tflite
 
 Compare = Callable[[Any, np.random.Generator], None]
 POSITIVE = {"LOG", "RSQRT", "SQRT"}

@@ -9,7 +9,7 @@ from tests.operator_samples import SCALE, Tree
 
 from atoll.errors import ModelError
 from atoll.frontend.registry import load_network, read_source
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc

@@ -13,9 +13,9 @@ from tflite.Model import Model
 
 from atoll.cli import main
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
-from atoll.frontend.tflite_metadata import with_metadata
-from atoll.frontend.tflite_reader import read_file
+from atoll.frontend.tflite.load import load_tflite
+from atoll.frontend.tflite.metadata import with_metadata
+from atoll.frontend.tflite.reader import read_file
 from atoll.interchange.tflm_arena import METADATA
 from atoll.interchange.tflm_file import tflm_file
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule, KernelCall

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.memory import search
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.conflicts import conflict_graph

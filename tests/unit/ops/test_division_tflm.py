@@ -11,7 +11,7 @@ from tests.effort import seeded
 from tests.kernels import hold
 from tests.unit.ops.test_pairs_tflm import quantized, shapes
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops.registry import kind_of
 
 Compare = Callable[..., None]

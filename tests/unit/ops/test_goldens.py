@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.ops.quantization import channel_scaling, quantize_multiplier, scale_of
 from atoll.ops.registry import kind_of

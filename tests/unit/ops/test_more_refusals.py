@@ -11,7 +11,7 @@ import pytest
 from tests.operator_samples import moves, picks, sixteen_bits, windows_and_reductions
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 
 Change = dict[str, Any]
 OTHER = {"scales": (0.06,), "zero_points": (-3,)}

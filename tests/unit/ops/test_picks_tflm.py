@@ -13,7 +13,7 @@ from tests.differential.picks import DRAWS, Move, int32, space_to_batch
 from tests.effort import seeded
 from tests.kernels import hold
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
 

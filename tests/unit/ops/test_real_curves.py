@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.effort import seeded
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 
 EXACT: dict[str, Callable[[float], float]] = {

@@ -13,7 +13,7 @@ from tests.unit.ops.test_more_refusals import Change, changed
 from tests.unit.ops.test_recurrent_tflm import lstm
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 
 LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 X, WEIGHTS, RECURRENT, BIAS, HIDDEN, CELL, RESULT = 0, 2, 7, 14, 18, 19, -1

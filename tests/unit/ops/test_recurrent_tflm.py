@@ -14,7 +14,7 @@ from tests.effort import seeded
 from tests.operator_samples import SCALE, Tree
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc

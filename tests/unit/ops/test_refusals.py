@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 
 Change = dict[str, Any]
 OTHER_SCALE = {"scales": (0.06,), "zero_points": (-3,)}

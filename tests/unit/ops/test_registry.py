@@ -8,8 +8,8 @@ from tests.element_samples import elements
 from tests.operator_samples import moves, picks, windows_and_reductions
 from tests.recurrent_samples import recurrent
 
-from atoll.frontend.tflite import load_tflite
-from atoll.frontend.tflite_forms import forms_for
+from atoll.frontend.tflite.forms import forms_for
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
 from atoll.ops.moves.splitting import InParts

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.element_samples import elements, wide_elements
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 

@@ -11,7 +11,7 @@ import pytest
 from tests.effort import seeded
 from tests.kernels import hold
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
 

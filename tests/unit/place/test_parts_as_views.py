@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.operator_samples import SCALE, Tree
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, Compiled, compile_file

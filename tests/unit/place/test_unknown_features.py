@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.operator_samples import windows_and_reductions
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator
 from atoll.place.capabilities import obstacles
 from atoll.resolve import load_soc

@@ -12,7 +12,7 @@ from tests.effort import cases
 from tests.ir.graph_text import parse_graph
 
 from atoll.errors import PlacementError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file

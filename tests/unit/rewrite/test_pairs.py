@@ -8,7 +8,7 @@ import pytest
 from tests.operator_samples import SCALE, Tree
 from tests.tflite_builder import write
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator
 from atoll.rewrite.activations import fuse_activations
 from atoll.rewrite.constants import fold_constants

@@ -6,7 +6,7 @@ import pytest
 
 from atoll.cli import main
 from atoll.errors import AtollError
-from atoll.frontend.tflite import load_tflite
+from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.pipeline import BuildOptions, compile_file, explanation

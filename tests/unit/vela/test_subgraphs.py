@@ -11,7 +11,7 @@ import pytest
 
 from atoll.errors import ModelError, PlacementError, ToolchainError
 from atoll.frontend.registry import load_network, read_source
-from atoll.frontend.tflite_reader import read_file
+from atoll.frontend.tflite.reader import read_file
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.ethos_u import SCRATCH_FILL

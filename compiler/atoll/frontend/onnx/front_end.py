@@ -10,7 +10,7 @@ from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.front_end import FrontEnd
 from atoll.frontend.onnx.recognise import is_onnx
 from atoll.frontend.onnx.worker import settler
-from atoll.frontend.tflite_reader import is_tflite
+from atoll.frontend.tflite.reader import is_tflite
 from atoll.ir.graph import Graph
 
 

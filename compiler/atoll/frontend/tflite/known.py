@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite_checks import is_constant
-from atoll.frontend.tflite_islands import quantized
-from atoll.frontend.tflite_operators import graph_operator, graph_tensor
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
+from atoll.frontend.tflite.checks import is_constant
+from atoll.frontend.tflite.islands import quantized
+from atoll.frontend.tflite.operators import graph_operator, graph_tensor
+from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
 from atoll.ir.graph import ITEM_BYTES, Graph
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.registry import KINDS

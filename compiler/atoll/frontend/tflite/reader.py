@@ -11,11 +11,11 @@ from tflite.TensorType import TensorType
 from tflite.utils import BUILTIN_OPCODE2NAME
 
 from atoll.errors import ModelError
-from atoll.frontend import flatbuffer
 from atoll.frontend.file_bytes import file_bytes
-from atoll.frontend.tflite_forms import CUSTOM, Forms, forms_for
-from atoll.frontend.tflite_schema import IDENTIFIER
-from atoll.frontend.tflite_signatures import file_of, functions, signature_of, with_function_first
+from atoll.frontend.tflite import flatbuffer
+from atoll.frontend.tflite.forms import CUSTOM, Forms, forms_for
+from atoll.frontend.tflite.schema import IDENTIFIER
+from atoll.frontend.tflite.signatures import file_of, functions, signature_of, with_function_first
 from atoll.ops.tflite_form import TfliteForm
 
 _TYPE_NAMES = {

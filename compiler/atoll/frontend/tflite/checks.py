@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from atoll.errors import Fault, ModelError
-from atoll.frontend.tflite_reader import (
+from atoll.frontend.tflite.reader import (
     FileModel,
     FileOperator,
     FileSubgraph,

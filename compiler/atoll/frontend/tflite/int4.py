@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileTensor
+from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileTensor
 
 FILTER = 1
 """The operand that may have 4 bits."""

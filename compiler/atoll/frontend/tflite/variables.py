@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite_checks import (
+from atoll.frontend.tflite.checks import (
     GREATEST_STATE,
     bytes_of,
     describe,
@@ -17,8 +17,8 @@ from atoll.frontend.tflite_checks import (
     place,
     too_large,
 )
-from atoll.frontend.tflite_edges import copy_of
-from atoll.frontend.tflite_reader import (
+from atoll.frontend.tflite.edges import copy_of
+from atoll.frontend.tflite.reader import (
     FileBuffer,
     FileModel,
     FileOperator,

@@ -9,7 +9,7 @@ from struct import pack, unpack_from
 
 from tflite.Model import Model
 
-from atoll.frontend.tflite_schema import IDENTIFIER
+from atoll.frontend.tflite.schema import IDENTIFIER
 
 ALIGNMENT = 16
 SLOTS = 8

@@ -21,7 +21,7 @@ from atoll.frontend.real_functions import (
     rounded,
     square_root,
 )
-from atoll.frontend.tflite_reader import FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite.reader import FileModel, FileOperator, FileTensor
 from atoll.ops.elements.elementwise import VALUES
 from atoll.ops.quantization import LIMITS
 from atoll.ops.tflite_form import TfliteForm

@@ -11,9 +11,9 @@ from math import prod
 
 from atoll.errors import ModelError
 from atoll.frontend.names import identifier
-from atoll.frontend.tflite_bodies import Bodies
-from atoll.frontend.tflite_checks import describe, is_constant, place
-from atoll.frontend.tflite_reader import FileModel, FileOperator, FileSubgraph, FileTensor
+from atoll.frontend.tflite.bodies import Bodies
+from atoll.frontend.tflite.checks import describe, is_constant, place
+from atoll.frontend.tflite.reader import FileModel, FileOperator, FileSubgraph, FileTensor
 
 MOST_TURNS = 512
 MOST_OPERATORS = 4096

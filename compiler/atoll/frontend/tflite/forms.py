@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from tflite.BuiltinOptions import BuiltinOptions
 
 from atoll.errors import AtollError
-from atoll.frontend.flatbuffer import Schema
-from atoll.frontend.tflite_schema import with_options
+from atoll.frontend.tflite.flatbuffer import Schema
+from atoll.frontend.tflite.schema import with_options
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import TfliteForm
 from atoll.plugins import CORRECT_MEMBER

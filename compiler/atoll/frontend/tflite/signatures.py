@@ -7,9 +7,9 @@ from tflite.Model import Model
 
 from atoll.description.faults import nearest
 from atoll.errors import ModelError
-from atoll.frontend import flatbuffer
-from atoll.frontend.tflite_front import Front, fields_of
-from atoll.frontend.tflite_schema import SCHEMA
+from atoll.frontend.tflite import flatbuffer
+from atoll.frontend.tflite.root_table import Front, fields_of
+from atoll.frontend.tflite.schema import SCHEMA
 
 SEPARATOR = "#"
 _SUBGRAPHS, _SIGNATURES = 2, 7

@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite_checks import describe, is_constant, place
-from atoll.frontend.tflite_edges import RESHAPE
-from atoll.frontend.tflite_islands import FUNCTIONS
-from atoll.frontend.tflite_known import Known, known_values
-from atoll.frontend.tflite_names import operator_name
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
+from atoll.frontend.tflite.checks import describe, is_constant, place
+from atoll.frontend.tflite.edges import RESHAPE
+from atoll.frontend.tflite.islands import FUNCTIONS
+from atoll.frontend.tflite.known import Known, known_values
+from atoll.frontend.tflite.names import operator_name
+from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2
 from atoll.ops.tflite_form import TfliteForm

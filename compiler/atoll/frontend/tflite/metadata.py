@@ -2,11 +2,11 @@
 
 from tflite.Model import Model
 
-from atoll.frontend import flatbuffer
-from atoll.frontend.flatbuffer import Children, Schema, Vector
-from atoll.frontend.flatbuffer import Scalar as Number
-from atoll.frontend.tflite_front import Front, fields_of
-from atoll.frontend.tflite_schema import SCHEMA
+from atoll.frontend.tflite import flatbuffer
+from atoll.frontend.tflite.flatbuffer import Children, Schema, Vector
+from atoll.frontend.tflite.flatbuffer import Scalar as Number
+from atoll.frontend.tflite.root_table import Front, fields_of
+from atoll.frontend.tflite.schema import SCHEMA
 
 _BUFFERS, _METADATA = 4, 6
 _SCHEMA: Schema = {

@@ -7,8 +7,8 @@ Slot numbers are field positions in the public schema (`schema.fbs`, version 3),
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from atoll.frontend.flatbuffer import Child, Children, Schema, Union, Vector
-from atoll.frontend.flatbuffer import Scalar as Number
+from atoll.frontend.tflite.flatbuffer import Child, Children, Schema, Union, Vector
+from atoll.frontend.tflite.flatbuffer import Scalar as Number
 
 _BYTE, _WORD, _LONG = Number(1), Number(4), Number(8)
 _TEXT, _WORDS, _LONGS = Vector(1), Vector(4), Vector(8)

@@ -9,8 +9,8 @@ a variable of one operator. Others are ``state_<name>``.
 from collections.abc import Callable
 
 from atoll.frontend.names import identifier
-from atoll.frontend.tflite_checks import is_constant
-from atoll.frontend.tflite_reader import FileModel, FileOperator
+from atoll.frontend.tflite.checks import is_constant
+from atoll.frontend.tflite.reader import FileModel, FileOperator
 
 
 def operator_name(op: FileOperator) -> str:

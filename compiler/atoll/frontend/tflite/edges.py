@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from atoll.frontend.tflite_checks import is_constant
-from atoll.frontend.tflite_reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite.checks import is_constant
+from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor
 from atoll.ops.checks import MOVED, QUANTIZED
 from atoll.ops.moves.movement import Reshape
 

@@ -5,9 +5,9 @@ from contextlib import nullcontext
 from math import prod
 
 from atoll.errors import ModelError
-from atoll.frontend.tflite_checks import is_constant, place
-from atoll.frontend.tflite_names import operator_name
-from atoll.frontend.tflite_reader import FileOperator, FileTensor, Held
+from atoll.frontend.tflite.checks import is_constant, place
+from atoll.frontend.tflite.names import operator_name
+from atoll.frontend.tflite.reader import FileOperator, FileTensor, Held
 from atoll.ir.graph import ITEM_BYTES, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm

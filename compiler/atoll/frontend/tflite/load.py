@@ -6,26 +6,26 @@ from pathlib import Path
 
 from atoll.errors import Fault, ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
-from atoll.frontend.tflite_checks import check_content, check_references, place
-from atoll.frontend.tflite_edges import strip_float_edges, with_own_outputs, with_signed_edges
-from atoll.frontend.tflite_flow import with_bodies
-from atoll.frontend.tflite_int4 import with_int8_filters
-from atoll.frontend.tflite_islands import with_tables
-from atoll.frontend.tflite_known import with_known
-from atoll.frontend.tflite_names import tensor_names
-from atoll.frontend.tflite_operators import (
+from atoll.frontend.tflite.checks import check_content, check_references, place
+from atoll.frontend.tflite.edges import strip_float_edges, with_own_outputs, with_signed_edges
+from atoll.frontend.tflite.flow import with_bodies
+from atoll.frontend.tflite.int4 import with_int8_filters
+from atoll.frontend.tflite.islands import with_tables
+from atoll.frontend.tflite.known import with_known
+from atoll.frontend.tflite.names import tensor_names
+from atoll.frontend.tflite.operators import (
     changed_name,
     graph_operator,
     graph_tensor,
     output_of,
 )
-from atoll.frontend.tflite_reader import (
+from atoll.frontend.tflite.reader import (
     FileModel,
     is_tflite,
     model_bytes,
     read_file,
 )
-from atoll.frontend.tflite_variables import assigned_last, with_variables
+from atoll.frontend.tflite.variables import assigned_last, with_variables
 from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
 from atoll.ir.graph import Graph, Operator
 

@@ -1,0 +1,1 @@
+"""The front end of TFLite files; docs/operators.md says what they may hold."""
