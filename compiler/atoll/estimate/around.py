@@ -1,7 +1,7 @@
 """What a run takes besides its operators: from reset to the first one, and after the last one."""
 
 from atoll.pipeline import Compiled
-from atoll.place.costs import fetched
+from atoll.place.core_costs import fetched
 from atoll.place.measured import (
     AFTER_CYCLES,
     BEFORE_CYCLES,

@@ -9,7 +9,8 @@ from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, expected
-from atoll.place.costs import Spent, fetched
+from atoll.place.core_costs import fetched
+from atoll.place.costs import Spent
 from atoll.place.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
 from atoll.lower.joined_lists import joined
-from atoll.place.costs import driver_cycles, fetched
+from atoll.place.core_costs import fetched
+from atoll.place.costs import driver_cycles
 from atoll.place.measured import BETWEEN_CYCLES
 from atoll.resolve.soc import ResolvedSoc
 

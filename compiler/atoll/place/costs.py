@@ -11,8 +11,8 @@ from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
 from atoll.place.candidates import homes_of
 from atoll.place.constant_costs import copied_pools, reading
+from atoll.place.core_costs import fetched, waiting_cycles
 from atoll.place.measured import (
-    ACCESS_BYTES,
     ACCESS_CYCLES,
     BYTE_CYCLES,
     CROSSING_CYCLES,
@@ -21,10 +21,7 @@ from atoll.place.measured import (
     FURTHER_CYCLES,
     KERNEL_CYCLES,
     LEAST_CYCLES,
-    MEASURED_DATA_LATENCY,
-    MEASURED_LATENCY,
     MOVE_CYCLES,
-    OTHER_CYCLES,
     PART_CYCLES,
     START_CYCLES,
     TURN_CYCLES,
@@ -99,33 +96,10 @@ def compute_cycles(
     if not isinstance(device, Engine):
         assert isinstance(device, Cpu)
         cycles = fetched(kind_of(op).cycles(op, graph), device, soc, KERNEL_CYCLES)
-        return of_host(cycles, device, soc) + _waiting(op, graph, device, soc)
+        return of_host(cycles, device, soc) + waiting_cycles(op, graph, device, soc)
     busy = max(busy_cycles(op, graph, device, soc, commands), _driving(op, graph, device, soc))
     start, finish, least = driver_cycles(soc)
     return max(least, start + busy + finish) + crossing_cycles(device, soc)
-
-
-def _waiting(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> int:
-    """Return what a core waits for activations in far memory, as far as the graph says where.
-
-    Operators that move bytes take a word at a time, others an element, and pooling one for each
-    tap. Those with products read most of theirs from copies and are not counted.
-    """
-    features = kind_of(op).features(op, graph)
-    if core.cache or features["macs"]:
-        return 0
-    taps = features.get("kernel_h", 1) * features.get("kernel_w", 1)
-    read = graph.results(op)[0].elements * taps if taps > 1 else 0
-    cycles = 0
-    for name in (*op.reads, *op.outputs):
-        tensor = graph.tensor(name)
-        if tensor.data is None and tensor.pool:
-            latency = soc.memory(soc.pool(tensor.pool).region.memory).read_latency
-            count = tensor.elements if name in op.outputs else read or tensor.elements
-            if "bytes" in features:
-                count = tensor.size // ACCESS_BYTES
-            cycles += count * max(0, latency - MEASURED_DATA_LATENCY)
-    return cycles
 
 
 def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
@@ -223,15 +197,6 @@ def busy_cycles(
 ) -> int:
     """Predict how long an engine itself is busy with `op`, in cycles of the host."""
     return of_host(engine_cycles(op, graph, engine, commands), engine, soc)
-
-
-def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
-    """Return what `cycles` become with the latency of the memory of the core's instructions.
-
-    `other` is what passes between two fetches besides it.
-    """
-    latency = soc.memory(core.code.memory).read_latency
-    return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
 
 
 def of_host(cycles: int, device: Device, soc: ResolvedSoc) -> int:

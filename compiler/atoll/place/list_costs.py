@@ -4,7 +4,8 @@ from itertools import pairwise
 
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
-from atoll.place.costs import Spent, crossing_cycles, cycles_of, driver_cycles, fetched, of_host
+from atoll.place.core_costs import fetched
+from atoll.place.costs import Spent, crossing_cycles, cycles_of, driver_cycles, of_host
 from atoll.place.measured import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc

@@ -12,10 +12,12 @@ from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
 from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.reef.blocks import Places
 from atoll_sim.engines.reef.cycles import effort_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.model import ReefModel
+from atoll_sim.engines.reef.places import Place
 
 SPEC = AcceleratorSpec(
     name="reef",
@@ -252,4 +254,7 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     )
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
-    assert effort_of(geometry, device).cycles == pytest.approx(measured, rel=0.12)
+    near = Place(device.params["data_bytes"])
+    assert effort_of(geometry, device, 0, Places(near, near)).cycles == pytest.approx(
+        measured, rel=0.12
+    )

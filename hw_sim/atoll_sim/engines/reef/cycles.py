@@ -19,7 +19,7 @@ from atoll_sim.engines.reef.blocks import (
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.loads import DRAIN_CYCLES, TAIL_CYCLES, Pixels, beside, reading
 from atoll_sim.engines.reef.packing import PARAMETER_BYTES
-from atoll_sim.engines.reef.places import Place, narrower
+from atoll_sim.engines.reef.places import narrower
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
@@ -41,9 +41,7 @@ class Effort(NamedTuple):
     parameter_bytes: int
 
 
-def effort_of(
-    shape: Geometry, npu: Engine, commands: int = 0, places: Places | None = None
-) -> Effort:
+def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 
     A set of blocks of output channels, see `reef_loader.sv`, takes no less than the array, and no
@@ -56,10 +54,8 @@ def effort_of(
         shape: the operator.
         npu: the instance.
         commands: that it takes, 0 for one for each sample.
-        places: of the activations, None where nobody knows yet.
+        places: of the activations.
     """
-    unknown = Place(narrower(npu.workspace_width, npu))
-    places = places or Places(unknown, unknown)
     loads, samples, port = _loads(shape, npu), shape.samples, npu.params["data_bytes"]
     again, count = max(samples, commands), prod(shape.output[:2])
     known = {width: block_of(shape, npu, width, places) for width in {*_widths(shape, npu)}}
