@@ -35,7 +35,9 @@ def with_widths(
             engine,
             workspace_width=min((width for _, width, _ in written), default=0),
             pool_memories={
-                name: PoolMemory(memory.name, width, _latency(memory, engine, bus))
+                name: PoolMemory(
+                    memory=memory.name, width=width, latency=_latency(memory, engine, bus)
+                )
                 for name, width, memory in written
             },
         )

@@ -5,7 +5,6 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from atoll.errors import SourceLoc
 from atoll.isa.function_unit import DOT4, FunctionUnit
@@ -128,7 +127,8 @@ class Cpu(Device):
         return next((stack for stack in self.threads if stack.name == name), self.stack)
 
 
-class PoolMemory(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolMemory:
     """Where an engine finds a pool of activations.
 
     Attributes:

@@ -99,7 +99,7 @@ def _turn_cycles(op: Operator, graph: Graph, npu: Engine) -> tuple[float, float]
     """Return the cycles of a turn beside its beats, and those of a beat."""
     width, wait = npu.params["data_bytes"], _WAIT_CYCLES
     source, (target,) = graph.tensor(op.inputs[0]), graph.results(op)
-    near = PoolMemory("", width, 0)
+    near = PoolMemory(memory="", width=width, latency=0)
     places = [npu.pool_memories.get(each.pool, near) for each in (source, target)]
     read, written = (each.width for each in places)
     wait = max(wait, *(each.latency + 1 for each in places))
