@@ -24,7 +24,7 @@ def waiting_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     """Return what a core waits for activations in far memory, as far as the graph says where.
 
     Operators that move bytes take a word at a time, others an element, and pooling one for each
-    tap. Those with products read most of theirs from copies and are not counted.
+    tap. Those with products are not counted: most copy their windows to their stack first.
     """
     features = kind_of(op).features(op, graph)
     if core.cache or features["macs"]:
