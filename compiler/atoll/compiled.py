@@ -61,6 +61,7 @@ class Compiled:
         tiling: which operators of the network were cut into stripes.
         streaming: whose constants are copied ahead.
         left_out: operators of the model file that are not run, and the pass that left each out.
+        seen: the results of the stages that made it, if anybody wants them.
     """
 
     soc: ResolvedSoc
@@ -79,6 +80,7 @@ class Compiled:
     tiling: Tiling = field(default_factory=Tiling)
     streaming: Streaming = NOTHING
     left_out: Mapping[str, str] = field(default_factory=dict)
+    seen: tuple[tuple[str, object], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def homes(self) -> Mapping[str, str]:

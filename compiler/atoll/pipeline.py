@@ -46,7 +46,7 @@ def compile_file(
     soc: ResolvedSoc,
     model: Path,
     options: BuildOptions | None = None,
-    observe: Observer = lambda stage, result: None,
+    observe: Observer | None = None,
     taken: Mapping[str, int] = NOTHING,
 ) -> Compiled:
     """Take a model file to a complete, checked plan on `soc`; the rest is as in `compile_graph`.
@@ -62,7 +62,7 @@ def compile_graph(
     network: Graph,
     source: Source,
     options: BuildOptions | None = None,
-    observe: Observer = lambda stage, result: None,
+    observe: Observer | None = None,
     taken: Mapping[str, int] = NOTHING,
 ) -> Compiled:
     """Take a network that a front end or a generator has made to a plan.
@@ -72,36 +72,45 @@ def compile_graph(
         network: its operators passed their checks.
         source: what it was made from.
         options: what the user chose.
-        observe: told the result of every stage.
+        observe: told the results of the stages that made the plan, and of those that made none of
+            the network as it is.
         taken: bytes at the start of pools that hold other models' constants.
 
     Raises:
         PlacementError: a tensor cannot be where its devices reach it.
         PlanError: a pool or a stack is too small.
     """
-    through = Stages(soc, options or BuildOptions(), network, source, observe, taken)
+    through = Stages(soc, options or BuildOptions(), network, source, observe or _ignore, taken)
+    made = _made(replace(through, records=observe is not None))
+    for stage, result in made.seen:
+        through.observe(stage, result)
+    return replace(made, seen=())
+
+
+def _made(through: Stages) -> Compiled:
+    silent = _silent(through)
     try:
-        return with_streaming(through, _nearer(through, _cheaper(through, through.run())))
+        return with_streaming(silent, _nearer(silent, _cheaper(silent, through.run())))
     except (PlacementError, PlanError) as error:
-        fitting = _fitting(through, error)
+        fitting = _fitting(silent, error)
         if fitting and (found := fitting.fitted()):
-            return with_streaming(through, found)
-        if found := streamed_to_fit(through):
+            return with_streaming(silent, found)
+        if found := streamed_to_fit(silent):
             return found
-        raise _refusal(through, error, fitting) from error
+        raise _refusal(silent, error, fitting) from error
 
 
 def _refusal(
     through: Stages, error: PlacementError | PlanError, fitting: Fitting[Compiled] | None
 ) -> AtollError:
     """Return an error that names all that a network needs, as it is or cut."""
-    unseen = replace(through, observe=lambda stage, result: None, spread=False)
+    unspread = replace(through, spread=False)
 
     def used(chip: ResolvedSoc) -> Mapping[str, int]:
-        return _used(replace(unseen, soc=chip).run().plan)
+        return _used(replace(unspread, soc=chip).run().plan)
 
     def used_by_stripes(chip: ResolvedSoc) -> Mapping[str, int]:
-        return _used(_in_stripes(replace(unseen, soc=chip), error).plan)
+        return _used(_in_stripes(replace(unspread, soc=chip), error).plan)
 
     whole = with_whole_need(error, through.soc, used)
     smaller = with_smallest(error, whole, fitting)
@@ -115,7 +124,11 @@ def _used(plan: MemoryPlan) -> Mapping[str, int]:
 
 
 def _silent(stages: Stages) -> Stages:
-    return replace(stages, observe=lambda stage, result: None)
+    return replace(stages, observe=_ignore)
+
+
+def _ignore(stage: str, result: object) -> None:
+    """Take no notice of a stage."""
 
 
 def _cheaper(stages: Stages, whole: Compiled) -> Compiled:
@@ -127,7 +140,7 @@ def _cheaper(stages: Stages, whole: Compiled) -> Compiled:
     if not further or whole.splits == first.splits:
         return whole
     try:
-        return _silent(replace(stages, overlapping=(first,))).run()
+        return replace(stages, overlapping=(first,)).run()
     except (PlacementError, PlanError) as error:
         fitting = _fitting(stages, error)
         found = fitting.fitted() if fitting else None
@@ -146,7 +159,7 @@ def _nearer(stages: Stages, whole: Compiled) -> Compiled:
     spared = far_pools(touched, stages.soc)
     if not spared or asked.tile == "never" or asked.cuts:
         return whole
-    sparing = _silent(replace(stages, planning=without_accelerators(stages.soc, spared)))
+    sparing = replace(stages, planning=without_accelerators(stages.soc, spared))
     try:
         found: Compiled | None = _cheaper(sparing, sparing.run())
     except (PlacementError, PlanError) as error:
@@ -171,11 +184,11 @@ def _fitting(stages: Stages, error: PlacementError | PlanError) -> Fitting[Compi
     asked = stages.options.requests.model
     if asked.tile == "never" or asked.cuts:
         return None
-    stages = replace(_silent(stages).rewritten, observe=stages.observe)
+    stages = stages.rewritten
     network, soc, options = stages.network, stages.planning or stages.soc, stages.options
     ways = []
     for each in stages.ways:
-        one = _silent(replace(stages, overlapping=(each,)))
+        one = replace(stages, overlapping=(each,))
         overlaps = partial(overlaps_of, network=network, soc=soc, overlapping=each)
         ways.append(Way(replace(one, explains=False).cut, one.cut, overlaps))
     return Fitting(

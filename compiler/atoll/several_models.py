@@ -19,7 +19,7 @@ def compile_models(
     soc: ResolvedSoc,
     models: Sequence[Path],
     options: Sequence[BuildOptions] = (),
-    observe: Observer = lambda stage, result: None,
+    observe: Observer | None = None,
 ) -> tuple[Compiled, ...]:
     """Compile one or more networks for one firmware.
 
@@ -57,7 +57,7 @@ def _compiled(
     names: Sequence[str],
     models: Sequence[Path],
     options: Sequence[BuildOptions],
-    observe: Observer,
+    observe: Observer | None,
     apart: frozenset[str],
 ) -> tuple[Compiled, ...]:
     """Compile networks that do not share the bytes of pools `apart`."""

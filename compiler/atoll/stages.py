@@ -69,7 +69,7 @@ class Stages:
         options: what the user chose.
         network: as a front end made it, or rewritten.
         source: what it was made from.
-        observe: told the result of every stage.
+        observe: told the results of stages that rewrite, and of others where nothing came of them.
         taken: bytes at the start of pools that hold other models' constants.
         spread: whether operators may be spread over cores.
         overlapping: where results may lie over operands, if not as the options say.
@@ -78,6 +78,7 @@ class Stages:
         reaching: the chip as placement sees it, if accelerators reach more there than they do.
         planning: likewise for placement and memory planning, if accelerators are to reach less.
         left_out: operators of the network as it was that are not in it now, and why.
+        records: what is compiled keeps the results of the stages that made it.
     """
 
     soc: ResolvedSoc
@@ -93,6 +94,7 @@ class Stages:
     reaching: ResolvedSoc | None = None
     planning: ResolvedSoc | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    records: bool = False
 
     def run(self) -> Compiled:
         """Place, then plan."""
@@ -145,6 +147,19 @@ class Stages:
         return self._placed(last[0], spread=last[1])
 
     def _placed(self, network: Graph, *, spread: bool) -> Compiled:
+        if not self.records:
+            return self._compiled(network, spread=spread)
+        seen: list[tuple[str, object]] = []
+        recorder = replace(self, observe=lambda stage, result: seen.append((stage, result)))
+        try:
+            made = recorder._compiled(network, spread=spread)
+        except (PlacementError, PlanError):
+            for each in seen:
+                self.observe(*each)
+            raise
+        return replace(made, seen=tuple(seen))
+
+    def _compiled(self, network: Graph, *, spread: bool) -> Compiled:
         soc = self.reaching or self.planning or self.soc
         accelerators = self.options.accelerators
         placed = plan_devices(

@@ -170,9 +170,11 @@ def test_the_object_of_a_run_has_the_promised_keys(capsys: pytest.CaptureFixture
     assert {"total", "cpu", "npu", "by_layer"} <= report["cycles"].keys()
 
 
+@pytest.mark.parametrize("size", ["244 KiB", "1 KiB"], ids=("whole", "in stripes"))
 def test_a_dumped_stage_is_all_that_a_build_prints(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    size: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out"
-    assert main(["build", "lagoon", DIGITS, "-o", str(folder), "--dump-after", "memory"]) == 0
+    asked = ["build", "lagoon", DIGITS, "-o", str(folder), "--set", f"pools.shared.size={size}"]
+    assert main([*asked, "--dump-after", "memory"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads((folder / "plan.json").read_text())
