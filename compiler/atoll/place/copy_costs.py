@@ -21,19 +21,16 @@ def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> i
     if homes_of(soc, {reader: Access.READ} | {writer: Access.WRITE}, tensor):
         return 0
     copied = replace(tensor, name=f"{tensor.name}_copy", initial=None)
-    op = Operator(
-        name=COPY, kind=COPY, inputs=(tensor.name,), outputs=(copied.name,), attributes={}
-    )
-    graph = Graph(
-        name=COPY,
-        inputs=(tensor.name,),
-        outputs=(copied.name,),
-        tensors=(tensor, copied),
-        operators=(op,),
-    )
     mover = _mover(tensor, writer, reader, soc)
-    moving = compute_cycles(op, graph, mover, soc)
+    moving = moving_cycles(tensor, copied, mover, soc)
     return max(moving, transfer_cycles(tensor, writer, reader, soc))
+
+
+def moving_cycles(source: Tensor, target: Tensor, mover: Device, soc: ResolvedSoc) -> int:
+    """Predict the cycles of a copy on `mover` between the pools of both, if they have any."""
+    names = (source.name,), (target.name,)
+    op = Operator(name=COPY, kind=COPY, inputs=names[0], outputs=names[1], attributes={})
+    return compute_cycles(op, Graph(COPY, (source, target), (op,), *names), mover, soc)
 
 
 def layout_cycles(source: Tensor, layout: Layout, soc: ResolvedSoc) -> int:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import COPY
 from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
 from atoll.place.capabilities import obstacles
 from atoll.place.constant_costs import reading
+from atoll.place.copy_costs import moving_cycles
 from atoll.place.costs import compute_cycles, cycles_of
 from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
 from atoll.stream.parts import counts_of, first_part, mover_of_parts, relayout_of
@@ -227,10 +227,8 @@ class Chooser:
             name="from", shape=(size,), dtype="int8", pool=stream.source, data=bytes(size)
         )
         target = replace(source, name="to", pool=stream.target, data=None)
-        op = Operator(name=COPY, kind=COPY, inputs=("from",), outputs=("to",), attributes={})
-        graph = Graph(COPY, (source, target), (op,), ("from",), ("to",))
         mover = reading(self.soc.device(stream.mover), stream.source, self.soc)
-        return compute_cycles(op, graph, mover, self.soc)
+        return moving_cycles(source, target, mover, self.soc)
 
     def _in_parts(self, op: Operator, npu: Device, count: int) -> int:
         """Predict the parts of an operator, and bringing their channels together."""

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.registry import COPY
+from atoll.ir.graph import Graph, Tensor
 from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
+from atoll.place.copy_costs import moving_cycles
 from atoll.place.copy_engines import covers
-from atoll.place.costs import compute_cycles, driver_cycles
+from atoll.place.costs import driver_cycles
 from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
 
 CALL_CYCLES = 200
@@ -59,14 +59,12 @@ def _copied(
     near = next(each.name for each in by_preference(soc) if each.name in pools)
     held = replace(tensor, pool=pool.name)
     copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype, pool=near)
-    op = Operator(name=COPY, kind=COPY, inputs=(held.name,), outputs=(copied.name,), attributes={})
-    graph = Graph(COPY, (held, copied), (op,), op.inputs, op.outputs)
     for dma in soc.dmas:
         if _brings(dma, tensor.name, network, soc, pools, pool):
             driving = sum(driver_cycles(soc)[:2])
-            moving = max(0, compute_cycles(op, graph, dma, soc) - driving)
+            moving = max(0, moving_cycles(held, copied, dma, soc) - driving)
             return Elsewhere(pool.name, LISTS * driving, moving)
-    return Elsewhere(pool.name, CALL_CYCLES, compute_cycles(op, graph, soc.host_cpu, soc))
+    return Elsewhere(pool.name, CALL_CYCLES, moving_cycles(held, copied, soc.host_cpu, soc))
 
 
 def _brings(
