@@ -53,13 +53,12 @@ def case_counts(*, full: bool) -> Counter[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print how many cases each operator has in `make test`, and in `make test-all`."""
     parser = argparse.ArgumentParser(prog="python -m tests.case_counts", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print those of `make test-all`")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     chosen = parser.parse_args(arguments)
-    full = case_counts(full=True)
+    normal, full = (case_counts(full=each) for each in (False, True))
     if chosen.json:
-        print(json.dumps(full))
+        print(json.dumps({"test": normal, "test-all": full}))
         return
-    normal = case_counts(full=False)
     for code in sorted(full):
         print(f"{normal[code]:>7,} {full[code]:>7,} {code}")
 

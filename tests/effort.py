@@ -15,6 +15,7 @@ QUICK = os.environ.get("ATOLL_QUICK") == "1"
 COUNTS = pytest.StashKey[Counter[str]]()
 """Where pytest counts the cases of operators; without it, they are tried."""
 _PART = 10
+_SHARE = 5
 _FEW, _MANY = 10, 50
 
 
@@ -23,8 +24,8 @@ def cases(count: int, least: int = 1) -> int:
     return max(least, count // _PART) if QUICK else count
 
 
-def seeded(count: int, first: int = 60) -> Callable[[Callable[..., None]], Any]:
-    """Run a test with each of `count` seeds, in `make test` with the first ones only.
+def seeded(count: int, first: int = 0) -> Callable[[Callable[..., None]], Any]:
+    """Run a test with each of `count` seeds, in `make test` with the `first` fifth only.
 
     Some are tried in turn, since a test of its own for each takes longer.
     """
@@ -39,7 +40,8 @@ def seeded(count: int, first: int = 60) -> Callable[[Callable[..., None]], Any]:
                     fault.add_note(f"seed {number}")
                     raise
 
-        return pytest.mark.parametrize("seed", _groups(cases(count), cases(first)))(each)
+        few = first or -(-count // _SHARE)
+        return pytest.mark.parametrize("seed", _groups(cases(count), cases(few)))(each)
 
     return decorated
 

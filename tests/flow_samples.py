@@ -136,7 +136,10 @@ class Flow:
         return tree.apply("LESS", (parts[0], parts[1]), result, "LessOptions")
 
     def loop(self, tree: Tree, depth: int) -> None:
-        """Add a WHILE of 0 to 6 turns, whose values may change their places from turn to turn."""
+        """Add a WHILE of 0 to 6 turns, whose values may change their places from turn to turn.
+
+        A run may leave some of them earlier.
+        """
         shapes = [self.shape() for _ in range(1 + self.below(3))]
         given = [self.pick(tree, shape) for shape in shapes]
         at, turns, step = self.below(len(given) + 1), self.below(7), 1 + self.below(3)
@@ -151,6 +154,10 @@ class Flow:
         test = self.begun(like)
         limit = integer(test, begin + turns * step - self.below(step))
         go = test.apply("LESS", (at, limit), test.add(size, dtype="bool"), "LessOptions")
+        if self.likely(0.3):
+            operands = (go, self.condition(test))[:: 1 if self.likely(0.5) else -1]
+            shape = max((test.tensors[n].shape for n in operands), key=len)
+            go = test.apply("LOGICAL_AND", operands, test.add(shape, dtype="bool"))
         condition = self.ended(test, len(carried), [go])
         body = self.begun(like)
         if self.likely(0.9):
@@ -185,14 +192,20 @@ class Flow:
         )
 
 
-def looped(builder: ModuleType, *, turns: int = 2, step: int = 1) -> Any:
-    """Make a network of a WHILE that counts, and whose two values change places."""
+def looped(builder: ModuleType, *, turns: int = 2, step: int = 1, early: bool = False) -> Any:
+    """Make a network of a WHILE that counts, and whose two values change places.
+
+    Args:
+        early: it ends too where its first value is not less than the other one.
+    """
     tree, (x, y) = _begun(builder, ROWS, ROWS)
     counter = tree.add((), dtype="int32", data=np.array(0, np.int32))
     like = tuple(tree.tensors[n] for n in (x, counter, y))
     test = _inside(builder, like)
     limit = test.add((), dtype="int32", data=np.array(turns * step, np.int32))
-    test.apply("LESS", (1, limit), test.add((), dtype="bool"), "LessOptions")
+    go = test.apply("LESS", (1, limit), test.add((), dtype="bool"), "LessOptions")
+    if early:
+        test.apply("LOGICAL_AND", (go, _compared(test, 0, 2)), test.add((1, 1), dtype="bool"))
     body = _inside(builder, like)
     added = body.add((), dtype="int32", data=np.array(step, np.int32))
     dense = (2, body.weights((6, 6)), -1)
@@ -214,11 +227,7 @@ def branched(builder: ModuleType, *, known: bool | None = None) -> Any:
     """
     tree, (x, y) = _begun(builder, ROWS, ROWS)
     if known is None:
-        parts = [tree.add((1, 1), **QUANTIZED[ROWS]) for _ in range(2)]
-        for source, part in zip((x, y), parts, strict=True):
-            tree.apply("SLICE", (source, tree.numbers(1, 2), tree.numbers(1, 1)), part)
-        condition = tree.add((1, 1), dtype="bool")
-        tree.apply("LESS", (parts[0], parts[1]), condition, "LessOptions")
+        condition = _compared(tree, x, y)
     else:
         condition = tree.add((1,), dtype="bool", data=np.array([known]))
     like = (tree.tensors[x], tree.tensors[y])
@@ -231,6 +240,14 @@ def branched(builder: ModuleType, *, known: bool | None = None) -> Any:
     options = {"ThenSubgraphIndex": 1, "ElseSubgraphIndex": 2}
     tree.apply_to_several("IF", (condition, x, y), results, "IfOptions", **options)
     return replace(_ended(tree, 2, results), others=subgraphs)
+
+
+def _compared(tree: Tree, one: int, other: int) -> int:
+    """Tell whether an element of a value is less than that of another one."""
+    parts = [tree.add((1, 1), **QUANTIZED[ROWS]) for _ in range(2)]
+    for source, part in zip((one, other), parts, strict=True):
+        tree.apply("SLICE", (source, tree.numbers(1, 2), tree.numbers(1, 1)), part)
+    return tree.apply("LESS", (parts[0], parts[1]), tree.add((1, 1), dtype="bool"), "LessOptions")
 
 
 def _begun(builder: ModuleType, *shapes: tuple[int, ...]) -> tuple[Tree, list[int]]:

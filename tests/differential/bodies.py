@@ -58,7 +58,7 @@ def branch(net: Network) -> bool:
 
 
 def loop(net: Network) -> bool:
-    """Add a WHILE of 0 to 4 turns, whose values may change their places."""
+    """Add a WHILE of 0 to 4 turns, some left out by a run; its values may change their places."""
     given = _given(net)
     if not given or net.depth >= MOST_DEPTH:
         return False
@@ -67,6 +67,10 @@ def loop(net: Network) -> bool:
     carried = (*given[:at], net.numbers(first), *given[at:])
     test, body = (_begun(net, carried) for _ in range(2))
     go = test.apply("LESS", (at, test.numbers(first + turns * step)), (), {"dtype": "bool"})
+    truth = _truth(test) if net.likely(0.4) else None
+    if truth is not None and len(test.shape(truth)) <= LESS_RANK:
+        operands = (go, truth) if net.likely(0.5) else (truth, go)
+        go = test.apply("LOGICAL_AND", operands, test.shape(truth), {"dtype": "bool"})
     body.values.remove(at)
     _grown(body)
     next_count = body.apply("ADD", (at, body.numbers(step)), (), {"dtype": "int32"}, "AddOptions")

@@ -43,7 +43,7 @@ class NativeProgram:
         branches: bool = False,
     ) -> None:
         """Compile; `heaps` are by pool, all that the kernels name; see `emit_functions`."""
-        machine = host_machine()
+        machine = host_machine(level)
         source = new_module(module.name, machine)
         overlapping = overlapping_parameters(module)
         emit_functions(source, module.functions, "", overlapping, branches=branches)

@@ -50,13 +50,13 @@ def core_machine(target: LlvmTarget) -> binding.TargetMachine:
     )
 
 
-def host_machine() -> binding.TargetMachine:
-    """Return the code generator of the machine that Atoll runs on."""
+def host_machine(level: int = 3) -> binding.TargetMachine:
+    """Return the code generator of the machine that Atoll runs on, at -O`level`."""
     _initialize()
     return binding.Target.from_default_triple().create_target_machine(
         cpu=binding.get_host_cpu_name(),
         features=host_features(),
-        opt=3,
+        opt=level,
         jit=True,
     )
 

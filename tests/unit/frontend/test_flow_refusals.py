@@ -166,6 +166,11 @@ def test_a_state_stays_out_of_bodies(tflite_builder: ModuleType, tmp_path: Path)
         "E054 operator if_3_else_svdf_0 (SVDF): changes a state, and operator 3 (IF) runs it or "
         "does not"
     ]
+    early = with_other(looped(tflite_builder, turns=1, early=True), 1, stateful)
+    assert faults(early, tflite_builder, tmp_path) == [
+        "E054 operator while_0_0_svdf_2 (SVDF): changes a state, and operator 0 (WHILE) runs it or "
+        "does not"
+    ]
     path = tmp_path / "once.tflite"
     once = with_other(looped(tflite_builder, turns=1), 1, stateful)
     path.write_bytes(tflite_builder.write(once))

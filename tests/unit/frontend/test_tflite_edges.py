@@ -31,7 +31,7 @@ def network(builder: ModuleType, scales: tuple[float, ...], zeros: tuple[int, ..
     return builder.Model(tensors=tensors, operators=operators, inputs=(0,), outputs=(3,))
 
 
-@seeded(200, first=40)
+@seeded(200)
 def test_edges_of_uint8(
     seed: int, tflite_builder: ModuleType, tflm: Callable[..., Any], tmp_path: Path
 ) -> None:

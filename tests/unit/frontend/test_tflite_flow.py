@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,11 +21,12 @@ from atoll_sim.run import run_models
 
 Values = np.ndarray[Any, Any]
 Compare = Callable[[Any, np.random.Generator], None]
+Oracle = Callable[..., Values]
 Hold = Callable[[Any, np.random.Generator], Graph]
 
 
 @pytest.fixture
-def held(tmp_path: Path, tflite_builder: ModuleType, tflm: Callable[..., Values]) -> Hold:
+def held(tmp_path: Path, tflite_builder: ModuleType, tflm: Oracle) -> Hold:
     """Compare the reference with the oracle on two random samples, and return the graph."""
 
     def compare(model: Any, rng: np.random.Generator) -> Graph:
@@ -65,6 +67,26 @@ def test_a_body_is_there_for_each_turn(turns: int, tflite_builder: ModuleType, h
     assert [op.kind for op in graph.operators[turns:]] == ["reshape"] * (2 - turns)
 
 
+def test_a_run_may_leave_a_loop(tflite_builder: ModuleType, tmp_path: Path, tflm: Oracle) -> None:
+    """All turns are computed, with a counter that is known, and those that a run makes count."""
+    data = tflite_builder.write(looped(tflite_builder, turns=3, early=True))
+    path, rng, left = tmp_path / "model.tflite", np.random.default_rng(1), set[int]()
+    path.write_bytes(data)
+    graph = load_tflite(path)
+    assert [op.name for op in graph.operators if op.kind == "fully_connected"] == [
+        f"while_0_{turn}_fully_connected_0" for turn in range(3)
+    ]
+    conditions = [op.outputs[0] for op in graph.operators if op.kind == "less"]
+    for _ in range(40):
+        given = [rng.integers(-128, 128, ROWS, np.int8) for _ in graph.inputs]
+        values = reference.run(graph, dict(zip(graph.inputs, given, strict=True)))
+        truths = [bool(values[name]) for name in conditions]
+        left.add(truths.index(False) if False in truths else 3)
+        for number, name in enumerate(graph.outputs):
+            np.testing.assert_array_equal(values[name], tflm(data, given, number))
+    assert left == {0, 1, 2, 3}
+
+
 @pytest.mark.parametrize("known", [None, False, True])
 def test_a_known_branch_is_alone(
     known: bool | None, tflite_builder: ModuleType, held: Hold
@@ -98,12 +120,12 @@ def test_a_signature_has_bodies(tflite_builder: ModuleType, tmp_path: Path) -> N
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("make", [looped, branched])
+@pytest.mark.parametrize("make", [looped, partial(looped, early=True), branched])
 def test_in_full_rtl(
     make: Callable[[ModuleType], Any],
     tflite_builder: ModuleType,
     tmp_path: Path,
-    tflm: Callable[..., Values],
+    tflm: Oracle,
 ) -> None:
     """Four samples, of which two take each branch."""
     data, path = tflite_builder.write(make(tflite_builder)), tmp_path / "network.tflite"

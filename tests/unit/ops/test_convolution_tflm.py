@@ -109,20 +109,20 @@ def spatial_model(
     )
 
 
-@seeded(300, first=40)
+@seeded(300)
 def test_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     equals_tflm(spatial_model(rng, tflite_builder, 0, int(rng.integers(1, 12))), rng)
 
 
-@seeded(600, first=40)
+@seeded(600)
 def test_depthwise_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     multiplier = int(rng.choice([1, 1, 2, 3, 8]))
     equals_tflm(spatial_model(rng, tflite_builder, multiplier, 0), rng)
 
 
-@seeded(300, first=40)
+@seeded(300)
 def test_fully_connected(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     rows, depth, outputs = (int(rng.integers(1, high)) for high in (4, 40, 12))

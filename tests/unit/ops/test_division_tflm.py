@@ -46,7 +46,7 @@ def divided(
     return model, [values[at] for at in given]
 
 
-@seeded(500, first=50)
+@seeded(500)
 def test_division(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     """Factors are the least and the greatest with which TFLM rounds every quotient, and between."""
     rng = np.random.default_rng(9200 + seed)
@@ -59,7 +59,7 @@ def test_division(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -
     equals_tflm(model, rng, given)
 
 
-@seeded(500, first=50)
+@seeded(500)
 def test_division_of_numbers(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(9300 + seed)
     model, given = divided(rng, tflite_builder, [{"dtype": "int32"}] * 3, 0)

@@ -52,19 +52,19 @@ def binary_model(
     )
 
 
-@seeded(100, first=30)
+@seeded(100)
 def test_add(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     equals_tflm(binary_model(rng, tflite_builder, "ADD", quantized(rng, 0.005, 0.4)), rng)
 
 
-@seeded(100, first=30)
+@seeded(100)
 def test_mul(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(100 + seed)
     equals_tflm(binary_model(rng, tflite_builder, "MUL", quantized(rng, 0.001, 1.5)), rng)
 
 
-@seeded(300, first=30)
+@seeded(300)
 def test_quantize(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(200 + seed)
     shape, tensor = random_shape(rng), tflite_builder.Tensor
@@ -92,7 +92,7 @@ SHARES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("types", SHARES)
-@seeded(334, first=34)
+@seeded(334)
 def test_softmax(seed: int, types: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(300 + seed)
     source = quantized(rng, 0.0005, 2.0)
@@ -135,7 +135,7 @@ def test_softmax_of_every_distance(
     equals_tflm(model, np.random.default_rng(0), [values])
 
 
-@seeded(500, first=60)
+@seeded(500)
 def test_mean(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(400 + seed)
     shape, tensor = random_shape(rng), tflite_builder.Tensor

@@ -72,7 +72,7 @@ def rows_of(rng: np.random.Generator, depth: int) -> NDArray[np.int8]:
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@seeded(144, first=6)
+@seeded(144)
 def test_rows(seed: int, depth: int, counted: Counted) -> None:
     if counted("LAYER_NORMALIZATION"):
         return

@@ -15,7 +15,7 @@ INT32: dict[str, Any] = {"dtype": "int32"}
 SAME = 0
 
 
-@seeded(700, first=40)
+@seeded(700)
 @pytest.mark.parametrize("code", ["AVERAGE_POOL_2D", "MAX_POOL_2D"])
 def test_pooling(code: str, seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
@@ -48,7 +48,7 @@ def test_pooling(code: str, seed: int, tflite_builder: ModuleType, equals_tflm: 
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32], ids=["int8", "int16", "int32"])
-@seeded(334, first=34)
+@seeded(334)
 def test_pad(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -69,7 +69,7 @@ def test_pad(
     equals_tflm(model, rng)
 
 
-@seeded(300, first=30)
+@seeded(300)
 def test_concatenation(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(200 + seed)
     dimensions, count = int(rng.integers(1, 5)), int(rng.integers(1, 6))
@@ -95,7 +95,7 @@ def test_concatenation(seed: int, tflite_builder: ModuleType, equals_tflm: Compa
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32], ids=["int8", "int16", "int32"])
-@seeded(334, first=34)
+@seeded(334)
 def test_reshape(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

@@ -45,7 +45,7 @@ def moved(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE], ids=["int8", "int16"])
-@seeded(500, first=50)
+@seeded(500)
 def test_transpose(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -63,7 +63,7 @@ INT32: dict[str, Any] = {"dtype": "int32"}
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
 @pytest.mark.parametrize("every", [False, True])
-@seeded(125, first=30)
+@seeded(125)
 def test_squeeze(
     seed: int,
     every: bool,
@@ -84,7 +84,7 @@ def test_squeeze(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE], ids=["int8", "int16"])
-@seeded(500, first=60)
+@seeded(500)
 def test_expand_dims(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -98,7 +98,7 @@ def test_expand_dims(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
-@seeded(250, first=50)
+@seeded(250)
 def test_slice(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -112,7 +112,7 @@ def test_slice(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
-@seeded(250, first=50)
+@seeded(250)
 def test_strided_slice(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -130,7 +130,7 @@ def test_strided_slice(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, WIDE, INT32, BOOL])
-@seeded(250, first=25)
+@seeded(250)
 def test_shape(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -145,7 +145,7 @@ def test_shape(
 
 
 @pytest.mark.parametrize("quantized", [QUANTIZED, INT32], ids=["int8", "int32"])
-@seeded(500, first=50)
+@seeded(500)
 def test_fill(
     seed: int, quantized: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -156,7 +156,7 @@ def test_fill(
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
-@seeded(334, first=34)
+@seeded(334)
 def test_zeros_like(
     seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -171,7 +171,7 @@ def test_zeros_like(
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-@seeded(500, first=50)
+@seeded(500)
 def test_broadcast_args(
     seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Callable[..., None]
 ) -> None:

@@ -79,7 +79,7 @@ def made(
 
 @pytest.mark.parametrize("code", ["ADD", "SUB", "MUL"])
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@seeded(500, first=50)
+@seeded(500)
 def test_arithmetic(
     seed: int, wide: bool, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -98,7 +98,7 @@ def test_arithmetic(
 
 
 @pytest.mark.parametrize("code", ["ADD", "SUB", "MUL", "SQUARED_DIFFERENCE"])
-@seeded(200, first=20)
+@seeded(200)
 def test_arithmetic_of_numbers(
     seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -111,7 +111,7 @@ def test_arithmetic_of_numbers(
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@seeded(500, first=50)
+@seeded(500)
 def test_prelu(seed: int, wide: bool, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     draw = even if wide else quantized
@@ -121,7 +121,7 @@ def test_prelu(seed: int, wide: bool, tflite_builder: ModuleType, equals_tflm: C
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@seeded(500, first=50)
+@seeded(500)
 def test_squared_difference(
     seed: int, wide: bool, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -138,7 +138,7 @@ def test_squared_difference(
 
 @pytest.mark.parametrize("code", ["MAXIMUM", "MINIMUM"])
 @pytest.mark.parametrize("dtype", ["int8", "int16", *NUMBERS])
-@seeded(250, first=25)
+@seeded(250)
 def test_extremes(
     seed: int, dtype: str, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -148,7 +148,7 @@ def test_extremes(
 
 
 @pytest.mark.parametrize("code", COMPARISONS)
-@seeded(800, first=80)
+@seeded(800)
 def test_comparisons(
     seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -167,7 +167,7 @@ def test_comparisons(
 
 
 @pytest.mark.parametrize("code", COMPARISONS)
-@seeded(200, first=20)
+@seeded(200)
 def test_comparisons_of_long_numbers(
     seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -177,7 +177,7 @@ def test_comparisons_of_long_numbers(
 
 
 @pytest.mark.parametrize("code", ["LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT"])
-@seeded(1000, first=100)
+@seeded(1000)
 def test_truths(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(5000 + seed)
     sources = [{"dtype": "bool"}] * (1 if code == "LOGICAL_NOT" else 2)
@@ -185,7 +185,7 @@ def test_truths(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: C
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
-@seeded(500, first=50)
+@seeded(500)
 def test_select(seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(6000 + seed)
     side = typed(dtype, rng)
@@ -194,7 +194,7 @@ def test_select(seed: int, dtype: str, tflite_builder: ModuleType, equals_tflm: 
 
 @pytest.mark.parametrize("source", TYPES)
 @pytest.mark.parametrize("target", TYPES)
-@seeded(63, first=10)
+@seeded(63)
 def test_cast(
     seed: int, target: str, source: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -203,7 +203,7 @@ def test_cast(
     equals_tflm(made(rng, tflite_builder, "CAST", [sides[0]], sides[1]), rng)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_add_n(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(8000 + seed)
     side, count = quantized(rng), int(rng.integers(2, 8))

@@ -74,7 +74,7 @@ def computed(model: Any) -> Any:
     return replace(model, tensors=tensors, inputs=(*model.inputs, at))
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 @pytest.mark.parametrize("code", DRAWS)
 def test_moves_equal_tflm(
     code: str, seed: int, tflite_builder: ModuleType, equals_tflm: Compare
@@ -90,7 +90,7 @@ def test_moves_equal_tflm(
     equals_tflm(model, np.random.default_rng(seed))
 
 
-@seeded(1000, first=50)
+@seeded(1000)
 def test_padded_blocks_equal_padding_and_blocks_of_tflm(
     seed: int, tmp_path: Path, tflite_builder: ModuleType, tflm: Any
 ) -> None:
@@ -119,7 +119,7 @@ def test_padded_blocks_equal_padding_and_blocks_of_tflm(
     hold(kind_of(op).lower(op, graph), values, expected, interpreted=False)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_repetitions(
     seed: int, tmp_path: Path, tflite_builder: ModuleType, counted: Callable[..., bool]
 ) -> None:
@@ -144,7 +144,7 @@ def test_repetitions(
 
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("code", ["GATHER", "GATHER_ND"])
-@seeded(500, first=20)
+@seeded(500)
 def test_computed_indices(
     seed: int, code: str, outside: bool, tmp_path: Path, tflite_builder: ModuleType, tflm: Any
 ) -> None:

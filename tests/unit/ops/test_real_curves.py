@@ -20,7 +20,7 @@ EXACT: dict[str, Callable[[float], float]] = {
 
 
 @pytest.mark.parametrize("code", EXACT)
-@seeded(1000, first=200)
+@seeded(1000)
 def test_rounded(
     seed: int,
     code: str,

@@ -200,7 +200,7 @@ def check(
             np.testing.assert_array_equal(found[name], right)
 
 
-@seeded(1000, first=40)
+@seeded(1000)
 def test_svdf(
     seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc, counted: Counted
 ) -> None:
@@ -303,7 +303,7 @@ def test_a_state_that_no_image_holds_is_refused(
         load_tflite(path)
 
 
-@seeded(1000, first=40)
+@seeded(1000)
 def test_variables(
     seed: int, tflite_builder: ModuleType, tmp_path: Path, lagoon: ResolvedSoc, counted: Counted
 ) -> None:
@@ -315,7 +315,7 @@ def test_variables(
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@seeded(1000, first=40)
+@seeded(1000)
 def test_lstm(
     seed: int,
     wide: bool,

@@ -46,7 +46,7 @@ def reduction(
     )
 
 
-@seeded(500, first=60)
+@seeded(500)
 def test_sum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     source, target = quantized(rng, 0.01, 0.1), quantized(rng, 0.002, 1.0)
@@ -54,7 +54,7 @@ def test_sum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> Non
 
 
 @pytest.mark.parametrize("code", ["REDUCE_MAX", "REDUCE_MIN"])
-@seeded(1000, first=100)
+@seeded(1000)
 def test_extreme(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     scale = quantized(rng, 0.01, 0.1)
@@ -62,7 +62,7 @@ def test_extreme(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: 
 
 
 @pytest.mark.parametrize("code", ["ARG_MAX", "ARG_MIN"])
-@seeded(1000, first=100)
+@seeded(1000)
 def test_arg(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     shape = tuple(int(size) for size in rng.integers(1, 20, int(rng.integers(1, 4))))

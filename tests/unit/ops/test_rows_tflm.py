@@ -25,7 +25,7 @@ def model_of(
     return builder.Model(tensors=tensors, operators=(op,), inputs=(0,), outputs=(1,))
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_cumsum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(int(size) for size in rng.integers(1, 9, int(rng.integers(1, 5))))
@@ -44,7 +44,7 @@ def test_cumsum(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> 
     equals_tflm(model_of(tflite_builder, shape, source, target, op, axis), rng)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_normalization(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     leading = tuple(int(size) for size in rng.integers(1, 7, int(rng.integers(0, 4))))
@@ -58,7 +58,7 @@ def test_normalization(seed: int, tflite_builder: ModuleType, equals_tflm: Compa
     equals_tflm(model_of(tflite_builder, shape, quantized(rng, 0.01, 0.1), target, op), rng)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_log_softmax(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     leading = tuple(int(size) for size in rng.integers(1, 7, int(rng.integers(0, 4))))

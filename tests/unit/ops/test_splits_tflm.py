@@ -62,7 +62,7 @@ def numbers(builder: ModuleType, *values: int, scalar: bool = False) -> Any:
 
 
 @SLICED
-@seeded(340, first=34)
+@seeded(340)
 def test_split(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -80,7 +80,7 @@ def test_split(
 
 
 @SLICED
-@seeded(340, first=34)
+@seeded(340)
 def test_split_v(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -102,7 +102,7 @@ def test_split_v(
 
 
 @SLICED
-@seeded(340, first=34)
+@seeded(340)
 def test_unpack(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -119,7 +119,7 @@ def test_unpack(
 @pytest.mark.parametrize(
     "kept", [INT8, INT16, INT32, INT64], ids=["int8", "int16", "int32", "int64"]
 )
-@seeded(340, first=25)
+@seeded(340)
 def test_pack(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -135,7 +135,7 @@ def test_pack(
 @pytest.mark.parametrize(
     "kept", [INT16, INT32, INT64, BOOL], ids=["int16", "int32", "int64", "bool"]
 )
-@seeded(340, first=20)
+@seeded(340)
 def test_wide_concatenation(
     seed: int, kept: dict[str, Any], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

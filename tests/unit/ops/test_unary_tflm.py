@@ -40,7 +40,7 @@ def unary(
 
 
 @pytest.mark.parametrize("code", ["LOGISTIC", "TANH"])
-@seeded(500, first=50)
+@seeded(500)
 def test_sigmoid(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(seed)
     logistic = code == "LOGISTIC"
@@ -50,7 +50,7 @@ def test_sigmoid(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: 
     equals_tflm(unary(rng, tflite_builder, code, source, target), rng)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_hard_swish(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(1000 + seed)
     source = quantized(rng, 1e-4, 50.0) if seed % 3 == 0 else quantized(rng)
@@ -60,7 +60,7 @@ def test_hard_swish(seed: int, tflite_builder: ModuleType, equals_tflm: Compare)
 
 
 @pytest.mark.parametrize("code", ["RELU", "ABS", "ELU"])
-@seeded(1000, first=100)
+@seeded(1000)
 def test_rescaled(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(2000 + seed)
     source = quantized(rng)
@@ -70,7 +70,7 @@ def test_rescaled(seed: int, code: str, tflite_builder: ModuleType, equals_tflm:
     equals_tflm(unary(rng, tflite_builder, code, source, target), rng)
 
 
-@seeded(700, first=70)
+@seeded(700)
 def test_relu6(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(3000 + seed)
     source = quantized(rng, 0.005, 10.0)
@@ -78,7 +78,7 @@ def test_relu6(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> N
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@seeded(500, first=50)
+@seeded(500)
 def test_leaky_relu(
     seed: int, wide: bool, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -94,7 +94,7 @@ def test_leaky_relu(
 
 
 @pytest.mark.parametrize("code", ["RELU", "RELU6", "ABS"])
-@seeded(300, first=50)
+@seeded(300)
 def test_int16(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(5000 + seed)
     source = even(rng)
@@ -102,7 +102,7 @@ def test_int16(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Co
     equals_tflm(unary(rng, tflite_builder, code, source, target), rng)
 
 
-@seeded(500, first=50)
+@seeded(500)
 def test_rsqrt(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     """TFLM ends the run for what is below the zero point, so that is the least value."""
     rng = np.random.default_rng(6000 + seed)
@@ -110,7 +110,7 @@ def test_rsqrt(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> N
     equals_tflm(unary(rng, tflite_builder, "RSQRT", source, quantized(rng, 0.01, 1.0)), rng)
 
 
-@seeded(500, first=50)
+@seeded(500)
 def test_rsqrt_of_int16(
     seed: int, tflite_builder: ModuleType, equals_tflm: Callable[..., None]
 ) -> None:
@@ -129,7 +129,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@seeded(110, first=20)
+@seeded(110)
 def test_quantize(
     seed: int, pair: tuple[str, str], tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:
@@ -145,7 +145,7 @@ def test_quantize(
 
 
 @pytest.mark.parametrize("code", ["LOGISTIC", "TANH"])
-@seeded(500, first=50)
+@seeded(500)
 def test_sigmoid_of_int16(
     seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare
 ) -> None:

@@ -55,14 +55,14 @@ def _values(rng: np.random.Generator, shape: tuple[int, ...], kind: dict[str, An
     return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_updates(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     model, given = update(tflite_builder, seed)
     equals_tflm(model, np.random.default_rng(seed), given)
 
 
 @pytest.mark.parametrize("outside", [False, True])
-@seeded(1000, first=50)
+@seeded(1000)
 def test_embeddings(
     seed: int,
     outside: bool,
@@ -102,7 +102,7 @@ def test_embeddings(
     hold(kind_of(made).lower(made, graph), values, result, interpreted=False)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_all(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(seed), tflite_builder.Tensor
     shape = tuple(int(each) for each in rng.integers(1, 6, int(rng.integers(1, 5))))

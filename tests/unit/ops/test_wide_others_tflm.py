@@ -17,7 +17,7 @@ def quantized(rng: np.random.Generator, low: float, high: float) -> dict[str, An
 
 
 @pytest.mark.parametrize("code", ["AVERAGE_POOL_2D", "MAX_POOL_2D"])
-@seeded(300, first=60)
+@seeded(300)
 def test_pooling(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(seed), tflite_builder.Tensor
     kernel = [int(rng.integers(1, 5)) for _ in "hw"]
@@ -53,7 +53,7 @@ def test_pooling(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: 
 
 
 @pytest.mark.parametrize("code", ["MEAN", "SUM"])
-@seeded(500, first=60)
+@seeded(500)
 def test_sums(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(1000 + seed), tflite_builder.Tensor
     shape = tuple(int(size) for size in rng.integers(1, 7, int(rng.integers(1, 5))))
@@ -76,7 +76,7 @@ def test_sums(seed: int, code: str, tflite_builder: ModuleType, equals_tflm: Com
     equals_tflm(model, rng)
 
 
-@seeded(300, first=60)
+@seeded(300)
 def test_batch_matmul(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(2000 + seed), tflite_builder.Tensor
     rows, depth, columns = (int(rng.integers(1, 12)) for _ in range(3))

@@ -143,7 +143,7 @@ def test_fully_connected(seed: int, tflite_builder: ModuleType, equals_tflm: Com
     equals_tflm(model, rng)
 
 
-@seeded(300, first=60)
+@seeded(300)
 def test_transpose_conv(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng = np.random.default_rng(3000 + seed)
     kernel, places, image, options = window(rng)

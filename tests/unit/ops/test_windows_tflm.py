@@ -40,7 +40,7 @@ def layer(
     return source, weights, bias, quantized(rng, spread / 200, spread / 20)
 
 
-@seeded(700, first=60)
+@seeded(700)
 def test_transpose_conv(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(seed), tflite_builder.Tensor
     batch, height, width, depth = (int(rng.integers(1, high)) for high in (3, 6, 6, 10))
@@ -125,7 +125,7 @@ def test_grouped_conv_2d(seed: int, tflite_builder: ModuleType, equals_tflm: Com
     equals_tflm(model, rng)
 
 
-@seeded(1000, first=100)
+@seeded(1000)
 def test_resize_bilinear(seed: int, tflite_builder: ModuleType, equals_tflm: Compare) -> None:
     rng, tensor = np.random.default_rng(2000 + seed), tflite_builder.Tensor
     batch, height, width, depth = (int(rng.integers(1, high)) for high in (3, 12, 12, 6))

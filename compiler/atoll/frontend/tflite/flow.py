@@ -1,8 +1,9 @@
 """IF and WHILE of TFLite files: what they run takes their place, so that a network has neither.
 
-Constants decide how often a WHILE turns, and its body is there once for each turn. So is the branch
-of an IF whose condition is known; where a run decides, both are, and SELECT_V2 chooses of their
-results. Values go in and out as bytes, as with TFLM (`CopyOpInputsToSubgraphInputs`).
+Constants decide how often a WHILE turns at most, and its body is there once for each turn. So is
+the branch of an IF whose condition is known; where a run decides, both are, and SELECT_V2 chooses
+of their results, as of those of the turns after which a run may leave a WHILE. Values go in and out
+as bytes, as with TFLM (`CopyOpInputsToSubgraphInputs`).
 """
 
 from collections.abc import Sequence
@@ -25,20 +26,18 @@ MOST_DEPTH = 16
 FLOW = ("IF", "WHILE")
 _STATES = frozenset({"ASSIGN_VARIABLE", "CALL_ONCE"})
 _AGAIN = "convert the model again; the file contradicts itself"
-_FIXED = "export a fixed number of turns: Keras layers of recurrence take unroll=True"
+_BOUNDED = "have the condition end it by a counter too, as maximum_iterations=N does in TensorFlow"
 _SHORTER = "export fewer turns or a smaller body, and run the network several times"
-_STATES_IN = {
-    "IF": ("or does not", "export the branch that is taken, or assign behind what it returns"),
-    "WHILE": ("more than once", "export the loop with the state as one of its values"),
-}
-"""How they run what has states, and what to do instead."""
+_MAYBE = ("or does not", "export what is run, or assign behind what it returns")
+_AGAIN_AND_AGAIN = ("more than once", "export the loop with the state as one of its values")
+"""How IF and WHILE run what has states, and what to do instead."""
 
 
 def with_bodies(model: FileModel) -> FileModel:
     """Return the model without IF and WHILE.
 
     Raises:
-        ModelError: E052, subgraphs do not fit; E054, a run decides on turns, or they are too many.
+        ModelError: E052, subgraphs do not fit; E054, there are too many turns or no end of them.
     """
     if any(op.code in FLOW for op in model.operators):
         return _Flow(model).flat()
@@ -53,7 +52,8 @@ class _Scope:
         number: of the subgraph.
         prefix: what the names of its operators begin with.
         above: the subgraphs that run it, and it.
-        maybe: the operator that may leave it out or run it again, None if there is none.
+        maybe: the operator that may leave it out, None if there is none.
+        again: the operator that runs it more than once, None if there is none.
         values: the tensors of the model in the making that its own are.
     """
 
@@ -61,6 +61,7 @@ class _Scope:
     prefix: str = ""
     above: tuple[int, ...] = (0,)
     maybe: FileOperator | None = None
+    again: FileOperator | None = None
     values: dict[int, int] = field(default_factory=dict)
 
     def name(self, op: FileOperator) -> str:
@@ -100,8 +101,7 @@ class _Flow:
                 results = self._if(op, scope) if op.code == "IF" else self._while(op, scope)
                 scope.values.update(zip(op.outputs, results, strict=True))
                 continue
-            if scope.maybe:
-                _check_states(op, scope.maybe)
+            _check_states(op, scope)
             inputs = tuple(self._read(scope, number) for number in op.inputs)
             outputs = tuple(self._number(scope, number) for number in op.outputs)
             self._made.add(replace(op, inputs=inputs, outputs=outputs))
@@ -169,33 +169,47 @@ class _Flow:
         if len(values) != len(wanted):
             raise _damage(op, f"has {len(values)} inputs and {len(wanted)} outputs")
         values = self._made.alike(op, values, wanted, f"{prefix}_value")
+        leaving: list[tuple[int, list[int]]] = []
         for turn in range(MOST_TURNS + 1):
-            maybe = (scope.maybe or op) if turn else scope.maybe
-            here = replace(scope, number=test, prefix=f"{prefix}_{turn}_cond_", maybe=maybe)
-            if not self._goes_on(op, here, values):
-                return values
+            if turn:
+                scope = replace(scope, again=scope.again or op)
+            here = replace(scope, number=test, prefix=f"{prefix}_{turn}_cond_")
+            condition = self._condition(op, here, values)
+            if (goes_on := self._truth(op, condition)) is False:
+                return self._chosen(leaving, values, prefix)
+            if goes_on is None:
+                leaving.append((condition, values))
+                scope = replace(scope, maybe=scope.maybe or op)
             self._spend(replace(op, name=f"{prefix}_{turn}"))
-            here = replace(scope, number=body, prefix=f"{prefix}_{turn}_", maybe=maybe)
+            here = replace(scope, number=body, prefix=f"{prefix}_{turn}_")
             values = self._called(op, here, values, wanted)
         message = f"{place(op)}: makes more than {MOST_TURNS} turns"
-        raise ModelError("E054", message, remedy=_SHORTER)
+        if leaving:
+            subgraph = self._subgraphs[test]
+            tensor = f"{describe(subgraph.tensors[subgraph.outputs[0]])} of subgraph {test}"
+            message = f"{place(op)}: {tensor} says whether it turns again, only a run knows it, "
+            message += f"and no constant ends it within {MOST_TURNS} turns"
+        raise ModelError("E054", message, remedy=_BOUNDED if leaving else _SHORTER)
 
-    def _goes_on(self, op: FileOperator, scope: _Scope, values: Sequence[int]) -> bool:
-        """Run the condition of a WHILE.
+    def _chosen(
+        self, leaving: Sequence[tuple[int, list[int]]], values: list[int], prefix: str
+    ) -> list[int]:
+        """Return the values at the first of some conditions that is false, else those given.
 
-        Raises:
-            ModelError: E054, only a run knows its result.
+        What a turn computes is right if the run gets there, so that its counter is a constant.
         """
+        for turn, (condition, before) in reversed([*enumerate(leaving)]):
+            pairs = enumerate(zip(values, before, strict=True))
+            names = f"{prefix}_{turn}_select_v2"
+            values = [self._made.chosen(condition, pair, f"{names}_{at}") for at, pair in pairs]
+        return values
+
+    def _condition(self, op: FileOperator, scope: _Scope, values: Sequence[int]) -> int:
+        """Run the condition of a WHILE and return its result."""
         found = self._called(op, scope, values, None)
         if not found:
             raise _damage(op, f"its condition, subgraph {scope.number}, has no result")
-        known = self._truth(op, found[0])
-        if known is None:
-            subgraph = self._subgraphs[scope.number]
-            tensor = f"{describe(subgraph.tensors[subgraph.outputs[0]])} of subgraph {scope.number}"
-            message = f"{place(op)}: {tensor} says whether it turns again, and only a run knows it"
-            raise ModelError("E054", message, remedy=_FIXED)
-        return known
+        return found[0]
 
     def _truth(self, op: FileOperator, number: int) -> bool | None:
         """Return a condition if it is known.
@@ -260,13 +274,16 @@ class _Flow:
         return [self._subgraphs[scope.number].tensors[number] for number in numbers]
 
 
-def _check_states(op: FileOperator, maybe: FileOperator) -> None:
-    """Refuse what changes a state in a branch that may not run, or keeps it from turn to turn."""
+def _check_states(op: FileOperator, scope: _Scope) -> None:
+    """Refuse what changes a state where it may not run, or keeps it from turn to turn."""
     variable = op.code in _STATES
-    kept = bool(op.form and op.form.states) and not variable
-    if kept or (variable and maybe.code == "IF"):
-        how, remedy = _STATES_IN[maybe.code]
-        message = f"{place(op)}: changes a state, and {place(maybe)} runs it {how}"
+    if not (variable or (op.form and op.form.states)):
+        return
+    by, (how, remedy) = scope.maybe, _MAYBE
+    if not by and not variable:
+        by, (how, remedy) = scope.again, _AGAIN_AND_AGAIN
+    if by:
+        message = f"{place(op)}: changes a state, and {place(by)} runs it {how}"
         raise ModelError("E054", message, remedy=remedy)
 
 

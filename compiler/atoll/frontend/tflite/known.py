@@ -5,18 +5,22 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.errors import ModelError
 from atoll.frontend.tflite.checks import is_constant
 from atoll.frontend.tflite.islands import quantized
 from atoll.frontend.tflite.operators import graph_operator, graph_tensor
 from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
-from atoll.ir.graph import ITEM_BYTES, Graph
+from atoll.ir.graph import ITEM_BYTES, Graph, Tensor
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.registry import KINDS
 
 MOST_KNOWN = 1024
 """Numbers that an operator makes when a file is loaded."""
+
+_DECIDED = {"LOGICAL_AND": False, "LOGICAL_OR": True}
+"""Logical operators, and the value of one operand with which any other one changes nothing."""
 
 MOST_READ = 2**16
 """Numbers that it reads for that."""
@@ -100,7 +104,8 @@ def _computed(model: Held, op: FileOperator) -> bytes | None:
     kind, result = KINDS.get(op.kind), model.tensors[op.outputs[0]]
     if result.dtype not in ITEM_BYTES or prod(result.shape) > MOST_KNOWN:
         return None
-    held = all(is_constant(model, tensor) for tensor in inputs)
+    decided = any(_decides(model, op, tensor) for tensor in inputs)
+    held = decided or all(is_constant(model, tensor) for tensor in inputs)
     few = sum(prod(tensor.shape) for tensor in inputs) <= MOST_READ
     if not kind.of_shapes_alone and not (held and few):
         return None
@@ -111,7 +116,21 @@ def _computed(model: Held, op: FileOperator) -> bytes | None:
         graph = Graph("", tuple(tensors), (operator,), (), operator.outputs)
         kind.check(operator, graph)
         operands = graph.operands(operator)
-        given = [tensor.array if tensor and tensor.data else None for tensor in operands]
+        given = [_value(tensor, decided=decided) for tensor in operands]
         (values,) = kind.reference(operator, graph, given)
         return values.tobytes()
     return None
+
+
+def _value(tensor: Tensor | None, *, decided: bool) -> NDArray[np.generic] | None:
+    """Return the value of a constant, any for another operand if the result is decided."""
+    if tensor and not tensor.data and decided:
+        return np.zeros(tensor.shape, np.bool_)
+    return tensor.array if tensor and tensor.data else None
+
+
+def _decides(model: Held, op: FileOperator, operand: FileTensor) -> bool:
+    """Tell whether the result of a logical operator is the same whatever its other operand is."""
+    if op.code not in _DECIDED or operand.dtype != "bool" or not is_constant(model, operand):
+        return False
+    return {bool(each) for each in model.buffers[operand.buffer].data} == {_DECIDED[op.code]}
