@@ -315,7 +315,7 @@ def test_variables(
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["int8", "int16"])
-@seeded(1000)
+@seeded(500)
 def test_lstm(
     seed: int,
     wide: bool,

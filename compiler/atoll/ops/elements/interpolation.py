@@ -6,6 +6,7 @@ TANH follows from it: tanh(x) = 2 * logistic(2 * x) - 1.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Interpolation:
     def results(self, scale: float, values: Integers) -> Integers:
         """Return the results of values with a scale."""
         factor, right = self._factor(scale)
-        base, slope = self._tables()
+        base, slope = _tables(signed=self.signed)
         scaled = (values * factor + ((1 << right) >> 1)) >> right
         distance = np.abs(scaled)
         at = np.minimum(distance >> self.places, ENTRIES - 1)
@@ -54,7 +55,7 @@ class Interpolation:
 
     def placed(self, builder: KernelBuilder, prefix: str = "") -> tuple[Buffer, Buffer]:
         """Give a kernel the tables; they are the same for every scale."""
-        base, slope = self._tables()
+        base, slope = _tables(signed=self.signed)
         return (
             builder.table(f"{prefix}base", base, Type.I16),
             builder.table(f"{prefix}slope", slope, Type.I16),
@@ -94,18 +95,23 @@ class Interpolation:
             factor, right = factor * 2, right + 1
         return int(factor), right
 
-    def _tables(self) -> tuple[Integers, Integers]:
-        """Return the entries less a half of 2^16, and how far it is to the next; the last is 1."""
-        entries = [_entry(at) for at in range(ENTRIES)]
-        slopes = [*np.diff(entries).tolist(), 0]
-        entries[-1] = 2 * _HALF - (1 if self.signed else 2)
-        return np.array(entries, np.int64) - _HALF, np.array(slopes, np.int64)
-
     def _ends(self) -> tuple[int, int, int]:
         """Return what is added from 0 on, what a result is taken from below, and the last shift."""
         if self.signed:
             return (1 << 7) - (1 << 23), (1 << 23) + (1 << 7) - 1, 8
         return 1 << 9, (1 << 25) + (1 << 9) - 1, 10
+
+
+@cache
+def _tables(*, signed: bool) -> tuple[Integers, Integers]:
+    """Return the entries less a half of 2^16, and how far it is to the next; the last is 1."""
+    entries = [_entry(at) for at in range(ENTRIES)]
+    slopes = [*np.diff(entries).tolist(), 0]
+    entries[-1] = 2 * _HALF - (1 if signed else 2)
+    made = np.array(entries, np.int64) - _HALF, np.array(slopes, np.int64)
+    for table in made:
+        table.flags.writeable = False
+    return made
 
 
 def _entry(at: int) -> int:
