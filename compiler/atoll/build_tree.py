@@ -148,15 +148,18 @@ def interface_of(compiled: Compiled) -> ModelInterface:
     soc, graph, plan = compiled.soc, compiled.graph, compiled.plan
 
     def ports(names: tuple[str, ...]) -> tuple[Port, ...]:
-        tensors = map(graph.tensor, names)
+        tensors = [(each, each.quantization) for each in map(graph.tensor, names)]
         return tuple(
             Port(
                 name=each.name,
                 size=each.size,
                 address=seen_by(soc, soc.host, plan.address(each.name)),
                 dtype=each.dtype,
+                shape=each.shape,
+                scale=grid.scales[0] if grid else None,
+                zero_point=grid.zero_points[0] if grid else 0,
             )
-            for each in tensors
+            for each, grid in tensors
         )
 
     arguments = run_arguments(compiled.module, plan, soc)

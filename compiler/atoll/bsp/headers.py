@@ -24,6 +24,7 @@ _C_TYPES = {
     "int64": "int64_t",
     "float32": "float",
 }
+_GRID = ("SCALE", "ZERO_POINT")
 NO_LINE = 255
 """Stands for the interrupt line of an accelerator without an interrupt."""
 
@@ -34,13 +35,16 @@ _LONGEST_WAIT = 2**32 - 1  # cycles; the timer has 32 bits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CPort:
-    """A port as C sees it."""
+    """A port as C sees it; `scale` is "" if its numbers stand for themselves."""
 
     member: str
     macro: str
     type: str
     size: int
     address: int
+    shape: tuple[int, ...]
+    scale: str
+    zero_point: int
 
     @classmethod
     def of(cls, port: Port) -> "_CPort":
@@ -51,6 +55,9 @@ class _CPort:
             type=_C_TYPES[port.dtype],
             size=port.size,
             address=port.address,
+            shape=port.shape,
+            scale="" if port.scale is None else f"{float(port.scale)!r}f",
+            zero_point=port.zero_point,
         )
 
 
@@ -195,7 +202,7 @@ def model_values(model: ModelInterface) -> dict[str, object]:
 def _model_names(prefix: str, model: ModelInterface) -> Iterator[tuple[str, str]]:
     for way, ports in (("input", model.inputs), ("output", model.outputs)):
         for port in ports:
-            for suffix in ("SIZE", "BUFFER"):
+            for suffix in ("SIZE", "BUFFER", *(() if port.scale is None else _GRID)):
                 macro = f"{prefix}_{way.upper()}_{c_name(port.name).upper()}_{suffix}"
                 yield macro, f"{way} '{port.name}'"
     for share in model.shares:

@@ -20,12 +20,18 @@ class Port:
         size: bytes.
         address: of the planned buffer, as the host sees it.
         dtype: a key of `atoll.ir.graph.ITEM_BYTES`.
+        shape: elements per dimension.
+        scale: a number n stands for scale * (n - zero_point), None if it stands for itself.
+        zero_point: likewise.
     """
 
     name: str
     size: int
     address: int
     dtype: str = "int8"
+    shape: tuple[int, ...] = ()
+    scale: float | None = None
+    zero_point: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

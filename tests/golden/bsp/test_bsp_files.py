@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -27,10 +28,19 @@ def model_for(soc: ResolvedSoc) -> ModelInterface:
     origin = work.region.origin
     return ModelInterface(
         name="tiny",
-        inputs=(Port(name="image", size=64, address=origin),),
+        inputs=(
+            Port(
+                name="image",
+                size=64,
+                address=origin,
+                shape=(1, 8, 8, 1),
+                scale=float(np.float32(0.1)),
+                zero_point=-128,
+            ),
+        ),
         outputs=(
             Port(name="scores", size=10, address=origin + 64),
-            Port(name="boxes", size=16, address=origin + 80, dtype="int32"),
+            Port(name="boxes", size=16, address=origin + 80, dtype="int32", shape=(4,)),
         ),
         shares=(
             PoolShare(pool=work.name, workspace=96, constants=0),

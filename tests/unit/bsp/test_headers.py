@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.picorv32 import PICORV32
 
@@ -72,6 +73,28 @@ def test_m8_headers_compile_together_and_twice(
     strict = ("-Wall", "-Wextra", "-Werror", "-pedantic")
     command = (found, f"-std={standard}", *strict, "-fsyntax-only", source.name)
     subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_a_program_can_quantise(
+    tmp_path: Path, make_soc: MakeSoc, host_library: Callable[..., ctypes.CDLL]
+) -> None:
+    """Scales have all bits of float32, the least and the greatest too."""
+    scales = [float(np.float32(scale)) for scale in (1 / 3, 1e-45, 3.4e38)]
+    ports = tuple(
+        Port(name=f"x{at}", size=1, address=0, shape=(1,), scale=scale, zero_point=-128 + at)
+        for at, scale in enumerate(scales)
+    )
+    model = ModelInterface(name="m", inputs=ports, outputs=())
+    (tmp_path / "m.h").write_text(model_header(make_soc(), model))
+    macros = [f"M_INPUT_X{at}" for at in range(len(scales))]
+    (tmp_path / "scales.c").write_text(
+        '#include "m.h"\n'
+        f"const float scales[] = {{{', '.join(f'{each}_SCALE' for each in macros)}}};\n"
+        f"const int zeros[] = {{{', '.join(f'{each}_ZERO_POINT' for each in macros)}}};\n"
+    )
+    library = host_library(tmp_path / "scales.c", include=tmp_path)
+    assert [*(ctypes.c_float * 3).in_dll(library, "scales")] == scales
+    assert [*(ctypes.c_int * 3).in_dll(library, "zeros")] == [-128, -127, -126]
 
 
 def test_m1_a_heap_is_ready_before_the_program_starts(

@@ -11,12 +11,17 @@
 extern "C" {
 #endif
 
+/* int8_t[1][8][8][1], real = SCALE * (value - ZERO_POINT) */
 #define TINY_INPUT_IMAGE_SIZE UINT32_C(64)
 #define TINY_INPUT_IMAGE_BUFFER ((int8_t *)(uintptr_t)UINT32_C(0x60000000))
+#define TINY_INPUT_IMAGE_SCALE 0.10000000149011612f
+#define TINY_INPUT_IMAGE_ZERO_POINT (-128)
 
+/* int8_t */
 #define TINY_OUTPUT_SCORES_SIZE UINT32_C(10)
 #define TINY_OUTPUT_SCORES_BUFFER ((int8_t *)(uintptr_t)UINT32_C(0x60000040))
 
+/* int32_t[4] */
 #define TINY_OUTPUT_BOXES_SIZE UINT32_C(16)
 #define TINY_OUTPUT_BOXES_BUFFER ((int32_t *)(uintptr_t)UINT32_C(0x60000050))
 
