@@ -22,6 +22,9 @@ from atoll.ir.tir import IRModule
 from atoll.ir.walk import executed, externs, runtime_allocations
 from atoll.unit_models import UnitModels
 
+LEVEL = 3
+"""Of optimisation, where none is given."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeapMemory:
@@ -37,12 +40,16 @@ class NativeProgram:
     def __init__(
         self,
         module: IRModule,
-        level: int = 3,
+        level: int | None = None,
         heaps: Mapping[str, HeapMemory] = MappingProxyType({}),
         *,
         branches: bool = False,
     ) -> None:
-        """Compile; `heaps` are by pool, all that the kernels name; see `emit_functions`."""
+        """Compile; `heaps` are by pool, all that the kernels name; see `emit_functions`.
+
+        `level` is of optimisation, `LEVEL` unless given.
+        """
+        level = LEVEL if level is None else level
         machine = host_machine(level)
         source = new_module(module.name, machine)
         overlapping = overlapping_parameters(module)
