@@ -1,6 +1,6 @@
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -136,7 +136,7 @@ class AtollError(Exception):
         remedy: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.faults: tuple[Fault, ...] = (
+        self._found: tuple[Fault, ...] | Callable[[], Iterable[Fault]] = (
             Fault(code=code, message=message, at=at, other=other, remedy=remedy),
         )
 
@@ -148,8 +148,25 @@ class AtollError(Exception):
         """
         first, *rest = _bounded(tuple(faults))
         error = cls(first.code, first.message)
-        error.faults = (first, *rest)
+        error._found = (first, *rest)
         return error
+
+    @classmethod
+    def later(cls, code: str, message: str, find: Callable[[], Iterable[Fault]]) -> "AtollError":
+        """Return an error whose faults are found when they are read, as they take long to find.
+
+        `code` and `message` say little, for those who never ask.
+        """
+        error = cls(code, message)
+        error._found = find
+        return error
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong, at least one thing."""
+        if callable(self._found):
+            self._found = _bounded(tuple(self._found()))
+        return self._found
 
     def about(self, subject: str) -> "AtollError":
         """Return the same faults, each said of `subject`, such as a file or a network."""

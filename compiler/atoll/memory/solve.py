@@ -1,8 +1,9 @@
 """Plan memory: the one way in to every algorithm. The checker accepts what comes out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from atoll.errors import AtollError, PlanError
+from atoll.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
@@ -64,7 +65,7 @@ def plan_memory(
     effort: Effort | None = None,
     observe: Observer = unobserved,
 ) -> MemoryPlan:
-    """Plan `problem` as `solve` does, or explain what does not fit.
+    """Plan `problem` as `solve` does, or explain what does not fit, once somebody reads the error.
 
     `operators` names the operator of each step, for errors.
 
@@ -75,8 +76,12 @@ def plan_memory(
     answer = solve(problem, name=name, effort=effort, observe=observe)
     if isinstance(answer, MemoryPlan):
         return answer
+    raise PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
+
+
+def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
     culprits = fewest(answer, PLANNERS.get(_PROVER)).buffers if answer.proven else ()
-    raise PlanError.all(explain(problem, operators, _trial, culprits))
+    return explain(answer.problem, operators, _trial, culprits)
 
 
 def _trial(problem: Problem) -> Mapping[str, Placement] | None:

@@ -1,12 +1,13 @@
 """Which buffers are named where there is no plan: too many, and not one of them too many."""
 
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
 from tests.effort import cases
 
-from atoll.errors import PlanError
+from atoll.errors import Fault, PlanError
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.effort import Meter
 from atoll.memory.explain import fewest
@@ -51,6 +52,23 @@ def test_m5_the_message_lists_those_to_blame_if_no_crowd_is() -> None:
     assert (
         "these have no plan even without the others: 'early' 5 B, 'between' 5 B, 'late' 3 B\n"
     ) in str(caught.value)
+
+
+def test_nothing_is_explained_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Explaining takes many searches, and a network that is cut to fit discards many errors."""
+    asked: list[Problem] = []
+
+    def explain(problem: Problem, *others: object) -> Iterator[Fault]:
+        asked.append(problem)
+        yield Fault(code="E062", message="it is too small")
+
+    monkeypatch.setattr("atoll.memory.solve.explain", explain)
+    problem = Problem(pools=(POOL,), buffers=(buffer("wide", 11, (0, 1)),))
+    with pytest.raises(PlanError) as caught:
+        plan_memory(problem)
+    assert asked == []
+    assert [str(caught.value), str(caught.value)] == ["error[E062]: it is too small"] * 2
+    assert asked == [problem]
 
 
 @pytest.mark.parametrize("proven", [False, True])

@@ -3,17 +3,24 @@
 Of products with weights, or of entries of two tables.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, log2
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.ops.quantization import Integers
 
 _MOST_PLACES, _LEAST_PLACES, _REACH = 24, 8, 6
 _INT8 = 128
+_INT8_VALUES = np.arange(-_INT8, _INT8, dtype=np.int64)
+_PAIRS = (np.repeat(_INT8_VALUES, 2 * _INT8), np.tile(_INT8_VALUES, 2 * _INT8))
+_TIGHTEST = 256
+_STEPS = product(range(-_REACH, _REACH + 1), repeat=2)
+_AROUND = sorted(_STEPS, key=lambda pair: max(map(abs, pair)))[1:]
+"""Small steps in two directions, the smallest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,32 +109,58 @@ def weighted_sum(
         expected: int64 [256, 256], the result for each pair, of -128 first.
         limits: least and greatest result.
     """
-    values = np.arange(-128, 128, dtype=np.int64)
     furthest = abs(offset) + 128 * sum(map(abs, scales)) + 2
     places = min(_MOST_PLACES, 31 - ceil(log2(furthest)))
     if places < _LEAST_PLACES:
         return None
-    for steps in _around():
-        first, second = (
-            round(scale * 2.0**places) + step for scale, step in zip(scales, steps, strict=True)
-        )
-        sums = np.add.outer(first * values, second * values)
-        start = _start(sums, places, expected, limits)
+    near = tuple(round(scale * 2.0**places) for scale in scales)
+    for first, second in _likely(near, places, expected, limits):
+        start = _start(_sums(first, second), places, expected, limits)
         if start is not None:
             return WeightedSum(first, second, start, places)
     return None
 
 
+def _likely(
+    near: Sequence[int], places: int, expected: Integers, limits: tuple[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Yield weights near the true ones, the nearest first, but for those that surely fail."""
+    yield near[0], near[1]
+    tight = _tightest(_sums(*near), places, expected, limits)
+    left, right, results = (values[tight] for values in (*_PAIRS, expected.ravel()))
+    for steps in _AROUND:
+        first, second = (weight + step for weight, step in zip(near, steps, strict=True))
+        least, most = _starts(first * left + second * right, places, results, limits)
+        if least <= most:
+            yield first, second
+
+
+def _sums(first: int, second: int) -> Integers:
+    return np.add.outer(first * _INT8_VALUES, second * _INT8_VALUES)
+
+
+def _tightest(
+    sums: Integers, places: int, expected: Integers, limits: tuple[int, int]
+) -> NDArray[np.intp]:
+    """Return the pairs that leave a start the least room: others rule hardly any weights out."""
+    above = np.where(expected > limits[0], (expected << places) - sums, -(2**62))
+    below = np.where(expected < limits[1], ((expected + 1) << places) - sums, 2**62)
+    least_room = (np.argpartition(room.ravel(), _TIGHTEST)[:_TIGHTEST] for room in (-above, below))
+    return np.concatenate(list(least_room))
+
+
 def _start(sums: Integers, places: int, expected: Integers, limits: tuple[int, int]) -> int | None:
     """Return what makes the results expected of `sums` before `places` are dropped."""
-    low, high = expected <= limits[0], expected >= limits[1]
-    least = ((expected << places) - sums)[~low].max(initial=-(2**31))
-    most = (((expected + 1) << places) - 1 - sums)[~high].min(initial=2**31 - 1)
-    start = int(least + most) // 2
+    least, most = _starts(sums, places, expected, limits)
+    start = (least + most) // 2
     return start if least <= most and np.abs(sums + start).max() < 2**31 else None
 
 
-def _around() -> Iterator[tuple[int, int]]:
-    """Yield small steps in two directions, the smallest first."""
-    steps = range(-_REACH, _REACH + 1)
-    yield from sorted(product(steps, steps), key=lambda pair: max(map(abs, pair)))
+def _starts(
+    sums: Integers, places: int, expected: Integers, limits: tuple[int, int]
+) -> tuple[int, int]:
+    """Return the least and the greatest start that suit all `sums`; none does if they cross."""
+    low, high = expected <= limits[0], expected >= limits[1]
+    least = ((expected << places) - sums)[~low].max(initial=-(2**31))
+    most = (((expected + 1) << places) - 1 - sums)[~high].min(initial=2**31 - 1)
+    return int(least), int(most)
