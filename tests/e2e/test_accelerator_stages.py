@@ -12,6 +12,7 @@ from atoll.cli import main
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 PLOVER = str(ROOT / "examples" / "10_vector_engine" / "chip.yaml")
+SLOW_RTL = (pytest.mark.rtl, pytest.mark.slow)
 LAGOON = (ROOT / "socs" / "lagoon.yaml").read_text()
 
 IDEA = """
@@ -91,9 +92,9 @@ def test_its_own_rounding_is_what_layers_are_held_against(
     [
         ("--cpu", "native", "--accelerator", "model"),
         ("--cpu", "iss", "--accelerator", "model"),
-        pytest.param(("--cpu", "native"), marks=pytest.mark.rtl),
+        pytest.param(("--cpu", "native"), marks=SLOW_RTL),
         pytest.param(("--cpu", "iss", "--accelerator", "vector=model"), marks=pytest.mark.rtl),
-        pytest.param(("--accelerator", "vector=model"), marks=pytest.mark.rtl),
+        pytest.param(("--accelerator", "vector=model"), marks=SLOW_RTL),
         pytest.param((), marks=pytest.mark.rtl),
     ],
     ids=["native-model", "iss-model", "native-rtl", "iss-mixed", "rtl-model", "rtl"],

@@ -191,6 +191,7 @@ memories:
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_accelerators_in_rtl_take_the_cycles_that_they_take_on_the_chip(tmp_path: Path) -> None:
     (tmp_path / "chip.yaml").write_text(OWN_CODE_MEMORY)
     compiled = compile_file(load_soc(tmp_path / "chip.yaml"), DIGITS)

@@ -33,7 +33,8 @@ def report(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str
     return found
 
 
-@pytest.mark.parametrize("soc", ["lagoon", pytest.param(ISLANDS, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("soc", ["lagoon", ISLANDS])
 def test_operators_are_named_in_the_cycles_of_the_report(
     soc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], vcd_reader: ModuleType
 ) -> None:

@@ -104,7 +104,9 @@ HOW = {
 }
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize(
+    "how", [pytest.param(how, marks=pytest.mark.slow if how == "stand-in" else ()) for how in HOW]
+)
 def test_all_commands_run(
     how: str, chip: Path, network: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,7 +91,7 @@ def test_the_merge_is_synthesisable(ports: int, synthesis: Synthesis) -> None:
 @pytest.mark.parametrize(
     ("name", "clocks", "external_host", "faults"),
     [
-        ("twin", [], False, False),
+        pytest.param("twin", [], False, False, marks=pytest.mark.slow),
         ("twin", ["dsp", "npu_large", "dma"], False, False),
         ("lagoon", [], True, False),
         ("lagoon", [], False, True),

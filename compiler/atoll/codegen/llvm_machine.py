@@ -61,6 +61,7 @@ def host_machine(level: int = 3) -> binding.TargetMachine:
     )
 
 
+@cache
 def host_features() -> str:
     """Return what the host's processor has, without AVX-512, for LLVM.
 

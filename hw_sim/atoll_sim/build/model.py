@@ -103,7 +103,8 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         defines=defines(chip),
         flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
-        make_flags=("OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),
+        optimisation="-O3",
+        make_flags=("OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),
     )
 
 

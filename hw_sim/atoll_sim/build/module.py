@@ -55,6 +55,6 @@ def build_module(
         parameters=parameters,
         flags=tuple(flags),
         compiler_flags="-std=c++20",
-        make_flags=("OPT_FAST=-O1",),
+        optimisation="-O1",
     )
     return built(design, "models/")

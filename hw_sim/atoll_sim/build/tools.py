@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -39,6 +40,12 @@ def faster_compiler() -> tuple[str, ...]:
     """
     if "CXX" in os.environ or sys.platform != "linux":
         return ()
+    return _clang_of_ziglang(os.environ.get("PATH"))
+
+
+@cache
+def _clang_of_ziglang(path: str | None) -> tuple[str, ...]:
+    """Try the clang of ziglang with the g++ that is found in `path`, once."""
     try:
         headers = run(["g++", "-E", "-v", "-x", "c++", os.devnull])
         machine = run(["g++", "-dumpmachine"]).stdout.strip()

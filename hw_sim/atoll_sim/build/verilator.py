@@ -16,6 +16,7 @@ import cocotb_tools.config
 from atoll.cache import cache_folder, only_builder
 from atoll.progress import silent
 from atoll.scratch import temporary_folder
+from atoll_sim.build.precompiled import precompiled
 from atoll_sim.build.tools import call_tool, faster_compiler, make_variables
 from atoll_sim.chip.generate import in_order
 
@@ -51,6 +52,7 @@ class Design:
         parameters: of `top`, with their values in SystemVerilog.
         flags: of Verilator, besides `FLAGS`.
         compiler_flags: of the C++ compiler.
+        optimisation: of what differs between designs, and of `common`.
         make_flags: of the Makefile that Verilator writes.
     """
 
@@ -70,7 +72,8 @@ class Design:
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     flags: tuple[str, ...]
     compiler_flags: str
-    make_flags: tuple[str, ...]
+    optimisation: str
+    make_flags: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[object, ...]:
@@ -79,7 +82,7 @@ class Design:
         compiler = version_of(os.environ.get("CXX", "g++"), os.environ.get("PATH"), self.what)
         return (
             *(*map(str, versions), compiler, *make_variables()),
-            *(FLAGS, self.flags, self.compiler_flags, self.make_flags),
+            *(FLAGS, self.flags, self.compiler_flags, self.optimisation, self.make_flags),
         )
 
     def digest(self) -> str:
@@ -142,10 +145,14 @@ def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
     tell("step 1 of 3, Verilator (kept for later runs)")
     with blame(folder / f"{design.top}.sv"):
         call_tool(tuple(_verilate(folder, design)), design.what)
-    with _shared_runtime(folder / "obj", design):
+    with _shared_runtime(folder / "obj", design) as shared:
         make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", "Vtop.mk"]
-        make += [*design.make_flags, *make_variables(), *faster_compiler()]
+        make += [f"OPT_FAST={design.optimisation}", *design.make_flags, *make_variables()]
         tell("step 2 of 3, C++ compiler (kept for later runs)")
+        if clang := faster_compiler():
+            make += clang
+            read = precompiled(folder / "obj", shared, make, design.what)
+            make += [f"OPT_FAST={' '.join((design.optimisation, *read))}"]
         count = call_tool([*make, "-n"], design.what).count(" -c ")
         before = _objects(folder)
 
@@ -183,8 +190,8 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
 
 
 @contextmanager
-def _shared_runtime(objects: Path, design: Design) -> Iterator[None]:
-    """Exchange object files with the cache that are the same for all that is built alike.
+def _shared_runtime(objects: Path, design: Design) -> Iterator[Path]:
+    """Exchange object files with the folder that is lent: the same for all that is built alike.
 
     They are Verilator's own and those of `Design.common`. It is done before and after the C++
     compiler runs.
@@ -193,7 +200,7 @@ def _shared_runtime(objects: Path, design: Design) -> Iterator[None]:
     shared.mkdir(parents=True, exist_ok=True)
     for kept in shared.glob("*.o"):
         shutil.copyfile(kept, objects / kept.name)
-    yield
+    yield shared
     common = {path.stem for path in design.common}
     for fresh in objects.glob("*.o"):
         alike = fresh.stem in common or fresh.stem.startswith("verilated")
