@@ -40,8 +40,9 @@ class Tools:
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Tools]:
-    """Make up the tools; what they say of their version must not stay for other tests."""
+    """Make up the tools; nothing that they say may stay for other tests."""
     tools = Tools()
+    monkeypatch.setenv("CXX", "g++")  # so that no faster compiler is tried
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
     monkeypatch.setattr("atoll_sim.build.tools.run", tools)
     verilator.version_of.cache_clear()
