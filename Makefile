@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed-run
 DEV    := $(VENV)/.installed-dev
 
+# Commands and simulators that tests start load our modules from bytecode, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo quick test test-all bench synth lint format schemas clean
 
 demo: $(RUN)
