@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from tests.effort import cases
 
 from atoll.errors import PlanError
+from atoll.memory.assignment import Assignment
 from atoll.memory.checker import check
+from atoll.memory.conflicts import conflict_graph
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory
 
@@ -47,7 +49,7 @@ def plans(seeds: range) -> Iterator[MemoryPlan | PlanError]:
 
 
 def assert_sound(seeds: range) -> None:
-    solved = 0
+    solved = tight = 0
     for result in plans(seeds):
         if isinstance(result, PlanError):
             assert {fault.code for fault in result.faults} <= {"E061", "E062"}
@@ -56,7 +58,9 @@ def assert_sound(seeds: range) -> None:
         check(result)
         assert_conflicts_apart(result)
         assert_within_bounds(result)
+        tight += uses_the_least(result)
     assert solved > 0.8 * len(seeds)
+    assert tight > 0.1 * len(seeds)
 
 
 def assert_conflicts_apart(plan: MemoryPlan) -> None:
@@ -82,6 +86,14 @@ def assert_within_bounds(plan: MemoryPlan) -> None:
         ]
         slack = pool.alignment + 31  # an origin that is not aligned costs once
         assert use.peak <= use.bound <= use.used <= min(pool.size, sum(sizes) + slack)
+
+
+def uses_the_least(plan: MemoryPlan) -> bool:
+    """Tell whether a plan uses what some pool surely needs; none uses less."""
+    assignment = Assignment(conflict_graph(plan.problem))
+    pairs = [(plan.use[name].used, assignment.least(name)) for name in plan.use]
+    assert all(used >= least for used, least in pairs)
+    return any(used == least > 0 for used, least in pairs)
 
 
 def test_m3_plans_are_sound() -> None:

@@ -48,7 +48,7 @@ class Assignment:
         costs: of each buffer, what it costs in each of its pools.
         options: of each buffer, the pools that could hold it alone, the best first.
         weights: of each clique, the bytes that each member surely adds.
-        cliques_of: of each buffer, the numbers of its cliques.
+        needs: of each buffer, the numbers of its cliques, each with the bytes that it adds.
         cuts: what does not fit together, as far as was found out.
     """
 
@@ -66,10 +66,10 @@ class Assignment:
         ]
         whole = Packing(graph, graph.problem.pools[0], tuple(range(len(graph.buffers))))
         self.weights = [whole.weights(clique, rounded=False) for clique in graph.cliques]
-        self.cliques_of: list[list[int]] = [[] for _ in graph.buffers]
-        for number, clique in enumerate(graph.cliques):
-            for buffer in clique:
-                self.cliques_of[buffer].append(number)
+        self.needs: list[list[tuple[int, int]]] = [[] for _ in graph.buffers]
+        for number, weights in enumerate(self.weights):
+            for buffer, weight in weights.items():
+                self.needs[buffer].append((number, weight))
         self.cuts: list[Cut] = []
 
     def cost(self, homes: Homes) -> int:
@@ -95,6 +95,20 @@ class Assignment:
                 if part and (not found or len(part) < len(found)):
                     found = part
         return found
+
+    def least(self, pool: str) -> int:
+        """Return bytes that `pool` surely needs, if the others keep their sizes.
+
+        Of each clique, what is too much for the other pools of its members.
+        """
+        most = 0
+        for weights in self.weights:
+            for pools in {frozenset(self.costs[buffer]) for buffer in weights}:
+                if pool in pools:
+                    inside = sum(w for b, w in weights.items() if self.costs[b].keys() <= pools)
+                    others = sum(self.sizes[each] for each in pools if each != pool)
+                    most = max(most, inside - others)
+        return most
 
     def cheapest(self) -> Homes | None:
         """Return every buffer's best pool, if the live bytes then fit and no cut forbids it."""
@@ -127,8 +141,7 @@ class _State:
         """Give `buffer` a home, if that is possible."""
         problem = self._problem
         free = self.free[pool]
-        cliques = problem.cliques_of[buffer]
-        if any(free[c] < problem.weights[c][buffer] for c in cliques):
+        if not self.has_room(buffer, pool):
             return False
         self.homes[buffer] = pool
         if any(
@@ -139,15 +152,23 @@ class _State:
         ):
             del self.homes[buffer]
             return False
-        for c in cliques:
-            free[c] -= problem.weights[c][buffer]
+        for clique, weight in problem.needs[buffer]:
+            free[clique] -= weight
+        return True
+
+    def has_room(self, buffer: int, pool: str) -> bool:
+        """Tell whether the bytes of `buffer` are free in every clique."""
+        free = self.free[pool]
+        for clique, weight in self._problem.needs[buffer]:  # noqa: SIM110
+            if free[clique] < weight:
+                return False
         return True
 
     def give_back(self, buffer: int) -> None:
         """Undo `take`."""
         pool = self.homes.pop(buffer)
-        for c in self._problem.cliques_of[buffer]:
-            self.free[pool][c] += self._problem.weights[c][buffer]
+        for clique, weight in self._problem.needs[buffer]:
+            self.free[pool][clique] += weight
 
 
 class _Branching:
@@ -204,13 +225,8 @@ class _Branching:
         return spent + self._crowding(wanted)
 
     def _open(self, buffer: int) -> list[str]:
-        problem, state = self._problem, self._state
-        cliques = problem.cliques_of[buffer]
-        return [
-            pool
-            for pool in problem.options[buffer]
-            if all(state.free[pool][c] >= problem.weights[c][buffer] for c in cliques)
-        ]
+        has_room = self._state.has_room
+        return [pool for pool in self._problem.options[buffer] if has_room(buffer, pool)]
 
     def _crowding(self, wanted: Mapping[int, tuple[str, int]]) -> int:
         """Return what it costs at least to move bytes out of pools where too many want to be."""

@@ -16,6 +16,7 @@ class ConflictGraph:
             so is every pair that conflicts.
         nearer: bytes by which the second buffer has to be above the first if it is above it,
             where that is not the size of the first.
+        overlapping: the buffers in `nearer`.
         pools: the candidate pools of each buffer that the problem has.
     """
 
@@ -23,6 +24,7 @@ class ConflictGraph:
     neighbours: tuple[tuple[int, ...], ...]
     cliques: tuple[tuple[int, ...], ...]
     nearer: Mapping[tuple[int, int], int]
+    overlapping: frozenset[int]
     pools: tuple[tuple[str, ...], ...]
 
     @property
@@ -53,11 +55,13 @@ def conflict_graph(problem: Problem) -> ConflictGraph:
             live.remove(number)
         growing = starts
     there = {pool.name for pool in problem.pools}
+    nearer = _nearer(problem, neighbours)
     return ConflictGraph(
         problem=problem,
         neighbours=tuple(tuple(sorted(each)) for each in neighbours),
         cliques=tuple(crowds),
-        nearer=_nearer(problem, neighbours),
+        nearer=nearer,
+        overlapping=frozenset(number for pair in nearer for number in pair),
         pools=tuple(
             tuple(pool for pool in buffer.pools if pool in there) for buffer in problem.buffers
         ),

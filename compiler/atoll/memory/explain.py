@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import accumulate
 
 from atoll.errors import Fault
+from atoll.memory.assignment import Assignment
+from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter
 from atoll.memory.greedy import UNLIMITED
 from atoll.memory.problem import Answer, Buffer, Infeasible, Placement, PoolSpace, Problem
@@ -142,11 +144,12 @@ def _beside(pools: Sequence[PoolSpace]) -> str:
 
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     """Return the new sizes with which `search` succeeds: of one pool if one is enough."""
-    single = {pool.name: size for pool in problem.pools if (size := _growth(problem, pool, search))}
-    if single:
-        sizes = {pool.name: pool.size for pool in problem.pools}
-        best = min(single, key=lambda name: single[name] - sizes[name])
-        return {best: single[best]}
+    best, most = {}, UNLIMITED
+    for pool in problem.pools:
+        if size := _growth(problem, pool, search, pool.size + most):
+            best, most = {pool.name: size}, size - pool.size - 1
+    if best:
+        return best
     unlimited = {pool.name: UNLIMITED for pool in problem.pools}
     placements = search(_resized(problem, unlimited))
     assert placements is not None, "every buffer has a pool without limit"
@@ -163,7 +166,7 @@ def _trimmed(problem: Problem, search: Search, ends: Mapping[str, int]) -> Mappi
         part = _resized(problem, tight)
         if search(part) is None:
             small = next(each for each in part.pools if each.name == pool.name)
-            tight[pool.name] = _growth(part, small, search) or roomy[pool.name]
+            tight[pool.name] = _growth(part, small, search, UNLIMITED) or roomy[pool.name]
         roomy = tight
     return {pool.name: roomy[pool.name] for pool in problem.pools if roomy[pool.name] > pool.size}
 
@@ -174,23 +177,25 @@ def _resized(problem: Problem, sizes: Mapping[str, int]) -> Problem:
     return replace(problem, pools=tuple(pools))
 
 
-def _growth(problem: Problem, pool: PoolSpace, search: Search) -> int | None:
-    """Return a small size of `pool` with which everything fits, None if there is none."""
+def _growth(problem: Problem, pool: PoolSpace, search: Search, most: int) -> int | None:
+    """Return a small size of `pool` with which everything fits, None if none up to `most` does."""
 
     def used(size: int) -> int | None:
         placements = search(_resized(problem, {pool.name: size}))
         return None if placements is None else _ends(problem, placements)[pool.name]
 
-    fits = used(UNLIMITED)
+    fits = used(most)
     if fits is None:
         return None
-    fails = pool.size
+    least = Assignment(conflict_graph(problem)).least(pool.name)
+    fails, trial = max(pool.size, least - 1), least
     for _ in range(_TRIALS):
         if fits - fails <= 1:
             break
-        middle = (fits + fails) // 2
-        smaller = used(middle)
-        fits, fails = (fits, middle) if smaller is None else (smaller, fails)
+        if not fails < trial < fits:
+            trial = (fits + fails) // 2
+        smaller = used(trial)
+        fits, fails = (fits, trial) if smaller is None else (smaller, fails)
     return fits
 
 

@@ -59,19 +59,25 @@ class Shelf:
                 offset = end + -(origin + end) % alignment
         return offset
 
-    def _taken(self, number: int) -> Iterator[tuple[int, int]]:
-        """Yield the offsets at which a buffer would clash with one that is placed."""
-        offsets, nearer, buffers = self.offsets, self.graph.nearer, self.graph.buffers
+    def _taken(self, number: int) -> list[tuple[int, int]]:
+        """Return the offsets at which a buffer would clash with one that is placed."""
+        graph, offsets = self.graph, self.offsets
+        nearer, buffers = graph.nearer, graph.buffers
         size = buffers[number].size
-        for other in self.graph.neighbours[number]:
+        if number not in graph.overlapping:
+            return [
+                (offsets[other] - size + 1, offsets[other] + buffers[other].size)
+                for other in graph.neighbours[number]
+                if other in offsets
+            ]
+        taken = []
+        for other in graph.neighbours[number]:
             if other in offsets:
-                offset = offsets[other]
-                below, above = size, buffers[other].size
-                if nearer:
-                    below = nearer.get((number, other), below)
-                    above = nearer.get((other, number), above)
+                below = nearer.get((number, other), size)
+                above = nearer.get((other, number), buffers[other].size)
                 if below + above > 1:
-                    yield offset - below + 1, offset + above
+                    taken.append((offsets[other] - below + 1, offsets[other] + above))
+        return taken
 
 
 def orders(graph: ConflictGraph, keys: Iterable[Order] = ORDERS) -> Iterator[list[int]]:
