@@ -17,6 +17,9 @@ from atoll.errors import AtollError, UsageError
 
 Member = TypeVar("Member")
 
+_OWN: dict[tuple[str, str], object] = {}
+"""Atoll's own members that were loaded, by group and name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registry(Generic[Member]):
@@ -49,6 +52,8 @@ class Registry(Generic[Member]):
             UsageError: E094; there is none of that name.
             AtollError: E041, it cannot be loaded; E110, it is not what its interface asks.
         """
+        if (self.group, name) in _OWN:
+            return cast("Member", _OWN[self.group, name])
         entry = self.own.get(name) or registered(self.group).get(name)
         if entry is None:
             remedy = f"use one of {', '.join(self.names())}"
@@ -57,7 +62,9 @@ class Registry(Generic[Member]):
         if wrong := self._lacks(member):
             message = f"{self.noun} '{name}' ('{entry}') {wrong}"
             raise AtollError("E110", message, remedy=plugins.CORRECT_MEMBER)
-        if name not in self.own and self._runs_code:
+        if name in self.own:
+            _OWN[self.group, name] = member
+        elif self._runs_code:
             member = plugins.Guarded(f"{self.noun} '{name}'", member)
         return cast("Member", member)
 

@@ -263,7 +263,7 @@ class Stages:
                 movers=copiers,
             )
             for overlapped in overlaps.ways(module):
-                verify(overlapped)
+                verify(overlapped, module)
                 problem = build_problem(overlapped, soc, self.taken)
                 answer = solve(problem, name=options.algorithm, effort=options.effort)
                 if isinstance(answer, MemoryPlan):

@@ -1,6 +1,7 @@
 """Machine code that was made before; LLVM is loaded for no other reason."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import llvmlite
@@ -20,5 +21,10 @@ def kept_code(module: ir.Module, target: str, level: int, make: Callable[[], byt
         level: of optimisation.
         make: compiles `module`.
     """
-    name = name_of(llvmlite.__version__, _MACHINE.read_bytes(), target, str(level), str(module))
+    name = name_of(llvmlite.__version__, _pipeline(), target, str(level), str(module))
     return kept(f"machine_code/{name}", make)
+
+
+@cache
+def _pipeline() -> bytes:
+    return _MACHINE.read_bytes()

@@ -65,10 +65,12 @@ def run_passes(
     program: Program, observe: Observer, passes: Sequence[Pass] | None = None
 ) -> Program:
     """Run passes, all if none are given, and verify the result of each."""
+    accepted = None
     for each in PASSES if passes is None else passes:
         before = program.module
         program = each.run(program)
-        verify(program.module)
+        verify(program.module, accepted)
+        accepted = program.module
         verify_scopes(program.module, ScopeNames.of(program.soc))
         each.holds(before, program.module)
         observe(each.name, program.module)

@@ -1,5 +1,6 @@
 """Each rule of the loop program: one edit of a good module breaks it and is reported."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,32 @@ def test_broken_rule(rule: str, old: str, new: str, message: str) -> None:
         text = text.replace("  let wide", "  for n in 0 .. 2 {}\n  let wide")
     with pytest.raises(ProgramError) as caught:
         verify(parse_module(text))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("smooth", "scratch[i] = sext.i32(x[i])", "scratch[i] = x[i]", "stores an i8 to 'scratch'"),
+        ("halved", "x: i32) -> i32 {", "x: i32, y: i32) -> i32 {", "does not match the signature"),
+    ],
+)
+def test_a_function_is_read_again_if_it_or_what_it_calls_is_another(
+    good: IRModule, name: str, old: str, new: str, message: str
+) -> None:
+    """Of an accepted module, a function is made anew and all others stay."""
+    assert old in GOOD
+    edited = parse_module(GOOD.replace(old, new)).functions
+    mixed = replace(
+        good,
+        functions=tuple(
+            other if other.name == name else one
+            for one, other in zip(good.functions, edited, strict=True)
+        ),
+    )
+    verify(good, good)
+    with pytest.raises(ProgramError) as caught:
+        verify(mixed, good)
     assert message in str(caught.value)
 
 
