@@ -52,7 +52,14 @@ def idea(tmp_path: Path) -> str:
     return str(chip)
 
 
-@pytest.mark.parametrize("cpu", ["native", "iss", pytest.param("rtl", marks=pytest.mark.rtl)])
+@pytest.mark.parametrize(
+    "cpu",
+    [
+        "native",
+        pytest.param("iss", marks=pytest.mark.slow),
+        pytest.param("rtl", marks=pytest.mark.rtl),
+    ],
+)
 def test_a_description_runs(idea: str, cpu: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = layers(ran(capsys, idea, "--cpu", cpu))
     devices = {name: each["device"] for name, each in found.items()}
@@ -93,7 +100,7 @@ def test_its_own_rounding_is_what_layers_are_held_against(
         ("--cpu", "native", "--accelerator", "model"),
         ("--cpu", "iss", "--accelerator", "model"),
         pytest.param(("--cpu", "native"), marks=SLOW_RTL),
-        pytest.param(("--cpu", "iss", "--accelerator", "vector=model"), marks=pytest.mark.rtl),
+        pytest.param(("--cpu", "iss", "--accelerator", "vector=model"), marks=SLOW_RTL),
         pytest.param(("--accelerator", "vector=model"), marks=SLOW_RTL),
         pytest.param((), marks=pytest.mark.rtl),
     ],
@@ -109,6 +116,7 @@ def test_a_vector_engine_without_a_data_port(
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_a_model_takes_the_time_of_the_hardware(capsys: pytest.CaptureFixture[str]) -> None:
     hardware = layers(ran(capsys, PLOVER))
     models = layers(ran(capsys, PLOVER, "--accelerator", "model"))

@@ -34,6 +34,7 @@ def row(capsys: pytest.CaptureFixture[str], core: str, *columns: str) -> dict[st
     return dict(found["cells"])
 
 
+@pytest.mark.slow
 def test_a_row_with_firmware(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("unicorn")
     cells = row(capsys, "cortex_m3", "compile", "link", "stack", "c", "rtl", "iss")

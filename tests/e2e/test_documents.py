@@ -19,7 +19,7 @@ TUTORIALS = [ROOT / "docs" / name for name in ("first-chip.md", "own-accelerator
 DOCUMENTS = sorted(
     {ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/README.md")} - {*TUTORIALS}
 )
-LONG = {ROOT / "docs" / name for name in ("waves.md", "function-units.md")}
+LONG = {ROOT / "docs" / name for name in ("cores.md", "function-units.md", "waves.md")}
 """Documents whose commands build models that no other test needs."""
 
 

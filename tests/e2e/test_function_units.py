@@ -197,6 +197,7 @@ endmodule
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_cv_x_if_is_exact(folder: Path, capsys: Capture) -> None:
     """The same unit answers the eXtension interface of CV32E40X, at once and late."""
     for name in ("dot4.yaml", "own_kernels.yaml"):

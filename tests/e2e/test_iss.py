@@ -71,7 +71,7 @@ def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize(
     "core",
-    ["picorv32", "cortex_m33", *(pytest.param(f"cortex_m{n}", marks=SLOW) for n in ("0plus", 4))],
+    ["picorv32", *(pytest.param(f"cortex_m{n}", marks=SLOW) for n in ("0plus", 4, 33))],
 )
 def test_networks_with_everything_on_the_core(shared_models: Path, network: str, core: str) -> None:
     compiled = compile_file(

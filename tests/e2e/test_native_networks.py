@@ -12,7 +12,9 @@ from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 
 
-@pytest.mark.parametrize("soc", ["lagoon", "atoll2", "twin"])
+@pytest.mark.parametrize(
+    "soc", ["lagoon", *(pytest.param(soc, marks=pytest.mark.slow) for soc in ("atoll2", "twin"))]
+)
 @pytest.mark.parametrize("accelerators", [True, False], ids=["model", "none"])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_layer_equals_the_goldens(

@@ -258,6 +258,7 @@ def test_k2_a_network_with_sixty_four_live_buffers_runs_within_its_limit(
     assert outcome.report.stack["cpu"].limit == 4096
 
 
+@pytest.mark.slow
 def test_k2_a_network_whose_live_buffers_fit_nowhere_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -63,6 +63,7 @@ def test_each_buffer_that_is_swapped_early_is_noticed(model: Path) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_the_campaign_plants_them(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,9 @@ def shuffled(value: Any, chance: random.Random) -> Any:
     return {key: shuffled(value[key], chance) for key in keys}
 
 
-@pytest.mark.parametrize("name", ["lagoon", "atoll2", "twin"])
+@pytest.mark.parametrize(
+    "name", ["lagoon", *(pytest.param(name, marks=pytest.mark.slow) for name in ("atoll2", "twin"))]
+)
 def test_d4_shuffled_keys_give_identical_chips(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"order of {name}")
     data = plain(read_yaml(SOCS / f"{name}.yaml"))

@@ -123,7 +123,9 @@ def loaded(folder: Path, seed: int) -> Graph | None:
         return None
 
 
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize(
+    "group", [0, 1, *(pytest.param(group, marks=pytest.mark.slow) for group in (2, 3))]
+)
 def test_values_stay(group: int, tmp_path: Path) -> None:
     soc = load_soc(chip_of(tmp_path, group))
     several = 0

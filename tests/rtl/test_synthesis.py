@@ -15,7 +15,7 @@ from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.chip.sources import found
 
-pytestmark = pytest.mark.rtl
+pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
 LANES = ("InputLanes", "OutputLanes", "WeightRows", "DataBytes", "Requantisers", "Vector")
 REEFS = [

@@ -137,6 +137,7 @@ def test_an_operator_in_c(
     assert "3 of 3 layers bit-exact" in out, out
 
 
+@pytest.mark.slow
 def test_c_on_several_cores_and_as_source(
     installed: Installed, halved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
