@@ -24,7 +24,7 @@ SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
 ISLANDS = str(ROOT / "tests" / "data" / "islands_dma.yaml")
 OPERATORS = 3
 
-pytestmark = pytest.mark.rtl
+pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
 
 def report(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -33,7 +33,6 @@ def report(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("soc", ["lagoon", ISLANDS])
 def test_operators_are_named_in_the_cycles_of_the_report(
     soc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], vcd_reader: ModuleType
@@ -97,7 +96,6 @@ def test_of_two_networks_each_has_its_own_names(tmp_path: Path, vcd_reader: Modu
     assert texts[0] == (time_of(plan_chip(chip), first), layer.operator)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not can_write_fst(), reason="needs the headers of zlib and LZ4")
 def test_fst_is_smaller_and_the_same_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
