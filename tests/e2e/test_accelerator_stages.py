@@ -52,14 +52,7 @@ def idea(tmp_path: Path) -> str:
     return str(chip)
 
 
-@pytest.mark.parametrize(
-    "cpu",
-    [
-        "native",
-        pytest.param("iss", marks=pytest.mark.slow),
-        pytest.param("rtl", marks=pytest.mark.rtl),
-    ],
-)
+@pytest.mark.parametrize("cpu", ["native", "iss", pytest.param("rtl", marks=pytest.mark.rtl)])
 def test_a_description_runs(idea: str, cpu: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = layers(ran(capsys, idea, "--cpu", cpu))
     devices = {name: each["device"] for name, each in found.items()}

@@ -46,7 +46,7 @@ CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "far_code": ("lagoon", ("memories.flash.read_latency=6",)),
 }
 
-OFTEN = ("lagoon", "twin")
+SHIPPED = ("lagoon", "atoll2", "twin")
 """Their models are built for other tests as well; the others are for `make test-all`."""
 
 pytestmark = pytest.mark.rtl
@@ -136,7 +136,7 @@ def test_p1_an_addition_takes_sixty_cycles_an_element() -> None:
 
 @pytest.mark.parametrize(
     "chip",
-    [pytest.param(chip, marks=() if chip in OFTEN else pytest.mark.slow) for chip in CHIPS],
+    [pytest.param(chip, marks=() if chip in SHIPPED else pytest.mark.slow) for chip in CHIPS],
 )
 def test_p1_cycles_of_engines_are_near_the_estimate(chip: str) -> None:
     compiled, report = measured(*CHIPS[chip], DIGITS, None, accelerators=True)
@@ -226,7 +226,6 @@ def test_p1_estimates_hold_for_layers_that_nothing_was_fitted_to() -> None:
     assert abs(found.worst.error) < 0.15
 
 
-@pytest.mark.slow
 def test_p1_estimates_hold_for_networks_whose_activations_are_far_away() -> None:
     """Most layers have theirs in two memories, one of which answers after 16 cycles."""
     found = compare("shoal", UNSEEN)

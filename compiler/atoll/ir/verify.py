@@ -29,17 +29,20 @@ def verify(module: IRModule, accepted: IRModule | None = None) -> None:
 
 
 def _functions(module: IRModule, accepted: IRModule | None) -> Iterator[Fault]:
-    known = {*map(id, accepted.functions)} if accepted and _same_library(module, accepted) else {}
+    known = {*_with_library(accepted)} if accepted else set[tuple[int, ...]]()
     defined: dict[str, PrimFunc] = {}
-    for function in module.functions:
+    for function, what in zip(module.functions, _with_library(module), strict=True):
         if function.name in defined:
             yield ill_formed(f"function '{function.name}'", "is defined twice")
-        if id(function) not in known:
+        if what not in known:
             yield from function_faults(function, defined)
         defined[function.name] = function
 
 
-def _same_library(module: IRModule, accepted: IRModule) -> bool:
-    """Tell whether two modules have the same functions of scalars, which others call."""
-    libraries = [[id(each) for each in m.functions if each.result] for m in (module, accepted)]
-    return libraries[0] == libraries[1]
+def _with_library(module: IRModule) -> Iterator[tuple[int, ...]]:
+    """Yield what tells each function apart, and the functions of scalars that it may call."""
+    library: tuple[int, ...] = ()
+    for function in module.functions:
+        yield id(function), *library
+        if function.result:
+            library = *library, id(function)

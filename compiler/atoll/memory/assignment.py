@@ -4,7 +4,7 @@ Branch and bound over buffers. The bound lets every buffer have its best pool, a
 costs to move the bytes out that are too many at one moment, split as if buffers were divisible.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.memory.build_plan import Homes
@@ -87,13 +87,11 @@ class Assignment:
         where it fails.
         """
         found: list[int] = []
-        for weights in self.weights:
-            for pools in {frozenset(self.costs[buffer]) for buffer in weights}:
-                inside = [buffer for buffer in weights if self.costs[buffer].keys() <= pools]
-                excess = sum(weights[b] for b in inside) - sum(self.sizes[p] for p in pools)
-                part = _fewest(inside, weights, excess)
-                if part and (not found or len(part) < len(found)):
-                    found = part
+        for weights, pools in self._crowds():
+            excess = sum(weights.values()) - sum(self.sizes[pool] for pool in pools)
+            part = _fewest([*weights], weights, excess)
+            if part and (not found or len(part) < len(found)):
+                found = part
         return found
 
     def least(self, pool: str) -> int:
@@ -101,14 +99,19 @@ class Assignment:
 
         Of each clique, what is too much for the other pools of its members.
         """
-        most = 0
+        needs = (
+            sum(weights.values()) - sum(self.sizes[each] for each in pools if each != pool)
+            for weights, pools in self._crowds()
+            if pool in pools
+        )
+        return max((0, *needs))
+
+    def _crowds(self) -> Iterator[tuple[Mapping[int, int], frozenset[str]]]:
+        """Yield bytes by member of a clique that has no pools but those of one of them."""
         for weights in self.weights:
             for pools in {frozenset(self.costs[buffer]) for buffer in weights}:
-                if pool in pools:
-                    inside = sum(w for b, w in weights.items() if self.costs[b].keys() <= pools)
-                    others = sum(self.sizes[each] for each in pools if each != pool)
-                    most = max(most, inside - others)
-        return most
+                inside = {b: w for b, w in weights.items() if self.costs[b].keys() <= pools}
+                yield inside, pools
 
     def cheapest(self) -> Homes | None:
         """Return every buffer's best pool, if the live bytes then fit and no cut forbids it."""
@@ -140,7 +143,6 @@ class _State:
     def take(self, buffer: int, pool: str) -> bool:
         """Give `buffer` a home, if that is possible."""
         problem = self._problem
-        free = self.free[pool]
         if not self.has_room(buffer, pool):
             return False
         self.homes[buffer] = pool
@@ -153,11 +155,11 @@ class _State:
             del self.homes[buffer]
             return False
         for clique, weight in problem.needs[buffer]:
-            free[clique] -= weight
+            self.free[pool][clique] -= weight
         return True
 
     def has_room(self, buffer: int, pool: str) -> bool:
-        """Tell whether the bytes of `buffer` are free in every clique."""
+        """Tell whether the bytes of `buffer` are free in every clique; a generator is slower."""
         free = self.free[pool]
         for clique, weight in self._problem.needs[buffer]:  # noqa: SIM110
             if free[clique] < weight:

@@ -168,6 +168,13 @@ def test_a_function_is_read_again_if_it_or_what_it_calls_is_another(
     assert message in str(caught.value)
 
 
+def test_a_function_is_read_again_if_what_it_calls_comes_later(good: IRModule) -> None:
+    late = sorted(good.functions, key=lambda each: each.name == "halved")
+    assert [*good.functions] != late
+    with pytest.raises(ProgramError, match="halved"):
+        verify(replace(good, functions=tuple(late)), good)
+
+
 def test_lanes_compute_what_they_have(good: IRModule) -> None:
     lanes = GOOD.replace(LOOP, f"{LANES} let k = @halved((i + sext.i32(x[(i + 0)])))")
     assert lanes != GOOD
