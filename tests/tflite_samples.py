@@ -94,6 +94,11 @@ def conv_add_conv(builder: ModuleType) -> Any:
     )
 
 
+def long_convolution(builder: ModuleType) -> Any:
+    """Make a pointwise convolution of 16 million products."""
+    return _Network(builder, (1, 16, 16, 256)).finished(lambda net: net.conv(net.input, 256))
+
+
 def branches(builder: ModuleType, width: int = 16) -> Any:
     """Make two chains of two convolutions and a chain of two poolings, over one input, added up.
 

@@ -85,6 +85,8 @@ def judged(
         expected = oracle.run_tflm(model, inputs)
     except oracle.RefusedError as fault:
         return Verdict(Ending.ORACLE_REFUSED, str(fault))
+    if len(outputs) < len(expected):
+        return Verdict(Ending.FALSE_FINDING, f"ended early: {'; '.join(report.notes)}")
     for number, (wanted, found) in enumerate(zip(expected, outputs, strict=True)):
         actual = oracle.file_outputs(model, graph, found)
         for tensor, ours, theirs in zip(model.outputs, actual, wanted, strict=True):

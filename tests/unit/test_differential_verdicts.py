@@ -91,6 +91,20 @@ def test_a_violation_of_a_right_run_is_a_false_finding(monkeypatch: pytest.Monke
     assert "by cpu" in verdict.detail
 
 
+def test_a_run_that_ends_early_is_a_false_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = run.judge
+
+    def early(*given: Any) -> run.Outcome:
+        outcome = ended(*given)
+        report = replace(outcome.report, notes=("the simulation was stopped: stall",))
+        return replace(outcome, report=report, outputs=outcome.outputs[:-1])
+
+    monkeypatch.setattr(run, "judge", early)
+    verdict = verdict_on(quantize_once())
+    assert verdict.ending is Ending.FALSE_FINDING
+    assert "ended early: the simulation was stopped: stall" in verdict.detail
+
+
 def test_a_refusal_without_a_documented_reason_is_a_false_finding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.errors import SimulationError
-from atoll.pipeline import Compiled
+from atoll.pipeline import Compiled, expected
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample
@@ -20,9 +20,12 @@ from atoll_sim.simulate.firmware import data_taken
 from atoll_sim.simulate.pace import keep_speed, pace_of
 from atoll_sim.simulate.session import simulate
 from atoll_sim.simulate.stand_ins import StandIns
-from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
+from atoll_sim.trace.simulation import MAX_CYCLES, STALL_CYCLES, Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names
+
+SLACK = 4
+"""How many times its estimate a run may take."""
 
 
 class RtlSession:
@@ -101,11 +104,26 @@ def requests_for(
     `beats` is as in `shadow_table`.
     """
     first, *others = (request_for(each, elves, (), executable, folder) for each in models)
-    return replace(
+    whole = replace(
         first,
         samples=tuple(_bytes(each) for turn in zip(*samples, strict=True) for each in turn),
         more=tuple(turn for other in others for turn in other.turns),
         table=_table(models, elves, beats=beats),
+    )
+    return _patient(whole, models)
+
+
+def _patient(request: SimRequest, models: Sequence[Compiled]) -> SimRequest:
+    """Let a simulation take several times as long as is estimated, and be silent for one run.
+
+    An accelerator tells nothing while it goes through a list, which may be the whole network.
+    """
+    runs = [sum(each.cycles for each in expected(model).values()) for model in models]
+    turns = len(request.samples) // len(models)
+    return replace(
+        request,
+        max_cycles=MAX_CYCLES + SLACK * turns * sum(runs),
+        stall_cycles=STALL_CYCLES + SLACK * max(runs),
     )
 
 
@@ -134,7 +152,7 @@ def request_for(
 ) -> SimRequest:
     """State what to simulate: every operator's results are read back when it ends."""
     entry = compiled.module.entry
-    return SimRequest(
+    request = SimRequest(
         executable=executable,
         elves=tuple(elves),
         soc=compiled.soc,
@@ -146,6 +164,7 @@ def request_for(
         table=_table((compiled,), elves),
         snapshots={step.number: _buffers(compiled, step.writes) for step in entry.steps},
     )
+    return _patient(request, (compiled,))
 
 
 def _table(models: Sequence[Compiled], elves: Sequence[Path], *, beats: bool = True) -> ShadowTable:

@@ -72,6 +72,10 @@ class Recorded:
         return f"waves: {size}, cycles {self.first:,} to {self.last:,}{stopped}"
 
 
+MAX_CYCLES = 10**10
+STALL_CYCLES = 10**8
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimRequest:
     """A simulation to run.
@@ -107,8 +111,8 @@ class SimRequest:
     states: tuple[Buffer, ...] = ()
     table: "ShadowTable | None" = None
     more: tuple[Turn, ...] = ()
-    max_cycles: int = 10**10
-    stall_cycles: int = 10**8
+    max_cycles: int = MAX_CYCLES
+    stall_cycles: int = STALL_CYCLES
     max_seconds: float = 3600.0
     windows: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     waves: Recording | None = None
