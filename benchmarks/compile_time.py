@@ -25,12 +25,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
 from rich.table import Table
 
 from atoll.cli.output import as_command
 from atoll.scratch import temporary_folder
 from benchmarks.large_networks import NETWORKS
+from benchmarks.shown import console
 
 ROUNDS = 3
 CACHE = "ATOLL_CACHE"
@@ -62,7 +62,7 @@ def main() -> int:
         taken(_atoll(DIGITS, folder))
         for name, path in _networks(arguments.networks, folder):
             table.add_row(name, *measured(path, folder, arguments.rounds))
-    Console().print(table)
+    console().print(table)
     return 0
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from atoll.estimate.network import estimates_of
@@ -24,6 +23,7 @@ from atoll.samples import random_sample
 from atoll_sim.run import run_models
 from benchmarks.estimate_constants import constants
 from benchmarks.estimate_layers import random_network
+from benchmarks.shown import console
 
 NOWHERE = Source("", b"", Path())
 DATA = Path(__file__).parents[1] / "tests" / "data"
@@ -189,12 +189,12 @@ def main() -> int:
     parser.add_argument("--calibrate", action="store_true", help="measure the constants instead")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
-    console = Console()
+    shown = console()
     if arguments.calibrate:
         table = Table("constant", "is", "measured")
         for constant in constants():
             table.add_row(constant.name, f"{constant.now:,}", f"{constant.measured:,}")
-        console.print(table)
+        shown.print(table)
         return 0
     networks = arguments.networks or [DIGITS]
     if arguments.random:
@@ -204,8 +204,8 @@ def main() -> int:
         print(json.dumps([asdict(each) for each in found], indent=2))
         return 0
     for each in found if arguments.layers else ():
-        console.print(layer_table(each))
-    console.print(network_table(found))
+        shown.print(layer_table(each))
+    shown.print(network_table(found))
     return 0
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
 from rich.table import Table
 from tests import tflite_builder
 from tests.differential.case import case_of
@@ -26,6 +25,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import random_sample
 from atoll.scratch import temporary_folder
 from atoll_sim.run import AcceleratorKind, run_models
+from benchmarks.shown import console
 
 CHIP, LEAST = "lagoon", 3000
 
@@ -41,7 +41,7 @@ def main() -> int:
     for kind, ratios in sorted(measured(seeds).items()):
         cells = (f"{part(ratios):.2f}" for part in (median, min, max))
         table.add_row(kind, str(len(ratios)), *cells)
-    Console().print(table)
+    console().print(table)
     return 0
 
 

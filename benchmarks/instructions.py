@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from atoll.ir.graph import Graph, Operator
@@ -28,6 +27,7 @@ from atoll_sim.iss import run as iss
 from atoll_sim.iss.engines import modelled
 from atoll_sim.qemu import run as qemu
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from benchmarks.shown import console
 from benchmarks.small_program import linked
 from benchmarks.small_program import request as request_of
 
@@ -172,7 +172,7 @@ def main() -> int:
         table.add_row(
             kind, f"{row['macs']:,}", f"{ours:.2f}", f"{plain:.2f}", f"{ours / plain:.2f}"
         )
-    Console().print(table)
+    console().print(table)
     return 0
 
 

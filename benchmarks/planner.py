@@ -15,8 +15,6 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from rich.console import Console
-
 from atoll.children import started
 from atoll.cli.output import as_command
 from atoll.errors import ToolchainError
@@ -29,6 +27,7 @@ from atoll.memory.solve import solve
 from atoll.scratch import temporary_folder
 from benchmarks.planner_tables import Gap, Instance, gap_table, instance_table
 from benchmarks.random_cuts import random_cuts
+from benchmarks.shown import console
 
 HEIGHT = 1 << 20
 COUNTS = (25, 50, 100, 200, 400)
@@ -70,14 +69,14 @@ def main() -> int:
             )
         )
         return 0
-    console = Console(highlight=False)
+    shown = console()
     state = (
         f"compiled or loaded in {loading:.2f} s" if compiled else "not compiled: in plain Python"
     )
-    console.print(f"exact search {state}")
+    shown.print(f"exact search {state}")
     if instances:
-        console.print(instance_table(instances))
-    console.print(gap_table(found))
+        shown.print(instance_table(instances))
+    shown.print(gap_table(found))
     return 0
 
 

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from rich.console import Console
 from rich.table import Table
 
 from atoll.build_tree import build
@@ -36,6 +35,7 @@ from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
+from benchmarks.shown import console
 
 ROUNDS = 5
 SAMPLES = 8
@@ -80,7 +80,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps({"rounds": ROUNDS, "rows": [as_json(row) for row in rows]}, indent=2))
     else:
-        Console(highlight=False).print(table(compiled, rows))
+        console().print(table(compiled, rows))
     return 0
 
 

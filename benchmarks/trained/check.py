@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from atoll.cli.output import as_command
@@ -27,6 +26,7 @@ from atoll.resolve import load_soc
 from atoll_sim.dataset.host_network import HostNetwork
 from atoll_sim.dataset.labelled import quantise
 from benchmarks.compile_time import POOLS, SIZES
+from benchmarks.shown import console
 from benchmarks.trained.oracles import operator_steps, run_onnx, run_tflm
 from benchmarks.trained.samples import Array
 
@@ -67,7 +67,7 @@ def main() -> int:
         table.add_row(*row.cells)
         print(*row.cells, sep=" | ", flush=True)
         fine &= row.fine
-    Console(width=200).print(table)
+    console().print(table)
     return 0 if fine else 1
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.e2e.test_targets import DIGITS, objects
+from tests.e2e.test_targets import objects
 
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 
+DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 PROGRAM = Path(__file__).with_name("cortex_m55.c")
 SCRIPT = """SECTIONS {
   .text 0 : { KEEP(*(.vectors)) *(.text*) *(.rodata*) }
@@ -30,7 +31,7 @@ PIPES = ("-serial", "none", "-semihosting-config", "enable=on,target=native")
 @pytest.mark.skipif(shutil.which(GCC[0]) is None, reason=f"needs {GCC[0]}")
 @pytest.mark.skipif(shutil.which(QEMU[0]) is None, reason=f"needs {QEMU[0]}")
 def test_vectors_give_the_bytes_of_the_reference(tmp_path: Path) -> None:
-    folder = objects(tmp_path / "out", "cortex_m55", "armv8.1-m.main+mve")
+    folder = objects(tmp_path / "out", "cortex_m55", "armv8.1-m.main+mve", network=DIGITS)
     graph = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(accelerators=False)).graph
     (sample,) = random_sample(graph)
     image = ",".join(map(str, sample["image"].ravel()))

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
+from tests import tflite_builder
 from tests.cores import described
+from tests.tflite_samples import conv_add_conv
 
 from atoll.cache import cache_folder
 from atoll.cli import main
@@ -22,7 +24,6 @@ from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 
-DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 PAIRS = [
     (core, isa)
     for core in known_cores()
@@ -40,35 +41,43 @@ LINKERS = {
 }
 FIRMWARE = """
 #include "atoll_port.h"
-#include "digits_int8.h"
+#include "conv_add_conv.h"
 void atoll_trace_begin(int32_t device, int32_t number) { (void)device, (void)number; }
 void atoll_trace_end(int32_t device, int32_t number) { (void)device, (void)number; }
 int32_t atoll_guard_check(int32_t status) { return status; }
 float scale(float x) { return x * 0.5f; }
-int32_t classify(const int8_t *image, int8_t *scores);
-int32_t classify(const int8_t *image, int8_t *scores) {
-  const struct digits_int8_inputs inputs = {.image = image};
-  const struct digits_int8_outputs outputs = {.softmax_9_out = scores};
-  return digits_int8_run(&inputs, &outputs);
+int32_t convolve(const int8_t *image, int8_t *result);
+int32_t convolve(const int8_t *image, int8_t *result) {
+  const struct conv_add_conv_inputs inputs = {.act = image};
+  const struct conv_add_conv_outputs outputs = {.conv_2d_2_out = result};
+  return conv_add_conv_run(&inputs, &outputs);
 }
 """
 PROGRAM = """
 #include <stdio.h>
 #include <stdint.h>
-int32_t classify(const int8_t *image, int8_t *scores);
-static int8_t image[64], scores[10];
+int32_t convolve(const int8_t *image, int8_t *result);
+static int8_t image[1024], result[256];
 uint8_t atoll_pool_private[65536] __attribute__((aligned(16)));
 uint8_t atoll_pool_shared[65536] __attribute__((aligned(16)));
 int main(void) {
-  if (fread(image, 1, sizeof image, stdin) != sizeof image || classify(image, scores)) return 1;
-  return fwrite(scores, 1, sizeof scores, stdout) != sizeof scores;
+  if (fread(image, 1, sizeof image, stdin) != sizeof image || convolve(image, result)) return 1;
+  return fwrite(result, 1, sizeof result, stdout) != sizeof result;
 }
 """
 
 
-def objects(folder: Path, core: str, isa: str, *more: str) -> Path:
-    """Build digits for a core; return the folder."""
-    words = ["build", "lagoon", str(DIGITS), "--objects", "--no-accelerators", "-o", str(folder)]
+def written(folder: Path) -> Path:
+    """Write the network beside `folder`."""
+    path = folder.parent / "conv_add_conv.tflite"
+    path.write_bytes(tflite_builder.write(conv_add_conv(tflite_builder)))
+    return path
+
+
+def objects(folder: Path, core: str, isa: str, *more: str, network: Path | None = None) -> Path:
+    """Build a network, a small one unless named, for a core; return the folder."""
+    path = network or written(folder)
+    words = ["build", "lagoon", str(path), "--objects", "--no-accelerators", "-o", str(folder)]
     words += ["--set", f"devices.cpu.core={core}", "--set", f"devices.cpu.isa={isa}", *more]
     assert main(words) == 0
     return folder
@@ -98,7 +107,7 @@ def linked(folder: Path, isa: str, abi: str) -> str:
         emulation = LINKERS[elf["e_machine"]][elf.elfclass]
     needs = json.loads((folder / "objects.json").read_text())["objects"][0]["needs"]
     given = [f"--defsym={name}=0x20000000" for name in needs if name.startswith("atoll_pool_")]
-    parts = ("firmware.o", "digits_int8.o", "-r", "-o", "all.o")
+    parts = ("firmware.o", "conv_add_conv.o", "-r", "-o", "all.o")
     return zig("ld.lld", "-m", emulation, *given, *parts, folder=folder).stderr
 
 
@@ -125,13 +134,13 @@ def test_a_host_runs_its_objects(tmp_path: Path) -> None:
     folder = objects(tmp_path / "out", "x86_64", "x86-64")
     (folder / "firmware.c").write_text(FIRMWARE)
     (folder / "program.c").write_text(PROGRAM)
-    parts = ("program.c", "firmware.c", "digits_int8.o", "-o", "program")
+    parts = ("program.c", "firmware.c", "conv_add_conv.o", "-o", "program")
     command = ["gcc", "-O1", "-Wl,-z,noexecstack", *parts]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    graph = compile_file(load_soc("lagoon"), DIGITS).graph
+    graph = compile_file(load_soc("lagoon"), written(folder)).graph
     (sample,) = random_sample(graph)
     expected = reference.run(graph, sample)
-    data = sample["image"].tobytes()
+    data = sample["act"].tobytes()
     made = subprocess.run([folder / "program"], input=data, capture_output=True, check=True)
-    scores = np.frombuffer(made.stdout, np.int8)
-    assert scores.tolist() == expected["softmax_9_out"].reshape(-1).tolist()
+    result = np.frombuffer(made.stdout, np.int8)
+    assert result.tolist() == expected["conv_2d_2_out"].reshape(-1).tolist()

@@ -12,11 +12,11 @@ from atoll.kept import kept, name_of
 _MACHINE = Path(__file__).with_name("llvm_machine.py")
 
 
-def kept_code(module: ir.Module, target: str, level: int, make: Callable[[], bytes]) -> bytes:
+def kept_code(module: ir.Module | str, target: str, level: int, make: Callable[[], bytes]) -> bytes:
     """Return the object file of a module, from the cache if it was made before.
 
     Args:
-        module: complete.
+        module: complete, or its text.
         target: tells processor, features and ABI apart.
         level: of optimisation.
         make: compiles `module`.

@@ -60,11 +60,12 @@ class NativeProgram:
             _add_allocator()
         self._models = UnitModels()
         self._callbacks = [*_bound(module, self._models), *_linked(module)]
+        text = str(source)  # once, for it is slow to make
         code = kept_code(
-            source,
+            text,
             f"{binding.get_host_cpu_name()} {host_features()}",
             level,
-            lambda: machine.emit_object(optimized(source, machine, level)),
+            lambda: machine.emit_object(optimized(text, machine, level)),
         )
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))

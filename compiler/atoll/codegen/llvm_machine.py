@@ -94,8 +94,10 @@ def aimed(module: ir.Module, machine: binding.TargetMachine) -> ir.Module:
     return module
 
 
-def optimized(module: ir.Module, machine: binding.TargetMachine, level: int) -> binding.ModuleRef:
-    """Parse, verify and optimise at -O`level`."""
+def optimized(
+    module: ir.Module | str, machine: binding.TargetMachine, level: int
+) -> binding.ModuleRef:
+    """Parse, verify and optimise a module, or its text, at -O`level`."""
     parsed = binding.parse_assembly(str(module))
     parsed.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=level)
