@@ -12,6 +12,7 @@ import pytest
 from tests.effort import seeded
 from tests.flow_samples import ROWS, Flow, branched, looped
 
+from atoll.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
@@ -65,6 +66,33 @@ def test_a_body_is_there_for_each_turn(turns: int, tflite_builder: ModuleType, h
     names = [op.name for op in graph.operators]
     assert names[:turns] == [f"while_0_{turn}_fully_connected_0" for turn in range(turns)]
     assert [op.kind for op in graph.operators[turns:]] == ["reshape"] * (2 - turns)
+
+
+@pytest.mark.parametrize("size", [3, 8])
+@pytest.mark.parametrize("part", ["counter", "limit", "step"])
+def test_a_constant_of_another_size_is_refused(
+    part: str, size: int, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    model = looped(tflite_builder, turns=3)
+
+    def damaged(each: Any) -> Any:
+        longer = (
+            replace(tensor, data=np.ones(size, np.int8))
+            if tensor.data is not None and tensor.dtype == "int32"
+            else tensor
+            for tensor in each.tensors
+        )
+        return replace(each, tensors=tuple(longer))
+
+    test, body = model.others
+    if part == "counter":
+        model = damaged(model)
+    else:
+        others = (damaged(test), body) if part == "limit" else (test, damaged(body))
+        model = replace(model, others=others)
+    (tmp_path / "model.tflite").write_bytes(tflite_builder.write(model))
+    with pytest.raises(ModelError, match=r"E05[25]"):
+        load_tflite(tmp_path / "model.tflite")
 
 
 def test_a_run_may_leave_a_loop(tflite_builder: ModuleType, tmp_path: Path, tflm: Oracle) -> None:

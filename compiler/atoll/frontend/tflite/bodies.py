@@ -1,18 +1,19 @@
 """A model in the making, in which the operators of several subgraphs follow each other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
-from atoll.errors import ModelError
-from atoll.frontend.tflite.checks import describe, is_constant, place
+from atoll.errors import Fault, ModelError
+from atoll.frontend.tflite.checks import constant_faults, describe, is_constant, place
 from atoll.frontend.tflite.edges import RESHAPE
 from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.frontend.tflite.known import Known, known_values
 from atoll.frontend.tflite.names import operator_name
 from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
+from atoll.ir.graph import ITEM_BYTES
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2
 from atoll.ops.tflite_form import TfliteForm
@@ -20,6 +21,16 @@ from atoll.ops.tflite_form import TfliteForm
 _OF_ONE = frozenset({*FUNCTIONS, "QUANTIZE"})
 _NO_LIST = "export without a list of results: Keras layers of recurrence take unroll=True"
 _REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
+
+
+def damaged_constants(model: FileModel) -> Iterator[Fault]:
+    """Yield what is wrong with the bytes of constants, of all subgraphs."""
+    for number, tensors in enumerate((model.tensors, *(each.tensors for each in model.others))):
+        for tensor in tensors:
+            shaped = tensor.dtype in ITEM_BYTES and min(tensor.shape, default=1) > 0
+            if shaped and is_constant(model, tensor):
+                where = f"{describe(tensor)} of subgraph {number}" if number else describe(tensor)
+                yield from constant_faults(model, tensor, where)
 
 
 class Bodies(Known):

@@ -118,7 +118,7 @@ def _tensors(model: FileModel) -> Iterator[Fault]:
         yield from faults
         yield from _quantization(tensor, where)
         if not faults:
-            yield from _constant(model, tensor, where)
+            yield from constant_faults(model, tensor, where)
 
 
 def _first_places(model: FileModel) -> dict[int, str]:
@@ -216,7 +216,8 @@ def _channels(tensor: FileTensor) -> int:
     return tensor.shape[tensor.axis] if 0 <= tensor.axis < len(tensor.shape) else 1
 
 
-def _constant(model: FileModel, tensor: FileTensor, where: str) -> Iterator[Fault]:
+def constant_faults(model: Held, tensor: FileTensor, where: str) -> Iterator[Fault]:
+    """Require the bytes of a constant, whose type is known."""
     if tensor.buffer >= len(model.buffers):
         message = f"{where}: names buffer {tensor.buffer}; there are {len(model.buffers)}"
         yield _damage(message)

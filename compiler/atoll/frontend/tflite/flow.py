@@ -12,7 +12,7 @@ from math import prod
 
 from atoll.errors import ModelError
 from atoll.frontend.names import identifier
-from atoll.frontend.tflite.bodies import Bodies
+from atoll.frontend.tflite.bodies import Bodies, damaged_constants
 from atoll.frontend.tflite.checks import describe, is_constant, place
 from atoll.frontend.tflite.reader import FileModel, FileOperator, FileSubgraph, FileTensor
 
@@ -39,9 +39,11 @@ def with_bodies(model: FileModel) -> FileModel:
     Raises:
         ModelError: E052, subgraphs do not fit; E054, there are too many turns or no end of them.
     """
-    if any(op.code in FLOW for op in model.operators):
-        return _Flow(model).flat()
-    return model
+    if not any(op.code in FLOW for op in model.operators):
+        return model
+    if faults := [*damaged_constants(model)]:
+        raise ModelError.all(faults)
+    return _Flow(model).flat()
 
 
 @dataclass(frozen=True)
