@@ -27,8 +27,7 @@ def damaged_constants(model: FileModel) -> Iterator[Fault]:
     """Yield what is wrong with the bytes of constants, of all subgraphs."""
     for number, tensors in enumerate((model.tensors, *(each.tensors for each in model.others))):
         for tensor in tensors:
-            shaped = tensor.dtype in ITEM_BYTES and min(tensor.shape, default=1) > 0
-            if shaped and is_constant(model, tensor):
+            if tensor.dtype in ITEM_BYTES and min(tensor.shape, default=1) > 0:
                 where = f"{describe(tensor)} of subgraph {number}" if number else describe(tensor)
                 yield from constant_faults(model, tensor, where)
 
