@@ -43,7 +43,7 @@ def network(
     return Graph("built", (x, *held, y), (op,), ("x",), ("y",))
 
 
-@pytest.mark.parametrize("channels", [2, 5])
+@pytest.mark.parametrize("channels", [1, 2, 5])
 def test_factors_of_rows(channels: int) -> None:
     rng = np.random.default_rng(channels)
     factors, offsets = rng.normal(0, 30, (2, channels, 1))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from atoll.errors import Fault
 from atoll.ir.expressions import add, binary, cast, clamp, multiply, select, subtract
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
@@ -77,7 +77,8 @@ class LayerNormalization(ByRow):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Sum each row and its squares, then go through it again."""
         source, (shift, added) = graph.tensor(op.inputs[0]), _numbers(op)
-        depth, each = source.shape[-1], _rows(required(op, graph, 1))
+        of_rows = len(required(op, graph, 1).shape) == 2
+        depth, each = source.shape[-1], source.shape[-2] if of_rows else 1
         builder = KernelBuilder(op, graph)
         x, factors, offsets = (
             builder.input(at, name) for at, name in enumerate(("x", "factors", "offsets"))
@@ -101,7 +102,7 @@ class LayerNormalization(ByRow):
                 far = subtract(multiply(x.wide(add(base, i)), depth), mean)
                 scaled = multiply(cast(far, Type.I64), root)
                 normal = builder.let("normal", binary(Operation.SHR, add(scaled, half), right))
-                place = row if each > 1 else i
+                place = row if of_rows else i
                 product = multiply(normal, cast(factors.wide(place), Type.I64))
                 offset = cast(offsets.wide(place), Type.I64)
                 offset = binary(Operation.SHL, offset, shift - OFFSET_PLACES)
@@ -162,11 +163,6 @@ def _rounded(x: Integers, right: Integers) -> Integers:
     """Shift to the right, halves up."""
     moved: Integers = (x + (np.int64(1) << (right - 1))) >> right
     return moved
-
-
-def _rows(factors: Tensor) -> int:
-    """Return how many rows have factors of their own."""
-    return factors.shape[0] if len(factors.shape) == 2 else 1
 
 
 def _numbers(op: Operator) -> tuple[int, int]:
