@@ -2,7 +2,8 @@
 
 Run as ``python -m benchmarks.checkouts OTHER [MODEL ...] [--soc SOC]``. Both simulate with the
 shadow memory and without Python; each builds model and firmware with its own sources. Commits
-differ in the cycles of a network, so that the time of one inference stands beside the speed.
+differ in the cycles of a network, so that the time of one inference stands beside the speed. They
+differ in what happens in a cycle too: with ``--cores-alone`` no accelerator works in either.
 """
 
 import argparse
@@ -10,13 +11,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from atoll.build_tree import build
 from atoll.cli.output import as_command
-from atoll.pipeline import compile_file
+from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
@@ -45,19 +47,23 @@ def main() -> int:
     parser.add_argument("other", type=Path, help="folder of the other checkout")
     parser.add_argument("models", type=Path, nargs="*", default=[DIGITS], help="networks")
     parser.add_argument("--soc", default="lagoon", help="chip: a shipped name or a YAML file")
+    parser.add_argument("--cores-alone", action="store_true", help="accelerators do nothing")
     parser.add_argument("--prepare", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.prepare:
-        prepare(arguments.soc, arguments.models[0], arguments.prepare)
+        options = BuildOptions(accelerators=not arguments.cores_alone)
+        prepare(arguments.soc, arguments.models[0], arguments.prepare, options)
         return 0
     for model in arguments.models:
-        compare(arguments.other.resolve(), arguments.soc, model.resolve())
+        words = [str(model.resolve()), "--soc", arguments.soc]
+        words += ["--cores-alone"] if arguments.cores_alone else []
+        print(f"{model.stem} on {arguments.soc}, {compared(arguments.other.resolve(), words)}")
     return 0
 
 
-def prepare(soc: str, model: Path, folder: Path) -> None:
+def prepare(soc: str, model: Path, folder: Path, options: BuildOptions) -> None:
     """Build all that a simulation needs in `folder`, and write its command there."""
-    compiled = compile_file(load_soc(soc), model)
+    compiled = compile_file(load_soc(soc), model, options)
     executable = build_model(compiled.soc)
     firmware = build((compiled,), folder / "build").firmware
     write_image(firmware.elves, compiled.soc, folder / "image.bin")
@@ -68,17 +74,17 @@ def prepare(soc: str, model: Path, folder: Path) -> None:
     (folder / COMMAND).write_text(json.dumps(list(map(str, words))))
 
 
-def compare(other: Path, soc: str, model: Path) -> None:
-    """Print medians of both, and of the ratios of each round."""
+def compared(other: Path, words: Sequence[str]) -> str:
+    """Return medians of both, and of the ratios of each round."""
     with temporary_folder() as folder:
         ours, theirs = (
-            prepared(root, soc, model, folder / name)
+            prepared(root, words, folder / name)
             for root, name in ((HERE, "ours"), (other, "theirs"))
         )
         rounds = [(speed(ours), speed(theirs)) for _ in range(ROUNDS)]
     rates = [tuple(each.cycles / each.seconds for each in both) for both in rounds]
-    print(
-        f"{model.stem} on {soc}, medians of {ROUNDS} rounds: "
+    return (
+        f"medians of {ROUNDS} rounds: "
         f"{median(rate for rate, _ in rates):,.0f} cycles/s, "
         f"other {median(rate for _, rate in rates):,.0f}, "
         f"ratio {median(mine / peer for mine, peer in rates):.2f}; "
@@ -88,13 +94,12 @@ def compare(other: Path, soc: str, model: Path) -> None:
     )
 
 
-def prepared(root: Path, soc: str, model: Path, folder: Path) -> list[str]:
+def prepared(root: Path, words: Sequence[str], folder: Path) -> list[str]:
     """Let the sources of `root` prepare `folder`, and return the command of the simulation."""
     folder.mkdir()
     search = os.pathsep.join(map(str, (root / "compiler", root / "hw_sim")))
-    words = [sys.executable, __file__, str(root), str(model), "--soc", soc, "--prepare"]
-    environment = {**os.environ, "PYTHONPATH": search}
-    subprocess.run([*words, str(folder)], check=True, env=environment)
+    command = [sys.executable, __file__, str(root), *words, "--prepare", str(folder)]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": search})
     return list(json.loads((folder / COMMAND).read_text()))
 
 
