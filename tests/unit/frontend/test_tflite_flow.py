@@ -20,6 +20,7 @@ from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import run_models
 
+OTHER = {"shares": 9999, "dtype": "float16"}
 Values = np.ndarray[Any, Any]
 Compare = Callable[[Any, np.random.Generator], None]
 Oracle = Callable[..., Values]
@@ -70,8 +71,8 @@ def test_a_body_is_there_for_each_turn(turns: int, tflite_builder: ModuleType, h
 
 @pytest.mark.parametrize(
     "damage",
-    [{"data": np.ones(3, np.int8)}, {"data": np.ones(8, np.int8)}, {"shares": 9999}],
-    ids=["short", "long", "elsewhere"],
+    [{"data": np.ones(3, np.int8)}, {"data": np.ones(8, np.int8)}, {"shares": 9999}, OTHER],
+    ids=["short", "long", "elsewhere", "of another type"],
 )
 @pytest.mark.parametrize("part", ["counter", "limit", "step"])
 def test_a_damaged_constant_is_refused(

@@ -27,7 +27,8 @@ def damaged_constants(model: FileModel) -> Iterator[Fault]:
     """Yield what is wrong with the bytes of constants, of all subgraphs."""
     for number, tensors in enumerate((model.tensors, *(each.tensors for each in model.others))):
         for tensor in tensors:
-            if tensor.dtype in ITEM_BYTES and min(tensor.shape, default=1) > 0:
+            sized = tensor.dtype in ITEM_BYTES and min(tensor.shape, default=1) > 0
+            if sized or tensor.buffer >= len(model.buffers):
                 where = f"{describe(tensor)} of subgraph {number}" if number else describe(tensor)
                 yield from constant_faults(model, tensor, where)
 
