@@ -82,9 +82,12 @@ def test_other_content_is_another_model(tools: Tools) -> None:
 def test_modules_that_differ_in_parameters_share_the_runtime(tools: Tools, tmp_path: Path) -> None:
     rtl = [tmp_path / "top.sv"]
     rtl[0].write_text("module top #(parameter int Depth = 1); endmodule\n")
-    models = {build_module("top", rtl, {"Depth": depth}, {}) for depth in (1, 2)}
-    assert (len(models), tools.builds()) == (2, 2)
-    assert len(list((tmp_path / "runtime").iterdir())) == 1
+    one = build_module("top", rtl, {"Depth": 1}, {})
+    shared = {*(tmp_path / "runtime").iterdir()}
+    assert shared
+    assert build_module("top", rtl, {"Depth": 2}, {}) != one
+    assert tools.builds() == 2
+    assert {*(tmp_path / "runtime").iterdir()} == shared
 
 
 @pytest.mark.parametrize("damage", ["truncated", "no marker", "odd marker", "no model"])
