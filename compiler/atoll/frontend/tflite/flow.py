@@ -37,7 +37,8 @@ def with_bodies(model: FileModel) -> FileModel:
     """Return the model without IF and WHILE.
 
     Raises:
-        ModelError: E052, subgraphs do not fit; E054, there are too many turns or no end of them.
+        ModelError: E052, subgraphs do not fit, or constants are damaged; E054, there are too many
+            turns or no end of them.
     """
     if not any(op.code in FLOW for op in model.operators):
         return model
