@@ -238,13 +238,15 @@ class ChannelSums:
         """Add products to their sums, two at once where registers allow it.
 
         A core that multiplies slowly need not wait for one of them, and where instructions may
-        have two bytes, those that add come in pairs: what follows begins with a word.
+        have two bytes, those that add come in pairs: what follows begins with a word. Vectors
+        multiply and add in one instruction.
 
         Args:
             products: a sum, and the factors of what is added to it.
         """
         remaining = iter(products)
-        while pair := tuple(islice(remaining, self.registers.ahead)):
+        ahead = self.registers.ahead if self._lanes == 1 else 1
+        while pair := tuple(islice(remaining, ahead)):
             made = [self.builder.let("product", multiply(*factors)) for _, *factors in pair]
             for (total, *_), product in zip(pair, made, strict=True):
                 total[0] = add(total[0], product)
