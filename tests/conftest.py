@@ -13,6 +13,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 
 TESTS = Path(__file__).parent
+pytest_plugins = ("tests.skips",)
 SHARED = TESTS.parent.parent / "shared"
 
 
