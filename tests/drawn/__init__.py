@@ -1,0 +1,4 @@
+"""Networks that are drawn from TFLite's schema, whatever Atoll's table of operators says.
+
+The second generator beside tests/differential, written without looking at it; both share nothing.
+"""
