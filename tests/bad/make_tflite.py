@@ -161,6 +161,7 @@ FILES: dict[str, bytes] = {
         0, options={**good().operators[0].options, "FusedActivationFunction": 4}
     ),
     "axis_scales": with_tensor(FILTER, scales=(0.01, 0.02), zero_points=(0, 0)),
+    "bias_scale": with_tensor(BIAS, scales=(0.05, 0.1, 0.15)),
     "constant_output": write(replace(good(), outputs=(SHARES, FILTER))),
     "cycle": with_operator(0, inputs=(RESHAPED, FILTER, BIAS)),
     "dynamic_shape": with_tensor(X, shape=(1, -1, 4, 2)),
