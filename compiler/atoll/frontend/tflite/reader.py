@@ -125,14 +125,14 @@ class FileModel:
 
     Attributes:
         subgraphs: how many there are.
-        signatures: what the file calls its functions.
+        signatures: numbers of subgraphs, by what the file calls them.
         chosen: the user chose one of them; others count for nothing.
         others: the subgraphs behind the first.
     """
 
     version: int
     subgraphs: int
-    signatures: tuple[str, ...]
+    signatures: Mapping[str, int]
     buffers: tuple[FileBuffer, ...]
     tensors: tuple[FileTensor, ...]
     operators: tuple[FileOperator, ...]
@@ -199,7 +199,7 @@ def _model(model: Any, codes: tuple[str, ...], forms: Forms) -> FileModel:
     return FileModel(
         version=model.Version(),
         subgraphs=model.SubgraphsLength(),
-        signatures=tuple(functions(model)),
+        signatures=functions(model),
         buffers=tuple(_buffer(buffer) for buffer in _all(model, "Buffers")),
         tensors=first.tensors,
         operators=first.operators,
