@@ -161,16 +161,17 @@ FILES: dict[str, bytes] = {
         0, options={**good().operators[0].options, "FusedActivationFunction": 4}
     ),
     "axis_scales": with_tensor(FILTER, scales=(0.01, 0.02), zero_points=(0, 0)),
+    "bias_scale": with_tensor(BIAS, scales=(0.05, 0.1, 0.15)),
     "constant_output": write(replace(good(), outputs=(SHARES, FILTER))),
     "cycle": with_operator(0, inputs=(RESHAPED, FILTER, BIAS)),
     "dynamic_shape": with_tensor(X, shape=(1, -1, 4, 2)),
     "empty": b"",
+    "empty_dimension": with_tensor(X, shape=(1, 0, 4, 2)),
     "external_buffer": write(replace(good(), buffer_offset=4096)),
     "float": with_types("float32"),
     "huge_shape": with_tensor(X, shape=(WIDE, WIDE, 4, 2)),
     "identifier": b"\x1c\x00\x00\x00TFL2" + write(good())[8:],
     "if_state": assigned_in_a_branch(),
-    "input_twice": write(replace(good(), inputs=(X, X))),
     "nan_scale": with_tensor(CONV, scales=(float("nan"),)),
     "negative_scale": with_tensor(X, scales=(-0.05,)),
     "no_options": with_operator(2, table=""),
@@ -181,7 +182,6 @@ FILES: dict[str, bytes] = {
     "two_signatures": write(
         replace(good(), subgraphs=2, signatures=(("encode", 0), ("decode", 1)))
     ),
-    "two_subgraphs": write(replace(good(), subgraphs=2)),
     "uint8": with_types("uint8"),
     "unsupported": unsupported_operators(),
     "unused_float_input": unused_float_input(),

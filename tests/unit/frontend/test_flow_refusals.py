@@ -49,7 +49,7 @@ def faults(model: Any, builder: ModuleType, folder: Path) -> list[str]:
 
 WHERE = "operator 0 (WHILE)"
 LOOPS: tuple[tuple[Change, str], ...] = (
-    (lambda m: with_loop(m, table="", options={}), "E055 has 3 subgraphs instead of 1"),
+    (lambda m: with_loop(m, table="", options={}), "E052 operator 0 (WHILE): has no WhileOptions"),
     (lambda m: with_loop(m, inputs=(0, 2)), f"E052 {WHERE}: has 2 inputs and 3 outputs"),
     (lambda m: with_loop(m, inputs=(-1, 2, 1)), f"E052 {WHERE}: lacks an input"),
     (

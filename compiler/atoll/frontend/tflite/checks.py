@@ -66,10 +66,11 @@ def _layout(model: FileModel) -> Iterator[Fault]:
     wrong = [(op, number) for op, number in called if not 0 <= number < len(bodies)]
     for op, number in wrong:
         yield _damage(f"{place(op)}: runs subgraph {number}; there are {len(bodies)}")
-    used = len(_used(bodies))
-    if not (model.subgraphs and (wrong or model.chosen or model.subgraphs == used)):
-        message = f"has {model.subgraphs} subgraphs instead of {used}"
-        yield _fault("E055", message, _one_function(model.signatures))
+    used = _used(bodies)
+    others = {*model.signatures.values()} - used
+    if not (model.subgraphs and (wrong or model.chosen or not others)):
+        message = f"has {model.subgraphs} subgraphs instead of {len(used)}"
+        yield _fault("E055", message, _one_function([*model.signatures]))
 
 
 def _used(bodies: Sequence[Sequence[FileOperator]]) -> set[int]:
@@ -84,7 +85,7 @@ def _used(bodies: Sequence[Sequence[FileOperator]]) -> set[int]:
 
 def _one_function(signatures: Sequence[str]) -> str:
     """Say how a file of several functions is given."""
-    if len(signatures) < 2:
+    if not signatures:
         return "convert one function, and of other subgraphs only what it runs"
     return f"choose one of its signatures: put #{' or #'.join(signatures)} behind the file's name"
 
@@ -140,9 +141,12 @@ def _shape(tensor: FileTensor, where: str) -> Iterator[Fault]:
         yield _fault("E055", f"{where}: {oddity}, which is not supported", remedy)
     if tensor.dtype not in ITEM_BYTES:
         yield _fault("E055", f"{where}: has type {tensor.dtype}, which is not supported", remedy)
-    if any(extent < 1 for extent in tensor.shape):
+    if any(extent < 0 for extent in tensor.shape):
         message = f"{where}: has shape {list(tensor.shape)}, which is not known at compile time"
         yield _fault("E055", message, remedy)
+    elif 0 in tensor.shape:
+        message = f"{where}: has shape {list(tensor.shape)}, which is of no elements"
+        yield _fault("E055", message, "leave out what computes with nothing, and convert again")
     elif len(tensor.shape) > GREATEST_RANK:
         message = f"{where}: has {len(tensor.shape)} dimensions, the most is {GREATEST_RANK}"
         yield _fault("E055", message, remedy)
@@ -234,8 +238,8 @@ def constant_faults(model: Held, tensor: FileTensor, where: str) -> Iterator[Fau
 def _interface(model: FileModel) -> Iterator[Fault]:
     written = {number for op in model.operators for number in op.outputs}
     for side, numbers in (("input", model.inputs), ("output", model.outputs)):
-        if not numbers:
-            yield _fault("E055", f"has no {side}s", "give a model with inputs and outputs")
+        if not numbers and side == "output":
+            yield _fault("E055", "has no outputs", "give a model with outputs")
         for number in sorted({number for number in numbers if numbers.count(number) > 1}):
             where = describe(model.tensors[number])
             yield _damage(f"{where} appears more than once among the model's {side}s")
@@ -263,7 +267,8 @@ def _order(model: FileModel) -> Iterator[Fault]:
     }
     for number in sorted(known.intersection(model.inputs)):
         yield _damage(f"the model's input, {describe(model.tensors[number])}: is a constant")
-    known.update(model.inputs)
+    empty = (tensor.index for tensor in model.tensors if 0 in tensor.shape)
+    known.update(model.inputs, {*empty} - writers.keys())
     for op in model.operators:
         for number in dict.fromkeys(op.inputs):
             if number >= 0 and number not in known:

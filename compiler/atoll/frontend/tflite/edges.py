@@ -36,17 +36,23 @@ def with_signed_edges(model: FileModel) -> FileModel:
 def strip_float_edges(model: FileModel) -> FileModel:
     """Move the model's interface to the quantised side of its outermost QUANTIZE and DEQUANTIZE.
 
-    An input moves if a QUANTIZE to int8 or int16 is all that reads it, an output if a DEQUANTIZE
+    An input moves if QUANTIZEs to int8 or int16 are all that reads it, an output if a DEQUANTIZE
     from one of them writes it and nothing else reads it. What stays float is left for the checks
-    to refuse. The quantised input takes over the name of the float one.
+    to refuse. The quantised input takes over the name of the float one; there is one for each way
+    in which that is quantised. An input that is declared twice is one.
     """
     readers = _users(model, "inputs")
-    entries = {
-        number: op
-        for number in model.inputs
-        for op in readers.get(number, ())
-        if len(readers[number]) == 1 and _converts(model, op, "QUANTIZE", ("float32",), QUANTIZED)
-    }
+    entries: dict[int, list[int]] = {}
+    instead: dict[int, int] = {}
+    for number in dict.fromkeys(model.inputs):
+        ops = readers.get(number, [])
+        if ops and all(_converts(model, op, "QUANTIZE", ("float32",), QUANTIZED) for op in ops):
+            grids: dict[object, int] = {}
+            for op in ops:
+                result = model.tensors[op.outputs[0]]
+                grid = (result.dtype, result.scales, result.zero_points, result.shape)
+                instead[result.index] = grids.setdefault(grid, result.index)
+            entries[number] = [*grids.values()]
     writers = _users(model, "outputs")
     exits = {
         number: op
@@ -54,14 +60,22 @@ def strip_float_edges(model: FileModel) -> FileModel:
         for op in writers.get(number, ())
         if number not in readers and _converts(model, op, "DEQUANTIZE", QUANTIZED, ("float32",))
     }
-    stripped = {op.index for op in (*entries.values(), *exits.values())}
-    names = {op.outputs[0]: model.tensors[number].name for number, op in entries.items()}
+    left_out = (op.index for number in entries for op in readers[number])
+    stripped = {*left_out, *(op.index for op in exits.values())}
+    names = {n: model.tensors[number].name for number, made in entries.items() for n in made}
+    outputs = (exits[n].inputs[0] if n in exits else n for n in model.outputs)
     return replace(
         model,
         tensors=tuple(replace(t, name=names.get(t.index, t.name)) for t in model.tensors),
-        operators=tuple(op for op in model.operators if op.index not in stripped),
-        inputs=tuple(entries[n].outputs[0] if n in entries else n for n in model.inputs),
-        outputs=tuple(exits[n].inputs[0] if n in exits else n for n in model.outputs),
+        operators=tuple(
+            replace(op, inputs=tuple(instead.get(n, n) for n in op.inputs))
+            for op in model.operators
+            if op.index not in stripped
+        ),
+        inputs=tuple(
+            n for number in dict.fromkeys(model.inputs) for n in entries.get(number, [number])
+        ),
+        outputs=tuple(instead.get(n, n) for n in outputs),
     )
 
 

@@ -8,6 +8,8 @@ from atoll.errors import Fault, ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.tflite.checks import check_content, check_references, place
 from atoll.frontend.tflite.edges import strip_float_edges, with_own_outputs, with_signed_edges
+from atoll.frontend.tflite.empties import without_empties
+from atoll.frontend.tflite.filters import with_symmetric_filters
 from atoll.frontend.tflite.flow import with_bodies
 from atoll.frontend.tflite.int4 import with_int8_filters
 from atoll.frontend.tflite.islands import with_tables
@@ -52,9 +54,9 @@ class Tflite(FrontEnd):
         """Read, judge, and name what the file holds."""
         model = read_file(path)
         check_references(model)
-        model = with_bodies(model)
+        model = without_empties(with_bodies(model))
         total = len(model.operators)
-        model = with_variables(with_int8_filters(model))
+        model = with_variables(with_symmetric_filters(with_int8_filters(model)))
         model = strip_float_edges(with_signed_edges(model))
         model = assigned_last(with_own_outputs(with_tables(model)))
         _require_kinds(model, total)

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from flatbuffers.number_types import Int32Flags
 from tflite.Model import Model
 from tflite.TensorType import TensorType
 from tflite.utils import BUILTIN_OPCODE2NAME
@@ -21,6 +22,9 @@ from atoll.ops.tflite_form import TfliteForm
 _TYPE_NAMES = {
     number: name.lower() for name, number in vars(TensorType).items() if isinstance(number, int)
 }
+
+_BUILTIN_CODE, _EXTERNAL_BUFFER = 3, 10
+"""Slots of an operator code, whose accessor answers with another field, and of a tensor."""
 
 _CALLS: Mapping[str, tuple[str, ...]] = {
     "CALL_ONCE": ("Init",),
@@ -121,14 +125,14 @@ class FileModel:
 
     Attributes:
         subgraphs: how many there are.
-        signatures: what the file calls its functions.
+        signatures: numbers of subgraphs, by what the file calls them.
         chosen: the user chose one of them; others count for nothing.
         others: the subgraphs behind the first.
     """
 
     version: int
     subgraphs: int
-    signatures: tuple[str, ...]
+    signatures: Mapping[str, int]
     buffers: tuple[FileBuffer, ...]
     tensors: tuple[FileTensor, ...]
     operators: tuple[FileOperator, ...]
@@ -195,7 +199,7 @@ def _model(model: Any, codes: tuple[str, ...], forms: Forms) -> FileModel:
     return FileModel(
         version=model.Version(),
         subgraphs=model.SubgraphsLength(),
-        signatures=tuple(functions(model)),
+        signatures=functions(model),
         buffers=tuple(_buffer(buffer) for buffer in _all(model, "Buffers")),
         tensors=first.tensors,
         operators=first.operators,
@@ -229,8 +233,14 @@ def _numbers(table: Any, field: str) -> tuple[Any, ...]:
     return tuple(getattr(table, f"{field}AsNumpy")().tolist())
 
 
+def _number(table: Any, slot: int) -> int:
+    """Return a number of 32 bits that package `tflite` hides or lacks, 0 where it is absent."""
+    offset = table._tab.Offset(4 + 2 * slot)
+    return int(table._tab.Get(Int32Flags, offset + table._tab.Pos)) if offset else 0
+
+
 def _code(code: Any) -> str:
-    number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
+    number = max(code.DeprecatedBuiltinCode(), _number(code, _BUILTIN_CODE))
     name = BUILTIN_OPCODE2NAME.get(number, f"operator code {number}")
     custom = (code.CustomCode() or b"").decode(errors="replace")
     return f"{CUSTOM}{custom}" if name == "CUSTOM" else str(name)
@@ -247,6 +257,7 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
     oddities = {
         "is sparse": tensor.Sparsity() is not None,
         "has custom quantisation": custom,
+        "has its data in another file": _number(tensor, _EXTERNAL_BUFFER) != 0,
     }
     return FileTensor(
         index=index,

@@ -39,6 +39,7 @@ SCHEMA: Schema = MappingProxyType(
             4: Child("QuantizationParameters"),
             5: _BYTE,
             6: Child("SparsityParameters"),
+            10: _WORD,
         },
         "QuantizationParameters": {2: _WORDS, 3: _LONGS, 4: _BYTE, 6: _WORD},
         "SparsityParameters": {},

@@ -1,10 +1,9 @@
 """Arithmetic on int32, whose values stand for themselves: sums and products wrap around."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from atoll.errors import Fault
 from atoll.ir.expressions import clamp
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered
@@ -47,7 +46,7 @@ class Numbers(Elementwise):
             quantised: what other types are computed by.
             function: makes numbers of two arrays.
             operation: makes the same of two expressions.
-            clamped: numbers may have an activation.
+            clamped: numbers are clamped by an activation, which TFLM leaves out of an ADD.
             types: of operands.
             cycles: of a core for each number.
         """
@@ -67,8 +66,6 @@ class Numbers(Elementwise):
         checks.apply(rules, op, graph)
         if not of_numbers(op, graph):
             self._quantised.check(op, graph)
-        elif not self._clamped:
-            checks.apply((_no_activation,), op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -78,7 +75,7 @@ class Numbers(Elementwise):
             return self._quantised.reference(op, graph, inputs)
         left, right = (np.asarray(each, np.int64) for each in inputs)
         made = self._function(left, right).astype(np.int32)
-        return (np.clip(made, *_limits(op)),)
+        return (np.clip(made, *self._limits(op)),)
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return nothing for numbers."""
@@ -98,9 +95,13 @@ class Numbers(Elementwise):
 
     def _numbers(self, op: Operator, graph: Graph) -> Lowered:
         def made(values: Sequence[Expr]) -> Expr:
-            return clamp(self._operation(*values), *_limits(op))
+            return clamp(self._operation(*values), *self._limits(op))
 
         return lowered(op, graph, lambda builder: made)
+
+    def _limits(self, op: Operator) -> tuple[int, int]:
+        chosen = op.attributes.get("activation", "none") if self._clamped else "none"
+        return _LIMITS[str(chosen)]
 
     def cycles(self, op: Operator, graph: Graph) -> int:
         """Count as often as there are elements, of numbers."""
@@ -112,15 +113,3 @@ class Numbers(Elementwise):
 def of_numbers(op: Operator, graph: Graph) -> bool:
     """Tell whether an operator computes with int32."""
     return required(op, graph, 0).dtype == "int32"
-
-
-def _no_activation(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require that numbers are not clamped, since TFLM leaves that out of an ADD."""
-    chosen = op.attributes.get("activation", "none")
-    if chosen != "none":
-        message = f"fused activation '{chosen}' is supported of int8 and int16 only"
-        yield checks.fault(op, message, tensor=graph.results(op)[0])
-
-
-def _limits(op: Operator) -> tuple[int, int]:
-    return _LIMITS[str(op.attributes.get("activation", "none"))]

@@ -33,6 +33,9 @@ from atoll.ops.quantization import (
 )
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm
 
+FACTOR = "factor"
+"""The attribute of a QUANTIZE that is not scaled by the ratio of its scales, but close to it."""
+
 Factor = tuple[int, int]
 """A multiplier and its shift."""
 
@@ -63,8 +66,9 @@ class Quantize(Scaled):
         return scaled_by("output", factor) | bounds_of(op, graph)
 
     def real(self, op: Operator, graph: Graph) -> float:
-        """Return the input's scale in units of the output's."""
-        return scale_of(required(op, graph, 0)) / scale_of(graph.results(op)[0])
+        """Return the input's scale in units of the output's, or what `FACTOR` says."""
+        ratio = scale_of(required(op, graph, 0)) / scale_of(graph.results(op)[0])
+        return float(op.attributes.get(FACTOR, ratio))  # type: ignore[arg-type]
 
 
 def _convertible(op: Operator, graph: Graph) -> Iterator[Fault]:

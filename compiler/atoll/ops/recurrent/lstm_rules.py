@@ -9,6 +9,7 @@ import numpy as np
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
+from atoll.ops.bias import is_that_of_sums
 from atoll.ops.checks import required
 from atoll.ops.quantization import quantize_multiplier, scale_of, zero_point_of
 
@@ -195,6 +196,18 @@ def _shapes(op: Operator, graph: Graph) -> Iterator[Fault]:
     yield from (_shape(op, each, shape) for each, shape in wanted if each.shape != shape)
 
 
+def _alike(op: Operator, graph: Graph) -> Iterator[Fault]:
+    """Require what TFLM takes on trust: the result's grid, and the scales of biases."""
+    output, hidden = graph.results(op)[0], required(op, graph, HIDDEN)
+    if output.quantization != hidden.quantization:
+        message = "is quantised differently from the hidden state, whose bytes it has"
+        yield checks.fault(op, message, tensor=output)
+    x = scale_of(required(op, graph, X))
+    for weights, at in zip(FROM_INPUT, BIASES, strict=True):
+        sums, bias = x * scale_of(required(op, graph, weights)), required(op, graph, at)
+        yield from is_that_of_sums(op, bias, (sums,), GATE_SCALE)
+
+
 def _shape(op: Operator, tensor: Tensor, wanted: tuple[int, ...]) -> Fault:
     message = f"has shape {list(tensor.shape)} instead of {list(wanted)}"
     return checks.fault(op, message, tensor=tensor)
@@ -219,6 +232,7 @@ RULES: tuple[checks.Rule, ...] = (
     _quantized,
     _shapes,
     _symmetric,
+    _alike,
     _cell_scale,
     _factors,
 )

@@ -12,6 +12,7 @@ from atoll.ir.expressions import add, cast, clamp, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Type
 from atoll.ops import checks
+from atoll.ops.bias import is_that_of_sums
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind, Rates
@@ -280,6 +281,8 @@ def _scales(op: Operator, graph: Graph) -> Iterator[Fault]:
     if not abs(scale_of(bias) - summed) < MOST_DIFFERENCE:
         message = f"has scale {scale_of(bias):g}, what it is added to has {summed:g}"
         yield checks.fault(op, message, tensor=bias)
+    else:
+        yield from is_that_of_sums(op, bias, (summed,), scale_of(graph.results(op)[0]))
 
 
 _RULES: tuple[checks.Rule, ...] = (

@@ -11,6 +11,7 @@ from tflite.TensorType import TensorType
 from atoll.errors import Fault
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops import checks
+from atoll.ops.bias import of_products
 from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
 from atoll.ops.kind import Array, Distances, OperatorKind, Rates
@@ -197,6 +198,8 @@ class Convolution(OperatorKind):
         if bias is not None and bias.elements != channels:
             message = f"has {bias.elements} elements for {channels} output channels"
             yield checks.fault(op, message, tensor=bias)
+        else:
+            yield from of_products(op, graph)
 
     def _depth(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require weights that cover the input's channels."""

@@ -33,7 +33,16 @@ from atoll.resolve.storage_scope import GLOBAL
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:
-    return {**window_options(options, shapes), "depth_multiplier": options.DepthMultiplier()}
+    multiplier = options.DepthMultiplier() or _multiplier(shapes)
+    return {**window_options(options, shapes), "depth_multiplier": multiplier}
+
+
+def _multiplier(shapes: Shapes) -> int:
+    """Return the filters of each input channel, as TFLite infers them where a file says 0."""
+    (x, weights), inferred = shapes[:2], 0
+    if x and weights and x[-1]:
+        inferred = weights[-1] // x[-1]
+    return inferred
 
 
 _TOGETHER = (4, 5, 3, 2)
