@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from atoll.frontend.onnx import layout
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.elements import aligned, on_grid
+from atoll.frontend.onnx.operators.elements import aligned, common_grid, on_grid
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.frontend.onnx.protos import AGAIN
 
@@ -177,14 +177,11 @@ def gather(c: Conversion, node: Node) -> Part:
 
 def concat(c: Conversion, node: Node) -> Part:
     """Make a CONCATENATION; operands on other grids than the result's are requantised first."""
-    parts = [c.part(node, at) for at in range(len(node.inputs))]
-    values = [
-        part if isinstance(part, Constant) else c.stored(node, at) for at, part in enumerate(parts)
-    ]
-    stored = [value for value in values if isinstance(value, Stored)]
-    if not stored:
+    values = [c.part(node, at) for at in range(len(node.inputs))]
+    if all(isinstance(value, Constant) for value in values):
         raise Unfit("has no operand that is computed", "simplify the model")
-    shape, first = c.result(node), stored[0]
+    shape, own = c.result(node), common_grid(values)
+    real = all(not isinstance(value, Stored) or value.real for value in values)
     axis = attributes_as(node, {"axis": 0})["axis"] % len(shape)
 
     def make(to: Grid, activation: str) -> Stored:
@@ -194,12 +191,11 @@ def concat(c: Conversion, node: Node) -> Part:
         made = layout.permuted(shape, order)
         options: dict[str, int | str] = {"axis": order.index(axis), "activation": "none"}
         tensor = c.emit.operator("concatenation", operands, made, to, **options)
-        return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=first.real)
+        return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=real)
 
-    alike = all(isinstance(value, Stored) and value.grid == first.grid for value in values)
-    if alike:
-        return make(first.known(), "none")
-    return Pending(shape=shape, make=make)
+    if own and all(isinstance(value, Stored) for value in values):
+        return make(own, "none")
+    return Pending(shape=shape, make=make, own=own)
 
 
 def pad(c: Conversion, node: Node) -> Part:
@@ -235,14 +231,14 @@ HANDLERS: dict[str, Handler] = {
     "Cast": cast,
     "Concat": concat,
     "Dropout": same,
-    "Flatten": reshape,
-    "Gather": gather,
+    "Flatten": handing_on(reshape),
+    "Gather": handing_on(gather),
     "Identity": same,
-    "Pad": pad,
-    "Reshape": reshape,
-    "Slice": slice_,
-    "Split": split,
-    "Squeeze": reshape,
-    "Transpose": transpose,
-    "Unsqueeze": reshape,
+    "Pad": handing_on(pad),
+    "Reshape": handing_on(reshape),
+    "Slice": handing_on(slice_),
+    "Split": handing_on(split),
+    "Squeeze": handing_on(reshape),
+    "Transpose": handing_on(transpose),
+    "Unsqueeze": handing_on(reshape),
 }
