@@ -315,29 +315,43 @@ Handler = Callable[[Conversion, Node], Part | tuple[Part, ...]]
 
 
 def handing_on(handler: Handler) -> Handler:
-    """Let what only hands values on wait where its operand waits for a grid.
+    """Let what only hands values on wait where its operand waits for a grid."""
+
+    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+        part = c.part(node, 0)
+        if not isinstance(part, Pending):
+            return handler(c, node)
+        return waiting(c, node, handler, part, part.own if part.rounds else part.lies_on)
+
+    return made
+
+
+def waiting(
+    c: Conversion, node: Node, handler: Handler, operand: Pending, own: Grid | None
+) -> Part | tuple[Part, ...]:
+    """Return the results of what hands values on, on the grid that is stated behind it.
 
     Rounding commutes with moves and comparisons. So whoever states a grid behind the node gets the
     operand computed for that grid.
+
+    Args:
+        c: the conversion.
+        node: what hands on.
+        handler: makes it of a stored operand.
+        operand: the first one.
+        own: the grid that the results lie on, if there is one.
     """
+    results: dict[Grid, tuple[Part, ...]] = {}
 
-    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
-        pending = c.part(node, 0)
-        if not isinstance(pending, Pending):
-            return handler(c, node)
-        results: dict[Grid, tuple[Part, ...]] = {}
+    def make(at: int, to: Grid, activation: str) -> Stored:
+        if to not in results:
+            results[to] = c.with_operand(handler, node, c.settled(operand, to))
+        result = results[to][at]
+        assert isinstance(result, Stored)
+        return result
 
-        def make(at: int, to: Grid, activation: str) -> Stored:
-            if to not in results:
-                results[to] = c.with_operand(handler, node, c.settled(pending, to))
-            result = results[to][at]
-            assert isinstance(result, Stored)
-            return result
-
-        own, rounds = pending.own, pending.rounds
-        return tuple(
-            Pending(shape=c.result(node, at), make=partial(make, at), own=own, rounds=rounds)
-            for at in range(len(node.outputs))
-        )
-
-    return made
+    made = tuple(
+        Pending(shape=c.result(node, at), make=partial(make, at), own=own, rounds=operand.rounds)
+        for at in range(len(node.outputs))
+    )
+    return made[0] if len(made) == 1 else made

@@ -59,10 +59,10 @@ class Grid:
         """Tell whether a real number lies within the limits."""
         return bool(self.limits[0] <= real / self.scale + self.zero_point <= self.limits[1])
 
-    def has(self, real: float) -> bool:
+    def states(self, real: float) -> bool:
         """Tell whether a value stands for a real number, as float32 tells them apart."""
         steps = real / self.scale
-        return abs(steps - round(steps)) < _ALIKE * max(1.0, abs(steps))
+        return self.reaches(real) and abs(steps - round(steps)) < _ALIKE * max(1.0, abs(steps))
 
     def nearest(self, real: Any) -> Any:
         """Return the values that are nearest to real numbers, halves to even ones."""
@@ -181,7 +181,7 @@ class Pending:
         if self.own is None or self.rounds:
             return None
         bounds = [each for each in (self.low, self.high) if self.own.reaches(each)]
-        return self.own if all(map(self.own.has, bounds)) else finer(self.own)
+        return self.own if all(map(self.own.states, bounds)) else finer(self.own)
 
     def clamped(self, low: float, high: float) -> "Pending":
         """Return the same, clamped."""

@@ -243,7 +243,11 @@ def _chain(
 def common_grid(parts: Sequence[Part]) -> Grid | None:
     """Return the grid on which all values lie, None if there is no such one."""
     first, *others = (
-        part.grid if isinstance(part, Stored) else part.lies_on if isinstance(part, Pending) else None
+        part.grid
+        if isinstance(part, Stored)
+        else part.lies_on
+        if isinstance(part, Pending)
+        else None
         for part in parts
     )
     return first if all(other == first for other in others) else None

@@ -28,7 +28,7 @@ _ROUNDED: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 _MODES = ("half_pixel", "align_corners", "asymmetric")
 
 
-def resize(c: Conversion, node: Node) -> Part:
+def resize(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
     """Make what resizes in the mode of the node."""
     mode = attributes_as(node, {"mode": "nearest"})["mode"]
     return (handing_on(_nearest) if mode == "nearest" else _bilinear)(c, node)
