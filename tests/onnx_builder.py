@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
@@ -20,6 +19,7 @@ from atoll.frontend.onnx.reader import read
 from atoll.frontend.onnx.settling import settled
 from atoll.ir.graph import Graph
 from atoll.ops import reference
+from atoll_sim.oracle.onnx import literal_session, with_unsigned_weights
 
 Array = NDArray[Any]
 
@@ -30,8 +30,6 @@ _TYPES = {
     "float32": TensorProto.FLOAT,
     "int64": TensorProto.INT64,
 }
-
-_MULTIPLIED = frozenset({"QGemm", "QLinearConv", "QLinearMatMul"})
 
 
 @dataclass(frozen=True)
@@ -173,39 +171,8 @@ def _limits(dtype: str) -> tuple[int, int]:
 
 def run_onnxruntime(model: bytes, feeds: Mapping[str, Array]) -> list[Array]:
     """Run a network literally: nothing is fused or left out, and no sum saturates."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    exact = _with_unsigned_weights(model)
-    session = onnxruntime.InferenceSession(exact, options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, dict(feeds)))
-
-
-def _with_unsigned_weights(data: bytes) -> bytes:
-    """Make weights of uint8 activations uint8 as well, which means the same.
-
-    x86 without VNNI adds products of uint8 and int8 in pairs that saturate at 16 bits
-    (onnxruntime's documentation, "Quantize ONNX Models").
-    """
-    model = onnx.load_from_string(data)
-    constants = {each.name: each for each in model.graph.initializer}
-    for node in model.graph.node:
-        if node.op_type not in _MULTIPLIED:
-            continue
-        zero, weights, origin = (constants.get(node.input[at]) for at in (2, 3, 5))
-        if not (zero and weights and origin and zero.data_type == TensorProto.UINT8):
-            continue
-        for at, tensor in ((3, weights), (5, origin)):
-            if tensor.data_type == TensorProto.INT8:
-                values = numpy_helper.to_array(tensor).astype(np.int16) + 128
-                name = f"{tensor.name}_unsigned"
-                if name not in constants:
-                    made = numpy_helper.from_array(values.astype(np.uint8), name)
-                    model.graph.initializer.append(made)
-                    constants[name] = made
-                node.input[at] = name
-    return bytes(model.SerializeToString())
+    exact = with_unsigned_weights(onnx.load_from_string(model))
+    return list(literal_session(bytes(exact.SerializeToString())).run(None, dict(feeds)))
 
 
 def signed(values: Array) -> Array:

@@ -412,6 +412,13 @@ def padded(b: Builder) -> str:
     return b.node("Pad", [b.x(image(b)), b.plain([0, 1, 2, 0, 0, 0, 1, 3])])
 
 
+def padded_with(b: Builder) -> str:
+    """Pad with a number that no value of the operand stands for, some in front of a move."""
+    x = b.x(image(b))
+    made = b.node("Pad", [x, b.plain([0, 1, 2, 0, 0, 0, 1, 3]), number(b, -1, 1)])
+    return b.node("Transpose", [made], perm=[0, 2, 3, 1]) if pick(b, 0, 1) else made
+
+
 def mirrored(b: Builder) -> str:
     return b.node("Pad", [b.x(image(b)), b.plain([0, 0, 2, 1, 0, 0, 1, 3])], mode="reflect")
 
@@ -465,6 +472,7 @@ CASES: dict[str, Case] = {
     "PRelu": prelu,
     "PRelu of reals": prelu_of_reals,
     "Pad": padded,
+    "Pad with a number": padded_with,
     "Pad mirrored": mirrored,
     "Pow": squared,
     "Pow of any exponent": powers,

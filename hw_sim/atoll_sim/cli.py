@@ -1,6 +1,7 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,12 +26,13 @@ from atoll.pipeline import Compiled
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import samples_of, save_outputs
+from atoll.samples import Sample, samples_of, save_outputs
 from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
 from atoll_sim.dataset.judged import Judged, refuse_with_dataset
 from atoll_sim.dataset.text import render_accuracy
 from atoll_sim.inputs.build_folder import open_build
+from atoll_sim.oracle.ask import Oracle, oracle_of
 from atoll_sim.players import completed, players_of, takes_part
 from atoll_sim.run import (
     CpuKind,
@@ -71,6 +73,14 @@ AcceleratorOption = Annotated[
     ),
 ]
 FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl, iss or qemu.")]
+OracleOption = Annotated[
+    bool,
+    typer.Option(
+        "--oracle",
+        help="Hold the imported network against another implementation too: onnxruntime for an "
+        "ONNX file, tflite-micro for a TFLite file.",
+    ),
+]
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
 ]
@@ -87,6 +97,7 @@ def run(
     accelerator: AcceleratorOption = None,
     *,
     placement: PlacementOptions,
+    oracle: OracleOption = False,
     keep: KeepOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
@@ -96,7 +107,8 @@ def run(
 ) -> None:
     """Compile, simulate and check networks on a chip.
 
-    The status is 0 only if all layers are bit-exact and no access broke the plan.
+    The status is 0 only if all layers are bit-exact, against Atoll's reference of the imported
+    graph, and no access broke the plan.
     Several networks share one firmware, which runs them in turn.
     With --dataset the accuracy and the confusion of classes are printed as well.
 
@@ -110,6 +122,7 @@ def run(
         files_by_network(f"--{side}", files or (), names_of(models))
         for side, files in (("input", samples), ("output", output))
     )
+    oracles = [oracle_of(model) for model in models] if oracle else ()
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
     compiled = _planned(resolved, models, placement, asked_players)
@@ -126,7 +139,27 @@ def run(
             toolchain=toolchain,
             waves=of_network(asked, compiled),
         )
+    if oracle:
+        with working("asking the oracle"):
+            outcomes = _witnessed(outcomes, oracles, models, compiled, batches)
     _finish(compiled, outcomes, outputs, brief=brief, machine=machine, judged=judged)
+
+
+def _witnessed(
+    outcomes: Sequence[Outcome],
+    oracles: Sequence[Oracle],
+    files: Sequence[Path],
+    models: Sequence[Compiled],
+    batches: Sequence[Sequence[Sample]],
+) -> tuple[Outcome, ...]:
+    """Add to each report what an oracle says of the samples."""
+    made = []
+    for outcome, ask, file, model, batch in zip(
+        outcomes, oracles, files, models, batches, strict=True
+    ):
+        verdict = ask(file, [[sample[name] for name in model.graph.inputs] for sample in batch])
+        made.append(replace(outcome, report=replace(outcome.report, oracle=verdict)))
+    return tuple(made)
 
 
 def simulate(

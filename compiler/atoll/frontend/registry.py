@@ -38,7 +38,7 @@ def load_network(path: Path) -> Graph:
         AtollError: as `load_with` and `Registry.get`; E111, E112, another package's front end
             failed.
     """
-    name = _chosen(path)
+    name = format_of(path)
     front_end = FRONT_ENDS.get(name)
     if name in FRONT_ENDS.own:
         return load_with(front_end.load, path)
@@ -48,11 +48,11 @@ def load_network(path: Path) -> Graph:
 
 def read_source(path: Path) -> Source:
     """Return a file that `load_network` has loaded."""
-    front_end = FRONT_ENDS.get(_chosen(path))
+    front_end = FRONT_ENDS.get(format_of(path))
     return Source(front_end.suffix, front_end.data(path), path)
 
 
-def _chosen(path: Path) -> str:
+def format_of(path: Path) -> str:
     """Name the first front end that recognises a file, else TFLite's, which says what is wrong.
 
     Other packages' are asked only for files that Atoll's do not recognise.

@@ -160,8 +160,16 @@ _STACK = object_of(
     layer=TEXT,
     unmeasured=TEXT,
 )
+_ORACLE = object_of(
+    oracle=TEXT,
+    passed=FLAG,
+    limit_steps=COUNT,
+    elements_by_steps=named(COUNT),
+    furthest_steps=named(COUNT),
+)
 _REPORT: Mapping[str, Shape] = dict(
-    **dict.fromkeys(("soc", "model", "cpu", "accelerator"), TEXT),
+    **dict.fromkeys(("soc", "model", "cpu", "accelerator", "reference"), TEXT),
+    oracle=maybe(_ORACLE),
     **dict.fromkeys(("samples", "layers_compared", "layers_equal"), COUNT),
     bit_exact=FLAG,
     mismatches=each(_MISMATCH),

@@ -6,6 +6,7 @@ from typing import Any
 
 from atoll.memory.problem import PoolUse
 from atoll.report.concurrency import Concurrency, Span, concurrency
+from atoll.report.oracle import REFERENCE, OracleVerdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +222,7 @@ class RunReport:
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
         host_clock: hertz; all cycles are the host's.
+        oracle: how far the reference is from another implementation, if one was asked.
     """
 
     soc: str
@@ -241,6 +243,7 @@ class RunReport:
     wall: Mapping[str, float]
     notes: tuple[str, ...] = ()
     host_clock: int
+    oracle: OracleVerdict | None = None
 
     @property
     def bit_exact(self) -> bool:
@@ -249,8 +252,9 @@ class RunReport:
 
     @property
     def passed(self) -> bool:
-        """Bit-exact and without a violation: exit status 0."""
-        return self.bit_exact and not self.violations
+        """Bit-exact, without a violation, and as near to the oracle as it must be: status 0."""
+        near = self.oracle is None or self.oracle.passed
+        return self.bit_exact and not self.violations and near
 
     @property
     def concurrency(self) -> Concurrency:
@@ -271,6 +275,7 @@ class RunReport:
             "accelerator": self.accelerator,
             "samples": self.samples,
             "bit_exact": self.bit_exact,
+            "reference": REFERENCE,
             "layers_compared": self.layers_compared,
             "layers_equal": self.layers_equal,
             "mismatches": [mismatch.as_json() for mismatch in self.mismatches],
@@ -283,6 +288,7 @@ class RunReport:
             "cycles": self._cycles_json(),
             "wall_seconds": {part: round(seconds, 3) for part, seconds in self.wall.items()},
             "notes": list(self.notes),
+            "oracle": self.oracle.as_json() if self.oracle else None,
         }
 
     def _cycles_json(self) -> dict[str, Any]:

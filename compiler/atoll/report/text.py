@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 
 from atoll.memory.problem import MemoryPlan
 from atoll.report.grid import Grid, Sentence
+from atoll.report.oracle import REFERENCE
 from atoll.report.result import RunReport
 
 MISMATCHES_SHOWN = 5
@@ -126,9 +127,12 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
         yield Sentence(f"note: {note}")
     yield Sentence(
         f"{report.model} on {report.soc}: {report.layers_equal} of {report.layers_compared} layers "
-        f"bit-exact over {report.samples} sample{'s' if report.samples != 1 else ''}",
+        f"bit-exact over {report.samples} sample{'s' if report.samples != 1 else ''}, "
+        f"against {REFERENCE}",
         style="green" if report.bit_exact else "red",
     )
+    if report.oracle:
+        yield Sentence(str(report.oracle), style="green" if report.oracle.passed else "red")
     count = len(report.violations)
     if not count and not report.accesses:
         yield Sentence(f"no accesses were judged: {_unjudged(report)}", style="yellow")

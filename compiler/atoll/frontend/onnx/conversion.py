@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -35,7 +36,7 @@ PASSING = frozenset(
         *("SpaceToDepth", "Split", "Squeeze", "Transpose", "Unsqueeze"),
     }
 )
-"""Operators whose results lie on the grid of their operand, so that it may be stated behind."""
+"""Operators that only hand values on, so that an input may lie on the grid stated behind them."""
 
 _TYPES = {0: "uint8", 2: "uint8", 3: "int8", 5: "int16", 6: "int32"}
 """Of elements, as `output_dtype` of QuantizeLinear numbers them; 0 where it is not stated."""
@@ -59,6 +60,7 @@ class Conversion:
         self.parts: dict[str, Part | None] = {
             name: Constant(values=values) for name, values in file.constants.items()
         }
+        self._settled: dict[tuple[int, Grid], tuple[Pending, Stored]] = {}
         self._readers: dict[str, list[Node]] = {}
         for node in file.nodes:
             for name in dict.fromkeys(node.inputs):
@@ -87,12 +89,9 @@ class Conversion:
         """
         part = self.part(node, at)
         if isinstance(part, Pending):
-            names = node.outputs if node.op in PASSING else ()
-            stated = (grid for name in names for grid in self.grids_after(name) if grid)
-            grid = next(stated, None if part.rounds else part.own)
-            if grid is None:
+            if part.lies_on is None:
                 raise Unfit(f"'{node.inputs[at]}' is float where it is read", SURROUND)
-            return self.settled(part, grid)
+            return self.settled(part, part.lies_on)
         if isinstance(part, Constant):
             part.known()
             held = Held(part.values, "", part.quantization)
@@ -200,11 +199,19 @@ class Conversion:
         )
 
     def settled(self, pending: Pending, grid: Grid) -> Stored:
-        """Add the operator of a result whose grid is known now, under the number of its node."""
+        """Add the operator of a result whose grid is known now, under the number of its node.
+
+        Each grid gets an operator of its own, which rounds once, from the value itself.
+        """
+        key = (id(pending), grid)
+        if key in self._settled:
+            return self._settled[key][1]
         current, node = self.emit.index, pending.node
         self.emit.index = node.index if node else current
         try:
-            return self._made(pending, grid)
+            made = self._made(pending, grid)
+            self._settled[key] = (pending, made)  # which keeps its identity
+            return made
         except Unfit as unfit:
             unfit.place = unfit.place or (node.place if node else "")
             raise
@@ -217,6 +224,16 @@ class Conversion:
         fused = next((name for name in names if _range(grid, name) == wanted), None)
         made = pending.make(grid, fused or "none")
         return made if fused else self.clamped(made, pending.low, pending.high)
+
+    def with_operand(self, handler: "Handler", node: Node, value: Stored) -> tuple[Part, ...]:
+        """Return what a handler makes of a node whose first operand is a value."""
+        name = node.inputs[0]
+        part, self.parts[name] = self.parts[name], value
+        try:
+            made = handler(self, node)
+        finally:
+            self.parts[name] = part
+        return made if isinstance(made, tuple) else (made,)
 
     def requantized(self, value: Stored, grid: Grid) -> Stored:
         """Return a value on another grid."""
@@ -295,3 +312,46 @@ def _range(grid: Grid, activation: str) -> tuple[int, int]:
 
 Handler = Callable[[Conversion, Node], Part | tuple[Part, ...]]
 """Makes of a node what its results are; raises `Unfit`."""
+
+
+def handing_on(handler: Handler) -> Handler:
+    """Let what only hands values on wait where its operand waits for a grid."""
+
+    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+        part = c.part(node, 0)
+        if not isinstance(part, Pending):
+            return handler(c, node)
+        return waiting(c, node, handler, part, part.own if part.rounds else part.lies_on)
+
+    return made
+
+
+def waiting(
+    c: Conversion, node: Node, handler: Handler, operand: Pending, own: Grid | None
+) -> Part | tuple[Part, ...]:
+    """Return the results of what hands values on, on the grid that is stated behind it.
+
+    Rounding commutes with moves and comparisons. So whoever states a grid behind the node gets the
+    operand computed for that grid.
+
+    Args:
+        c: the conversion.
+        node: what hands on.
+        handler: makes it of a stored operand.
+        operand: the first one.
+        own: the grid that the results lie on, if there is one.
+    """
+    results: dict[Grid, tuple[Part, ...]] = {}
+
+    def make(at: int, to: Grid, activation: str) -> Stored:
+        if to not in results:
+            results[to] = c.with_operand(handler, node, c.settled(operand, to))
+        result = results[to][at]
+        assert isinstance(result, Stored)
+        return result
+
+    made = tuple(
+        Pending(shape=c.result(node, at), make=partial(make, at), own=own, rounds=operand.rounds)
+        for at in range(len(node.outputs))
+    )
+    return made[0] if len(made) == 1 else made

@@ -59,6 +59,11 @@ def graph_of(file: File) -> Graph:
     Raises:
         ModelError: E053 to E056; every node that is refused, and the edges.
     """
+    return finished(converted(file))
+
+
+def converted(file: File) -> Conversion:
+    """Return what the values of a file have become; raises as `graph_of`."""
     c = Conversion(file)
     faults = _inputs(c)
     unknown: list[Unsupported] = []
@@ -75,7 +80,7 @@ def graph_of(file: File) -> Graph:
     )
     if found:
         raise ModelError.all(found)
-    return _finished(c)
+    return c
 
 
 def _converted(c: Conversion, node: Node, faults: list[Fault]) -> tuple[Part | None, ...]:
@@ -128,8 +133,8 @@ def _reading(c: Conversion, name: str) -> Iterator[Node]:
                 yield from _reading(c, result)
 
 
-def _finished(c: Conversion) -> Graph:
-    """Hand the outputs out as ONNX has them, each as a tensor of its own."""
+def finished(c: Conversion) -> Graph:
+    """Hand the outputs out as ONNX has them, each as a tensor of its own; raises as `graph_of`."""
     outputs, faults = list[str](), list[Fault]()
     for name in c.file.outputs:
         try:

@@ -28,6 +28,10 @@ class Unfit(Exception):  # noqa: N818 - a refusal, which becomes a fault of the 
         self.remedy = remedy or "change the layer as docs/onnx.md allows, and export it again"
 
 
+_ALIKE = 2.0**-22
+"""Of numbers that are one number of float32."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Which real numbers the values of a type stand for."""
@@ -50,6 +54,15 @@ class Grid:
         """The least and the greatest value."""
         info = np.iinfo(self.dtype)
         return int(info.min), int(info.max)
+
+    def reaches(self, real: float) -> bool:
+        """Tell whether a real number lies within the limits."""
+        return bool(self.limits[0] <= real / self.scale + self.zero_point <= self.limits[1])
+
+    def states(self, real: float) -> bool:
+        """Tell whether a value stands for a real number, as float32 tells them apart."""
+        steps = real / self.scale
+        return self.reaches(real) and abs(steps - round(steps)) < _ALIKE * max(1.0, abs(steps))
 
     def nearest(self, real: Any) -> Any:
         """Return the values that are nearest to real numbers, halves to even ones."""
@@ -161,6 +174,14 @@ class Pending:
     biased: Callable[[Array], "Pending"] | None = None
     channels: int = 1
     node: Node | None = None
+
+    @property
+    def lies_on(self) -> Grid | None:
+        """The grid that its values lie on, a finer one where a clamp's bound lies beside it."""
+        if self.own is None or self.rounds:
+            return None
+        bounds = [each for each in (self.low, self.high) if self.own.reaches(each)]
+        return self.own if all(map(self.own.states, bounds)) else finer(self.own)
 
     def clamped(self, low: float, high: float) -> "Pending":
         """Return the same, clamped."""

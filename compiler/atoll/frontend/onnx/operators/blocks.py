@@ -1,6 +1,6 @@
 """Squares of pixels that become channels, and the other way round."""
 
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.moves import renamed, reshaped
 from atoll.frontend.onnx.parts import Part, Unfit
@@ -35,6 +35,6 @@ def space_to_depth(c: Conversion, node: Node) -> Part:
 
 
 HANDLERS: dict[str, Handler] = {
-    "DepthToSpace": depth_to_space,
-    "SpaceToDepth": space_to_depth,
+    "DepthToSpace": handing_on(depth_to_space),
+    "SpaceToDepth": handing_on(space_to_depth),
 }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from atoll.frontend.onnx import layout
-from atoll.frontend.onnx.conversion import Conversion, Handler
+from atoll.frontend.onnx.conversion import Conversion, Handler, handing_on
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.moves import reshaped
 from atoll.frontend.onnx.parts import Part, Stored, Unfit
@@ -46,4 +46,4 @@ def _tiled(c: Conversion, x: Stored, times: Sequence[int]) -> Stored:
     return x
 
 
-HANDLERS: dict[str, Handler] = {"Expand": expand, "Tile": tile}
+HANDLERS: dict[str, Handler] = {"Expand": handing_on(expand), "Tile": handing_on(tile)}

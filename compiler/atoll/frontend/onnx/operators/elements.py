@@ -208,9 +208,8 @@ def extremes(kind: str) -> Handler:
 
     def made(c: Conversion, node: Node) -> Part:
         shape = c.result(node)
-        parts = [_either(c, node, at) for at in range(len(node.inputs))]
-        grids = [part.grid if isinstance(part, Stored) else None for part in parts]
-        own = grids[0] if all(each == grids[0] for each in grids) else None
+        parts = [c.part(node, at) for at in range(len(node.inputs))]
+        own = common_grid(parts)
         return Pending(shape=shape, make=partial(_chain, c, node, kind, parts, shape), own=own)
 
     return made
@@ -220,7 +219,7 @@ def _chain(
     c: Conversion,
     node: Node,
     kind: str,
-    parts: Sequence[Stored | Constant],
+    parts: Sequence[Part],
     shape: tuple[int, ...],
     to: Grid,
     activation: str,
@@ -241,8 +240,23 @@ def _chain(
     return total
 
 
-def on_grid(c: Conversion, part: Stored | Constant, name: str, to: Grid) -> Stored | Constant:
+def common_grid(parts: Sequence[Part]) -> Grid | None:
+    """Return the grid on which all values lie, None if there is no such one."""
+    first, *others = (
+        part.grid
+        if isinstance(part, Stored)
+        else part.lies_on
+        if isinstance(part, Pending)
+        else None
+        for part in parts
+    )
+    return first if all(other == first for other in others) else None
+
+
+def on_grid(c: Conversion, part: Part, name: str, to: Grid) -> Stored | Constant:
     """Return an operand on a grid; constants are rounded to it."""
+    if isinstance(part, Pending):
+        return c.settled(part, to)
     if isinstance(part, Stored):
         return c.requantized(part, to)
     return Constant(values=to.nearest(real_values(part, name)), quantization=to.quantization)

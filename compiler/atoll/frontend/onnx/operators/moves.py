@@ -7,11 +7,17 @@ from math import prod
 import numpy as np
 
 from atoll.frontend.onnx import layout
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import (
+    Conversion,
+    Handler,
+    attributes_as,
+    handing_on,
+    waiting,
+)
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.elements import aligned, on_grid
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.operators.elements import aligned, common_grid, on_grid
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.protos import AGAIN
 
 
@@ -177,14 +183,11 @@ def gather(c: Conversion, node: Node) -> Part:
 
 def concat(c: Conversion, node: Node) -> Part:
     """Make a CONCATENATION; operands on other grids than the result's are requantised first."""
-    parts = [c.part(node, at) for at in range(len(node.inputs))]
-    values = [
-        part if isinstance(part, Constant) else c.stored(node, at) for at, part in enumerate(parts)
-    ]
-    stored = [value for value in values if isinstance(value, Stored)]
-    if not stored:
+    values = [c.part(node, at) for at in range(len(node.inputs))]
+    if all(isinstance(value, Constant) for value in values):
         raise Unfit("has no operand that is computed", "simplify the model")
-    shape, first = c.result(node), stored[0]
+    shape, own = c.result(node), common_grid(values)
+    real = all(not isinstance(value, Stored) or value.real for value in values)
     axis = attributes_as(node, {"axis": 0})["axis"] % len(shape)
 
     def make(to: Grid, activation: str) -> Stored:
@@ -194,40 +197,69 @@ def concat(c: Conversion, node: Node) -> Part:
         made = layout.permuted(shape, order)
         options: dict[str, int | str] = {"axis": order.index(axis), "activation": "none"}
         tensor = c.emit.operator("concatenation", operands, made, to, **options)
-        return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=first.real)
+        return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=real)
 
-    alike = all(isinstance(value, Stored) and value.grid == first.grid for value in values)
-    if alike:
-        return make(first.known(), "none")
-    return Pending(shape=shape, make=make)
+    if own and all(isinstance(value, Stored) for value in values):
+        return make(own, "none")
+    return Pending(shape=shape, make=make, own=own)
 
 
-def pad(c: Conversion, node: Node) -> Part:
-    """Make a PAD with the value of 0, or a MIRROR_PAD."""
-    x, shape, rank = c.stored(node), c.result(node), len(c.part(node, 0).shape)
+def pad(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    """Make a PAD, a PADV2 with a value, or a MIRROR_PAD.
+
+    A value that the grid of the operand does not have waits for the grid of the result.
+    """
+    part, value = c.part(node, 0), _filling(c, node)
+    if isinstance(part, Stored) and part.real:
+        part = brought(c, part)
+    own = part.lies_on if isinstance(part, Pending) else None
+    if not isinstance(part, Pending) or own is None or value is None or own.states(value):
+        return handing_on(_padded)(c, node)
+    wide = finer(own)
+    return waiting(c, node, _padded, part, wide if wide.states(value) else None)
+
+
+def brought(c: Conversion, x: Stored) -> Pending:
+    """Return a value as one that waits for its grid."""
+    return Pending(shape=x.shape, make=lambda to, _: c.requantized(x, to), own=x.grid)
+
+
+def _filling(c: Conversion, node: Node) -> float | None:
+    """Return what a node pads with, None where it reflects."""
     mode = attributes_as(node, {"mode": "constant"})["mode"]
     if mode not in ("constant", "reflect"):
-        raise Unfit(f"pads with mode '{mode}'", "pad with zeros, or reflect")
+        raise Unfit(f"pads with mode '{mode}'", "pad with a constant, or reflect")
+    if mode == "reflect":
+        return None
+    values = c.numbers(node, 2).reshape(-1) if c.has(node, 2) else np.zeros(1)
+    value = float(values[0]) if values.size else 0.0
+    if np.isnan(value):
+        raise Unfit("pads with what is no number")
+    return value - (128 if values.dtype == np.uint8 else 0)
+
+
+def _padded(c: Conversion, node: Node) -> Part:
+    x, shape, rank = c.stored(node), c.result(node), len(c.part(node, 0).shape)
+    value, to = _filling(c, node), x.known()
     pads = c.integers(node, 1)
     axes = [axis % rank for axis in c.integers(node, 3)] if c.has(node, 3) else [*range(rank)]
     if len(pads) != 2 * len(axes) or min(pads, default=0) < 0:
         raise Unfit(f"has pads {[*pads]}; they may not be less than 0", "use Slice to crop")
-    if mode == "constant" and c.has(node, 2) and c.numbers(node, 2).size:
-        value = float(c.numbers(node, 2).reshape(-1)[0])
-        zero = 0 if x.real else x.known().zero_point
-        shift = 128 if c.numbers(node, 2).dtype == np.uint8 else 0
-        if value - shift != zero:
-            raise Unfit(f"pads with {value:g}", "pad with the value that stands for 0")
     x = c.emit.unfolded(x)
     table = np.zeros((rank, 2), np.int32)
     for at, axis in enumerate(axes):
         table[x.order.index(axis)] = pads[at], pads[at + len(axes)]
-    paddings = Held(table, "paddings")
-    made, to = layout.permuted(shape, x.order), x.known()
-    if mode == "reflect":
-        tensor = c.emit.operator("mirror_pad", [x, paddings], made, to, mode="reflect")
-    else:
-        tensor = c.emit.operator("pad", [x, paddings], made, to)
+    operands: list[Operand] = [x, Held(table, "paddings")]
+    made = layout.permuted(shape, x.order)
+    if value is None:
+        tensor = c.emit.operator("mirror_pad", operands, made, to, mode="reflect")
+        return replace(x, tensor=tensor, shape=shape)
+    steps = to.nearest(value) if x.real else np.clip(value, *to.limits)
+    kind = "pad" if steps == to.zero_point else "padv2"
+    if kind == "padv2":
+        filling = np.array([steps], to.dtype)
+        operands.append(Held(filling, "value", to.quantization))
+    tensor = c.emit.operator(kind, operands, made, to)
     return replace(x, tensor=tensor, shape=shape)
 
 
@@ -235,14 +267,14 @@ HANDLERS: dict[str, Handler] = {
     "Cast": cast,
     "Concat": concat,
     "Dropout": same,
-    "Flatten": reshape,
-    "Gather": gather,
+    "Flatten": handing_on(reshape),
+    "Gather": handing_on(gather),
     "Identity": same,
     "Pad": pad,
-    "Reshape": reshape,
-    "Slice": slice_,
-    "Split": split,
-    "Squeeze": reshape,
-    "Transpose": transpose,
-    "Unsqueeze": reshape,
+    "Reshape": handing_on(reshape),
+    "Slice": handing_on(slice_),
+    "Split": handing_on(split),
+    "Squeeze": handing_on(reshape),
+    "Transpose": handing_on(transpose),
+    "Unsqueeze": handing_on(reshape),
 }

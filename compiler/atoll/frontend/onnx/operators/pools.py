@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from atoll.frontend.onnx.conversion import Conversion, attributes_as
+from atoll.frontend.onnx.conversion import Conversion, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.moves import reshaped
@@ -216,7 +216,7 @@ def _by_ones(
 HANDLERS = {
     "AveragePool": average_pool,
     "GlobalAveragePool": global_average_pool,
-    "GlobalMaxPool": global_max_pool,
-    "MaxPool": max_pool,
+    "GlobalMaxPool": handing_on(global_max_pool),
+    "MaxPool": handing_on(max_pool),
     "ReduceMean": reduce_mean,
 }

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from atoll.frontend.onnx import layout
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
@@ -163,8 +163,8 @@ HANDLERS = {
     "ArgMax": place_of("arg_max"),
     "ArgMin": place_of("arg_min"),
     "LogSoftmax": softmax("log_softmax"),
-    "ReduceMax": extreme("reduce_max"),
-    "ReduceMin": extreme("reduce_min"),
+    "ReduceMax": handing_on(extreme("reduce_max")),
+    "ReduceMin": handing_on(extreme("reduce_min")),
     "ReduceSum": reduction("sum"),
     "Softmax": softmax("softmax"),
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.frontend.onnx import layout
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.copies import MOST_COPIES
 from atoll.frontend.onnx.operators.moves import taken
@@ -28,10 +28,10 @@ _ROUNDED: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 _MODES = ("half_pixel", "align_corners", "asymmetric")
 
 
-def resize(c: Conversion, node: Node) -> Part:
+def resize(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
     """Make what resizes in the mode of the node."""
     mode = attributes_as(node, {"mode": "nearest"})["mode"]
-    return _nearest(c, node) if mode == "nearest" else _bilinear(c, node)
+    return (handing_on(_nearest) if mode == "nearest" else _bilinear)(c, node)
 
 
 def _nearest(c: Conversion, node: Node) -> Part:

@@ -1,0 +1,1 @@
+"""Another implementation of a model file, as a witness of the import."""
