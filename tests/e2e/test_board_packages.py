@@ -149,6 +149,27 @@ def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:
     assert result.text.endswith(" (WRONG)\n")
 
 
+@pytest.mark.parametrize(("chip", "preset"), [("lagoon", RISCV), ("m33", ARM), ("lagoon", "zig")])
+def test_an_application_divides_64_bits_and_multiplies_floats(
+    chip: str, preset: str, tmp_path: Path
+) -> None:
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    overrides = CHIPS.get(chip, ())
+    settings = [word for each in overrides for word in ("--set", each)]
+    assert main(["bsp", "lagoon", "-o", str(tmp_path), *settings]) == 0
+    application = tmp_path / "app" / "main.c"
+    begin = "int main(void) {\n"
+    text = f"""
+static volatile int64_t wide = -1234567890123;
+static volatile double real = 1.5;
+{begin}  atoll_print_decimal((int32_t)(wide / 1000000000 + (int64_t)(real * 4.0)));
+"""
+    application.write_text(application.read_text().replace(begin, text))
+    cmake(tmp_path, preset)
+    assert said_by("lagoon", overrides, tmp_path / "build" / preset, tmp_path) == "-1228"
+
+
 def test_a_package_is_checked_and_written_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
