@@ -15,6 +15,7 @@ from atoll.lower.timeline import timeline_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
+from atoll.place.basis import basis_of
 from atoll.place.costs import Spent, spent_by
 from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
@@ -158,6 +159,10 @@ def explanation(compiled: Compiled) -> Explanation:
         decisions=decisions,
         cuts=cuts,
         left_out=compiled.left_out,
-        coverage=coverage_of(graph, cycles),
-        streaming=streaming_story(compiled.streaming, expected_length(compiled)),
+        coverage=coverage_of(graph, cycles, soc),
+        streaming=streaming_story(
+            compiled.streaming,
+            expected_length(compiled),
+            basis_of(soc, (name for op in graph.operators for name in op.devices)),
+        ),
     )

@@ -12,6 +12,7 @@ from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, expected
+from atoll.place.basis import basis_of
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
@@ -242,6 +243,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             cycles=end - begin,
             worked=max(0, done - begin),
             estimate=estimates[op.name].cycles,
+            basis=basis_of(compiled.soc, op.devices),
             instructions=sum(counted) if (counted := _counted(during)) else None,
             clock=device.clock,
             host_clock=compiled.soc.host_cpu.clock,

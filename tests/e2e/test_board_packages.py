@@ -149,6 +149,57 @@ def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:
     assert result.text.endswith(" (WRONG)\n")
 
 
+@pytest.mark.parametrize(("chip", "preset"), [("lagoon", RISCV), ("m33", ARM), ("lagoon", "zig")])
+def test_an_application_divides_64_bits_and_multiplies_floats(
+    chip: str, preset: str, tmp_path: Path
+) -> None:
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    overrides = CHIPS.get(chip, ())
+    settings = [word for each in overrides for word in ("--set", each)]
+    assert main(["bsp", "lagoon", "-o", str(tmp_path), *settings]) == 0
+    application = tmp_path / "app" / "main.c"
+    begin = "int main(void) {\n"
+    text = f"""
+static volatile int64_t wide = -1234567890123;
+static volatile double real = 1.5;
+{begin}  atoll_print_decimal((int32_t)(wide / 1000000000 + (int64_t)(real * 4.0)));
+"""
+    application.write_text(application.read_text().replace(begin, text))
+    cmake(tmp_path, preset)
+    assert said_by("lagoon", overrides, tmp_path / "build" / preset, tmp_path) == "-1228"
+
+
+IDEA = """accelerator: idea
+version: 1
+operators:
+  CONV_2D: {cost: 100 + macs // 64}
+"""
+
+
+@pytest.mark.parametrize("preset", ["zig", "clang", RISCV])
+def test_a_driver_that_nobody_described_is_missing(
+    preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    chip, folder = tmp_path / "chip.yaml", tmp_path / "bsp"
+    npu = "{accelerator: ./idea.yaml, params: null}"
+    chip.write_text(f"extends: lagoon\nsoc: own\ndevices: {{npu: {npu}}}\n")
+    (tmp_path / "idea.yaml").write_text(IDEA)
+    words = ["bsp", str(chip), DIGITS, "--selftest", "-o", str(folder)]
+    assert main(words) == 0
+    assert "nothing says how 'idea' is driven" in capsys.readouterr().err
+    written = {path: path.read_text() for path in folder.rglob("*.[!o]*")}
+    assert not [path for path, text in written.items() if "LIST_ADDRESS" in text]
+    assert "neither their registers nor a driver:\nidea." in written[folder / "README.md"]
+    with pytest.raises(AssertionError, match="driver of accelerator idea: its description has no"):
+        cmake(folder, preset)
+    (tmp_path / "idea.yaml").write_text(f"{IDEA}driver: command_list\n")
+    assert main(words) == 0
+    cmake(folder, preset)
+
+
 def test_a_package_is_checked_and_written_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

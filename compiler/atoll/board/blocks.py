@@ -63,6 +63,13 @@ def _is_arms(engine: Engine) -> bool:
     return engine.spec.driver == "ethos_u"
 
 
+def _unknown(engine: Engine) -> str:
+    """Say what is not known of the registers."""
+    if engine.spec.undriven:
+        return ", whose registers nobody has described"
+    return ", whose other registers Arm's driver knows" if _is_arms(engine) else ""
+
+
 def _known_registers(engine: Engine) -> Mapping[str, int]:
     """Return the registers of the hardware: of an Ethos-U the others are those of a model."""
     registers = engine.spec.registers
@@ -74,8 +81,7 @@ def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
         yield Block(
             name=engine.name,
             kind=engine.spec.name,
-            what=f"Control port of {engine.spec.name}"
-            + (", whose other registers Arm's driver knows" if _is_arms(engine) else ""),
+            what=f"Control port of {engine.spec.name}" + _unknown(engine),
             origin=engine.registers.origin,
             size=engine.registers.size,
             offsets=_known_registers(engine),

@@ -13,6 +13,7 @@ from atoll.board.sources import library_sources, objects, user_sources
 from atoll.bsp.clang import Clang
 from atoll.bsp.cores import elf_names, script_name
 from atoll.bsp.gcc import LIBRARY, Gcc
+from atoll.bsp.missing_driver import undriven_engines
 from atoll.bsp.zig import Zig
 from atoll.errors import ToolchainError
 from atoll.resolve.soc import Cpu
@@ -77,6 +78,7 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
                 presets=names,
                 kernel=kernel,
                 npus=npus_of(board.soc),
+                undriven=sorted({each.spec.name for each in undriven_engines(board.soc)}),
             )
         ),
         "cmake/atoll.cmake": generated(

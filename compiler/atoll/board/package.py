@@ -12,6 +12,7 @@ from atoll.bsp.cores import image_cores, sources_for
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.firmware import Part
 from atoll.bsp.interface import ModelInterface
+from atoll.bsp.missing_driver import without_assumptions
 from atoll.build_tree import part_of
 from atoll.errors import AtollError, UsageError
 from atoll.pipeline import Compiled
@@ -84,7 +85,7 @@ class Board:
         """Return the board of networks, each with its samples; the first is the example."""
         runs = zip(compiled, samples, strict=True)
         return cls(
-            soc=soc,
+            soc=without_assumptions(soc),
             parts=tuple(map(part_of, compiled)),
             networks=tuple(compiled),
             examples=tuple(example_of(network, given) for network, given in runs),

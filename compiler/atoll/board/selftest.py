@@ -129,7 +129,7 @@ def _main(board: Board, tests: SelfTest) -> str:
         ),
         tag=TAG,
         remote=board.soc.remote_cpus,
-        drivers=board.soc.engines,
+        drivers=[each for each in board.soc.engines if not each.spec.undriven],
         cached=board.soc.host_cpu.cache is not None,
         blocks=[tuple(_lines(data)) for data in blocks],
         engine_tests=made,

@@ -73,7 +73,7 @@ def _peripheral(peripherals: Element, block: Block, first: Block) -> None:
     if block.line is not None:
         interrupt = SubElement(peripheral, "interrupt")
         _texts(interrupt, name=block.name, description=block.what, value=str(block.line))
-    if derived:
+    if derived or not block.registers:
         return
     registers = SubElement(peripheral, "registers")
     for register in block.registers:

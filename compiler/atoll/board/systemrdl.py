@@ -13,7 +13,7 @@ from atoll.board.render import render
 
 def systemrdl_files(board: Board) -> Mapping[str, Entry]:
     """Return ``systemrdl/<chip>.rdl``: a register file for each kind of block, and the chip."""
-    blocks = blocks_of(board.soc)
+    blocks = [block for block in blocks_of(board.soc) if block.registers]
     kinds: dict[str, Block] = {}
     for block in blocks:
         kinds.setdefault(block.kind, block)

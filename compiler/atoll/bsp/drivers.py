@@ -6,6 +6,7 @@ from pathlib import Path
 from atoll import protocol
 from atoll.bsp.headers import MAILBOX_DRIVER, drivers
 from atoll.bsp.interface import ModelInterface
+from atoll.bsp.missing_driver import missing_drivers
 from atoll.bsp.program_driver import SHARED, program_drivers
 from atoll.bsp.render import FOLDER, render
 from atoll.errors import Fault, ToolchainError
@@ -24,9 +25,10 @@ def driver_files(
     """
     check_drivers(soc)
     paths = [*(FOLDER / "runtime").iterdir()]
-    made = program_drivers(soc)
+    played = program_drivers(soc)
+    made = {**played, **missing_drivers(soc)}
     names = {name for name in drivers(soc) if f"{name}.c" not in made} | (
-        {SHARED} if made else set()
+        {SHARED} if played else set()
     )
     own = {npu.spec.driver: Path(npu.spec.driver_path) for npu in soc.engines if _is_own(npu)}
     places = {name: own.get(name, FOLDER / "drivers" / f"{name}.c") for name in sorted(names)}
@@ -66,7 +68,8 @@ def check_drivers(soc: ResolvedSoc) -> None:
             remedy=f"let accelerator '{npu.spec.name}' name one of {', '.join(known)}",
         )
         for npu in soc.engines
-        if npu.spec.program is None and npu.spec.driver not in known and not _is_own(npu)
+        if npu.spec.program is None and not npu.spec.undriven
+        if npu.spec.driver not in known and not _is_own(npu)
     )
     if faults:
         raise ToolchainError.all(faults)

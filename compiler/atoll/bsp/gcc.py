@@ -58,7 +58,8 @@ class Gcc:
         """What GCC is told when it links, without files."""
         # -n: otherwise the ELF header becomes a part of the first segment, below its origin.
         quiet = ("--no-warn-rwx-segments", "-z", "noexecstack")
-        driver = (*self._target.options, "-nostdlib", "-nostartfiles", "-static")
+        machine = self._target.library or self._target.options
+        driver = (*machine, "-nostdlib", "-nostartfiles", "-static")
         return (*driver, ",".join(("-Wl", *LINK_FLAGS, "-n", *quiet)))
 
     @property

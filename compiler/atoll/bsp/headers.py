@@ -107,7 +107,7 @@ def header_files(
 def device_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.h``: the one enumeration of devices, registers and interrupts."""
     refuse_clashes(_device_names(soc), "atoll_devices.h")
-    offsets = {npu.spec.name: npu.spec.registers for npu in soc.engines}
+    offsets = {npu.spec.name: npu.spec.registers for npu in soc.engines if npu.spec.registers}
     if soc.remote_cpus:
         offsets["mailbox"] = mailbox.REGISTERS
     return render(

@@ -13,7 +13,9 @@ from atoll.resolve.soc import AcceleratorSpec, ResolvedSoc
 SHARED = "register_program"
 """The driver that ships with Atoll and that those of all programs rest on."""
 
-_HOOKS = ("init", "activate", "open", "close", "deactivate", "destroy")
+HOOKS = ("init", "activate", "open", "close", "deactivate", "destroy")
+"""Functions of a driver that take its context alone, in their order."""
+
 _ONCE = ("open", "close", "abort", "clear")
 
 
@@ -48,7 +50,7 @@ def _files(spec: AcceleratorSpec, soc: ResolvedSoc) -> Mapping[str, str]:
         for each in spec.program.failures
     ]
     return {
-        ".h": render("drive.h", hooks=_HOOKS, **values),
+        ".h": render("drive.h", hooks=HOOKS, **values),
         ".c": render(
             "drive.c",
             parts=tuple(_parts(spec)),

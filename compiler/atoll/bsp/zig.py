@@ -89,8 +89,9 @@ class Zig:
 
     @property
     def _library_flags(self) -> tuple[str, ...]:
+        cpu = self._target.library or self._target.cpu
         return (
-            *(*self._machine, "-OReleaseFast", "-fstrip"),
+            *("-target", self._target.target, f"-mcpu={cpu}", "-OReleaseFast", "-fstrip"),
             *("-fno-unwind-tables", "-ffunction-sections", "-fdata-sections"),
         )
 

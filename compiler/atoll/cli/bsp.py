@@ -7,6 +7,7 @@ import typer
 
 from atoll.board.package import Board, package_files, require_emitters
 from atoll.board.writer import Written, require_same, write_package
+from atoll.bsp.missing_driver import undriven_engines
 from atoll.cli.network_files import files_by_network
 from atoll.cli.options import (
     AcceleratorsOption,
@@ -84,3 +85,6 @@ def bsp_command(
         print(json_text({"folder": str(output), "soc": resolved.name, **done.as_json()}), end="")
     else:
         log(wrapped(f"{output}: {done.summary()}", log_room()))
+        for name in sorted({engine.spec.name for engine in undriven_engines(resolved)}):
+            what = f"note: nothing says how '{name}' is driven: its driver is missing (README.md)"
+            log(wrapped(what, log_room()))

@@ -9,6 +9,7 @@ from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, expected
+from atoll.place.basis import basis_of, stands_in
 from atoll.place.core_costs import fetched
 from atoll.place.costs import Spent
 from atoll.place.measured import BETWEEN_CYCLES, MEASURED_CORE
@@ -45,6 +46,7 @@ def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
             if memory.name in names
         ),
         host_clock=soc.host_cpu.clock,
+        basis=basis_of(soc, (name for layer in layers for name in layer.devices)),
         notes=tuple(dict.fromkeys(_notes(model))),
     )
 
@@ -54,7 +56,7 @@ def _notes(model: Compiled) -> Iterator[str]:
     soc, operators = model.soc, model.graph.operators
     used = {soc.host, *(name for op in operators for name in op.devices)}
     for core in soc.cpus:
-        if core.name in used and core.spec.name != MEASURED_CORE:
+        if core.name in used and stands_in(core):
             yield f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
     for op in operators:
         if what := kind_of(op).unproven:
@@ -77,6 +79,7 @@ def _layers(
             begin=timeline.begins[op.name],
             end=timeline.ends[op.name],
             cycles=each.cycles,
+            basis=basis_of(model.soc, op.devices),
             bound=each.bound,
             parts=each.busy.parts if each.busy else {},
             traffic=traffic_of(model, step, op, each.cycles, each.busy, goes_on=op.name in linked),

@@ -1,12 +1,14 @@
 """Which bytes of which memory an operator moves, and how long that keeps the memory's port busy."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from atoll.ir.busy import Busy
 from atoll.ir.graph import ITEM_BYTES, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled
+from atoll.place.basis import MEASURED, basis_of
 from atoll.place.copy_costs import speed_of
 from atoll.place.measured import FETCH_BYTES, KERNEL_CYCLES
 from atoll.report.estimate import Traffic
@@ -51,7 +53,8 @@ def added(memory: str, parts: Iterable[Traffic]) -> Traffic:
     read, written, cycles = (
         sum(part) for part in zip(*((e.read, e.written, e.cycles) for e in each), strict=True)
     )
-    return Traffic(memory=memory, read=read, written=written, cycles=cycles)
+    basis = next((one.basis for one in each if one.basis != MEASURED), MEASURED)
+    return Traffic(memory=memory, read=read, written=written, cycles=cycles, basis=basis)
 
 
 def _by_engine(compiled: Compiled, step: Step, busy: Busy, goes_on: bool) -> Iterator[Traffic]:
@@ -100,7 +103,8 @@ def _fetched(compiled: Compiled, op: Operator, cycles: int) -> Iterator[Traffic]
         if isinstance(core, Cpu):
             latency = compiled.soc.memory(core.code.memory).read_latency
             count = cycles // (KERNEL_CYCLES + latency)
-            yield _moved(core.code.memory, count * FETCH_BYTES, count, written=False)
+            moved = _moved(core.code.memory, count * FETCH_BYTES, count, written=False)
+            yield replace(moved, basis=basis_of(compiled.soc, (name,)))
 
 
 def _moved(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:

@@ -69,20 +69,29 @@ class ZigTarget:
         cpu: with features, such as ``generic_rv32+m+c``.
         options: more flags for C.
         emulation: what LLD calls its output; "" where Atoll links no firmware.
+        library: likewise of the run-time library; "" for the same.
     """
 
     target: str
     cpu: str
     options: tuple[str, ...] = ()
     emulation: str = ""
+    library: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GccTarget:
-    """A GNU cross compiler and its options."""
+    """A GNU cross compiler.
+
+    Attributes:
+        program: its name.
+        options: that make code for the core.
+        library: that choose its run-time library; none if `options` do.
+    """
 
     program: str
     options: tuple[str, ...]
+    library: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

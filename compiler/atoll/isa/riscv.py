@@ -29,9 +29,13 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
     if abi not in abis:
         return None
     every = (*extensions, *(("e",) if base == "e" else ()))
-    march = f"rv{bits}{'e' if base == 'e' else 'i'}" + "".join(
+    first = f"rv{bits}{'e' if base == 'e' else 'i'}"
+    march = first + "".join(
         f"_{each}" if len(each) > 1 else each for each in (*extensions, "zicsr")
     )
+    passed = _passed(extensions, abi)
+    letters = "".join(each for each in passed if len(each) == 1)
+    convention = (f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64)))
     return InstructionSet(
         name=name,
         family=Family.RISCV,
@@ -48,12 +52,14 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
         zig=ZigTarget(
             target=f"riscv{bits}-freestanding-none",
             cpu="+".join((f"generic_rv{bits}", *every)),
-            options=(f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64))),
+            options=convention,
             emulation=f"elf{bits}lriscv",
+            library="+".join((f"generic_rv{bits}", *passed, *every[len(extensions) :])),
         ),
         gcc=GccTarget(
             program="riscv64-unknown-elf-gcc",
-            options=(f"-march={march}", f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64))),
+            options=(f"-march={march}", *convention),
+            library=(f"-march={first}{letters}", *convention),
         ),
         registers=15 if base == "e" else MANY,
         multiplies="m" in extensions,
@@ -66,3 +72,14 @@ def _abis(bits: int, base: str, extensions: tuple[str, ...]) -> tuple[str, ...]:
         return ("ilp32e",)
     plain = "ilp32" if bits == 32 else "lp64"
     return (*(f"{plain}{float}" for float in "df" if float in extensions), plain)
+
+
+def _passed(extensions: tuple[str, ...], abi: str) -> tuple[str, ...]:
+    """Return the extensions without floats that the calling convention does not pass.
+
+    The compiler's run-time library is named by these: zig makes one whose convention passes all
+    floats there are. GCC 12 compares whole names, without extensions of several letters; where it
+    knows none it links the library of its own default without a word.
+    """
+    floats = {"f": "f", "d": "fd"}.get(abi[-1], "")
+    return tuple(each for each in extensions if each not in ("f", "d") or each in floats)

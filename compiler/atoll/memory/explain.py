@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from atoll.errors import Fault
+from atoll.memory.algorithms import DEFAULT
 from atoll.memory.assignment import Assignment
 from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter
@@ -61,15 +62,21 @@ def _part(problem: Problem, names: Set[str]) -> Problem:
 
 
 def explain(
-    problem: Problem, operators: Sequence[str], search: Search, culprits: Sequence[str] = ()
+    problem: Problem,
+    operators: Sequence[str],
+    search: Search,
+    culprits: Sequence[str] = (),
+    *,
+    proven: bool = True,
 ) -> Iterator[Fault]:
     """Yield why `search` finds no plan of `problem`.
 
     Args:
-        problem: a problem without a plan.
+        problem: a problem without a plan, or of which none was found.
         operators: name of the operator of each step, as far as known.
         search: the planner; it has accepted the change that the remedy proposes.
         culprits: names of few buffers that surely have no plan on their own, if any are known.
+        proven: there surely is no plan.
     """
     if lost := [buffer for buffer in problem.buffers if not buffer.pools]:
         yield from map(_poolless, lost)
@@ -81,18 +88,62 @@ def explain(
         yield from (_homeless(problem, buffer, wants) for buffer in homeless)
         return
     step, live = _crowd(problem, grown)
-    available, needed = sum(pool.size for pool in tight), sum(grown.values())
+    if not proven and all(grown[pool.name] <= pool.size for pool in tight):
+        yield _missed(tight, grown)
+        return
     yield Fault(
         code="E062",
-        message=f"{_names(tight)} too small: {format_size(needed)} needed, "
-        f"{format_size(available)} available{_beside(tight)}, "
-        f"{format_size(needed - available)} missing; "
+        message=f"{_verdict(problem, tight, grown, proven=proven)}; "
         + _crowded(step, live, operators)
         + _spared(problem, grown, live, search)
         + _to_blame(problem, culprits, live),
         remedy=enlarging(wants),
         wants=wants,
     )
+
+
+def _missed(pools: Sequence[PoolSpace], found: Mapping[str, int]) -> Fault:
+    """Describe a search that found no plan where there is one."""
+    names = ", ".join(f"'{pool.name}'" for pool in pools)
+    return Fault(
+        code="E062",
+        message=f"this search found no plan, and there is one: another search found it at "
+        f"{format_size(sum(found.values()))} of {names}, {_available(pools)}",
+        remedy=f"search longer with --budget, or with --algorithm {DEFAULT}",
+    )
+
+
+def _verdict(
+    problem: Problem, tight: Sequence[PoolSpace], grown: Mapping[str, int], *, proven: bool
+) -> str:
+    """Say what is known of the bytes that are needed: a search's figure may not be the least."""
+    found, least = sum(grown.values()), _least(problem, tight, grown)
+    size, available = sum(pool.size for pool in tight), _available(tight)
+    if proven and len(tight) == len(problem.pools) == 1:
+        least = max(least, size + 1)
+    if found == least:
+        missing = f"{format_size(found - size)} missing"
+        return f"{_names(tight)} too small: {format_size(found)} needed, {available}, {missing}"
+    known = (
+        f"a plan was found at {format_size(found)}, {format_size(least)} are the proven least, "
+        f"{available}"
+    )
+    if proven:
+        return f"{_names(tight)} too small: {known}"
+    return f"no plan was found: whether {_names(tight)} too small is not known; {known}"
+
+
+def _available(pools: Sequence[PoolSpace]) -> str:
+    return f"{format_size(sum(pool.size for pool in pools))} available{_beside(pools)}"
+
+
+def _least(problem: Problem, tight: Sequence[PoolSpace], grown: Mapping[str, int]) -> int:
+    """Return bytes that some pools surely need together."""
+    if len(tight) == 1:
+        return Assignment(conflict_graph(problem)).least(tight[0].name)
+    bound = [buffer for buffer in problem.buffers if grown.keys() >= set(buffer.pools)]
+    _, live = _crowd(replace(problem, buffers=tuple(bound), overlaps=()), grown)
+    return 0 if problem.overlaps else sum(buffer.size for buffer in live)
 
 
 def enlarging(wants: Sequence[tuple[str, int]]) -> str:

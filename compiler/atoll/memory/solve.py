@@ -81,7 +81,7 @@ def plan_memory(
 
 def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
     culprits = fewest(answer, PLANNERS.get(_PROVER)).buffers if answer.proven else ()
-    return explain(answer.problem, operators, _trial, culprits)
+    return explain(answer.problem, operators, _trial, culprits, proven=answer.proven)
 
 
 def _trial(problem: Problem) -> Mapping[str, Placement] | None:

@@ -9,6 +9,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
 from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
+from atoll.place.basis import MEASURED, marked
 from atoll.place.candidates import homes_of
 from atoll.place.constant_costs import copied_pools, reading
 from atoll.place.core_costs import fetched, waiting_cycles
@@ -42,10 +43,12 @@ class Cost:
     Attributes:
         cycles: computing.
         copying: moving tensors from and to neighbours with which it shares no pool.
+        basis: what both rest on.
     """
 
     cycles: int
     copying: int
+    basis: str = MEASURED
 
     @property
     def total(self) -> int:
@@ -54,7 +57,7 @@ class Cost:
 
     def __str__(self) -> str:
         copies = f" and {self.copying} for copies" if self.copying else ""
-        return f"about {self.cycles} cycles{copies}"
+        return marked(f"about {self.cycles} cycles{copies}", self.basis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,10 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
+from atoll.place.basis import MEASURED, basis_of, stands_in
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
 from atoll.place.copy_costs import copy_cycles, layout_cycles
-from atoll.place.costs import Cost, compute_cycles, helpers_for, spread_cycles
+from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
@@ -21,6 +22,9 @@ from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Cpu, Device, Engine, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
+
+FASTER = 10
+"""How many times as fast as its estimate a core that nobody measured may well be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,9 @@ class Decision:
         reason: why there, for people.
         rejected: each other device that was weighed and why it was not taken, in canonical order.
         asked: somebody named the device.
+        basis: what the figures in `reason` and `rejected` rest on.
+        turns_to: the device that would be chosen if each core whose cycles rest on another one
+            were `FASTER` times as fast; "" if it is the same.
     """
 
     operator: str
@@ -40,6 +47,8 @@ class Decision:
     reason: str
     rejected: tuple[tuple[str, str], ...] = ()
     asked: bool = False
+    basis: str = MEASURED
+    turns_to: str = ""
 
     def __str__(self) -> str:
         others = "".join(f"; not {device}: {why}" for device, why in self.rejected)
@@ -152,15 +161,33 @@ class _Chooser:
         if len(able) == 1:
             return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)
         costs = {device.name: self._cost(op, device) for device in able}
-        alone = min(able, key=lambda device: costs[device.name].total)
-        best = alone
-        if isinstance(alone, Cpu):
-            best = min(able, key=lambda device: costs[device.name].total - self._saved(device))
+        alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
         dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
         reason = str(costs[best.name])
         if best is not alone:
             reason = f"{reason}, {self._saved(best)} fewer where it goes on by itself"
-        return self._decision(op, best, reason, rejected | dearer)
+        _, turned = self._best(able, {each.name: self._faster(op, each, costs) for each in able})
+        turns = "" if turned is best else turned.name
+        if turns:
+            reason += f"; '{turns}' if unmeasured cores are {FASTER} times faster than that"
+        decision = self._decision(op, best, reason, rejected | dearer)
+        return replace(decision, basis=basis_of(self._soc, costs), turns_to=turns)
+
+    def _best(self, able: Sequence[Device], totals: Mapping[str, int]) -> tuple[Device, Device]:
+        """Return the cheapest device by itself, and the one that is after what lists save."""
+        alone = best = min(able, key=lambda device: totals[device.name])
+        if isinstance(alone, Cpu):
+            best = min(able, key=lambda device: totals[device.name] - self._saved(device))
+        return alone, best
+
+    def _faster(self, op: Operator, device: Device, costs: Mapping[str, Cost]) -> int:
+        """Return the total if each core that was not measured were `FASTER` times as fast."""
+        cost, own = costs[device.name], 0
+        if isinstance(device, Engine):
+            own = busy_cycles(op, self._graph, device, self._soc)
+        core = device if isinstance(device, Cpu) else self._soc.host_cpu
+        by_core = max(0, cost.cycles - own)
+        return cost.total - (by_core - by_core // FASTER if stands_in(core) else 0)
 
     def _saved(self, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
@@ -176,7 +203,8 @@ class _Chooser:
             costs = {device.name: self._cost(op, device) for device in able}
             best = min(able, key=lambda device: costs[device.name].total)
             reason = f"{kind_of(op).why_off_cores(op)}, {costs[best.name]}"
-            return self._decision(op, best, reason, rejected)
+            decision = self._decision(op, best, reason, rejected)
+            return replace(decision, basis=costs[best.name].basis)
         why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
         pinned = [name for name in (*op.inputs, *op.outputs) if name in self._requests.pins]
         self.faults.append(
@@ -245,7 +273,7 @@ class _Chooser:
             helpers = helpers_for(op, self._graph, device, self._soc)
             parts = len(helpers) + 1
             cycles = spread_cycles(op, self._graph, device, self._soc, parts) or cycles
-        return Cost(cycles=cycles, copying=copying)
+        return Cost(cycles=cycles, copying=copying, basis=basis_of(self._soc, (device.name,)))
 
     def _moving(self, tensor: Tensor, writer: str, reader: str, layout: Layout | None) -> int:
         """Return the cycles to bring a tensor to where, and how, a device reads it."""

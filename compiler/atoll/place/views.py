@@ -266,6 +266,11 @@ def described(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decision, 
     return tuple(
         decision
         if decision.operator in kept
-        else replace(decision, reason="no byte moves: its output is a view", rejected=())
+        else Decision(
+            operator=decision.operator,
+            device=decision.device,
+            reason="no byte moves: its output is a view",
+            asked=decision.asked,
+        )
         for decision in decisions
     )

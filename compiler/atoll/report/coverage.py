@@ -6,6 +6,8 @@ from itertools import groupby
 
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.place.basis import MEASURED, basis_of
+from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Quantity, Row, Table
 
 
@@ -17,6 +19,7 @@ class Share:
         operators: how many.
         macs: their multiply-accumulates.
         cycles: of the host's clock, by estimate.
+        basis: what they rest on.
     """
 
     device: str
@@ -24,14 +27,16 @@ class Share:
     operators: int
     macs: int
     cycles: int
+    basis: str = MEASURED
 
 
-def coverage_of(graph: Graph, cycles: Mapping[str, int]) -> tuple[Share, ...]:
+def coverage_of(graph: Graph, cycles: Mapping[str, int], soc: ResolvedSoc) -> tuple[Share, ...]:
     """Return what devices do, by kind of operator; an operator on several cores counts once.
 
     Args:
         graph: placed.
         cycles: what each operator should take.
+        soc: the chip.
     """
     single = [
         Share(
@@ -40,6 +45,7 @@ def coverage_of(graph: Graph, cycles: Mapping[str, int]) -> tuple[Share, ...]:
             operators=1,
             macs=kind_of(op).features(op, graph).get("macs", 0),
             cycles=cycles[op.name],
+            basis=basis_of(soc, op.devices),
         )
         for op in graph.operators
     ]
@@ -61,7 +67,7 @@ def coverage_json(shares: Sequence[Share]) -> list[dict[str, object]]:
 
 
 def _of_all(share: Share) -> Share:
-    sums = {name: getattr(share, name) for name in ("operators", "macs", "cycles")}
+    sums = {name: getattr(share, name) for name in (*_COUNTED, "basis")}
     return Share(device=share.device, **sums)
 
 
@@ -74,6 +80,7 @@ def _summed(shares: Iterable[Share], key: Callable[[Share], tuple[str, ...]]) ->
             operators=sum(each.operators for each in group),
             macs=sum(each.macs for each in group),
             cycles=sum(each.cycles for each in group),
+            basis=group[0].basis,
         )
         for group in groups
     )
@@ -82,12 +89,15 @@ def _summed(shares: Iterable[Share], key: Callable[[Share], tuple[str, ...]]) ->
 
 def _table(key: str, title: str, shares: Sequence[Share], whole: Sequence[Share]) -> Table:
     named = any(each.kind for each in shares)
+    assumed = any(each.basis != MEASURED for each in shares)
 
     def row(share: Share) -> Row:
         kind = (share.kind.upper(),) if named else ()
-        return (share.device, *kind, *(_cell(share, whole, name) for name in _COUNTED))
+        cells = (_cell(share, whole, name) for name in _COUNTED)
+        return (share.device, *kind, *cells, *((share.basis,) if assumed else ()))
 
     columns = ("device", *(("operator",) if named else ()), "operators", "MACs", "cycles")
+    columns += ("basis",) if assumed else ()
     return Table(key=key, title=title, columns=columns, rows=tuple(map(row, shares)))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.ir.busy import Bound
+from atoll.place.basis import MEASURED
 from atoll.report.result import nanoseconds
 
 
@@ -16,12 +17,14 @@ class Traffic:
         read: instructions included.
         written: bytes.
         cycles: of the host, that the memory's port needs for both.
+        basis: what instructions that are read rest on.
     """
 
     memory: str
     read: int
     written: int
     cycles: int
+    basis: str = MEASURED
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -30,6 +33,7 @@ class Traffic:
             "read_bytes": self.read,
             "written_bytes": self.written,
             "cycles": self.cycles,
+            "basis": self.basis,
         }
 
 
@@ -42,6 +46,7 @@ class LayerEstimate:
         begin: of its begin event, from that of the first operator.
         end: likewise of its end event.
         cycles: from begin to end if the host waits at once.
+        basis: what the cycles rest on.
         bound: what decides.
         parts: what each part of its engine's work takes by itself, in cycles of the engine.
         traffic: by memory.
@@ -53,6 +58,7 @@ class LayerEstimate:
     begin: int
     end: int
     cycles: int
+    basis: str
     bound: Bound
     parts: Mapping[Bound, int] = field(default_factory=dict)
     traffic: tuple[Traffic, ...]
@@ -67,6 +73,7 @@ class LayerEstimate:
             "begin": self.begin,
             "end": self.end,
             "cycles": self.cycles,
+            "basis": self.basis,
             "bound": str(self.bound),
             "parts": {str(part): cycles for part, cycles in self.parts.items()},
             "memories": [each.as_json() for each in self.traffic],
@@ -85,6 +92,7 @@ class NetworkEstimate:
         layers: in the order in which they begin.
         traffic: of all layers, by memory.
         host_clock: hertz.
+        basis: what all these cycles rest on.
         notes: what a reader should know.
     """
 
@@ -97,6 +105,7 @@ class NetworkEstimate:
     layers: tuple[LayerEstimate, ...]
     traffic: tuple[Traffic, ...]
     host_clock: int
+    basis: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -115,6 +124,7 @@ class NetworkEstimate:
                 "network": self.network,
                 "after": self.after,
                 "sequential": self.sequential,
+                "basis": self.basis,
                 "clock_hz": self.host_clock,
                 "total_ns": nanoseconds(self.total, self.host_clock),
                 "by_layer": [layer.as_json() for layer in self.layers],

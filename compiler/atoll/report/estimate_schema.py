@@ -1,12 +1,17 @@
 """What `atoll estimate --json` prints, as a JSON Schema."""
 
 from atoll.ir.busy import Bound
-from atoll.report.json_shapes import COUNT, TEXT, choice, each, named, object_of, one_or_more
+from atoll.report.json_shapes import BASIS, COUNT, TEXT, choice, each, named, object_of, one_or_more
 
-_TRAFFIC = object_of(memory=TEXT, **dict.fromkeys(("read_bytes", "written_bytes", "cycles"), COUNT))
+_TRAFFIC = object_of(
+    memory=TEXT,
+    **dict.fromkeys(("read_bytes", "written_bytes", "cycles"), COUNT),
+    basis=BASIS,
+)
 _ESTIMATED = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
     helpers=each(TEXT),
+    basis=BASIS,
     **dict.fromkeys(("begin", "end", "cycles"), COUNT),
     bound=choice(*Bound),
     parts=named(COUNT),
@@ -18,6 +23,7 @@ ESTIMATE = one_or_more(
         cycles=object_of(
             **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
             **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
+            basis=BASIS,
             by_layer=each(_ESTIMATED),
             by_memory=each(_TRAFFIC),
         ),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import Group
 
+from atoll.place.basis import MEASURED, marked
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 from atoll.report.grid import Grid, Sentence
 from atoll.report.result import nanoseconds
@@ -17,16 +18,19 @@ def render_estimate(estimate: NetworkEstimate) -> Group:
 def layer_grid(estimate: NetworkEstimate) -> Grid:
     """Return a row for each operator, with two columns for each memory that any of them uses."""
     memories = [each.memory for each in estimate.traffic]
+    assumed = any(layer.basis != MEASURED for layer in estimate.layers)
+    basis = ("basis",) if assumed else ()
     headings = (head for name in memories for head in (f"{name} r/w", "port"))
     return Grid(
         title=f"{estimate.model} on {estimate.soc}: cycles, bytes read and written",
-        headings=("operator", "device", "cycles", "bound by", *headings),
-        left=("operator", "device", "bound by"),
+        headings=("operator", "device", "cycles", *basis, "bound by", *headings),
+        left=("operator", "device", "basis", "bound by"),
         rows=[
             (
                 layer.operator,
                 _devices(layer),
                 f"{layer.cycles:,}",
+                *((layer.basis,) if assumed else ()),
                 str(layer.bound),
                 *(cell for name in memories for cell in _cells(layer, name)),
             )
@@ -58,8 +62,11 @@ def memory_grid(estimate: NetworkEstimate) -> Grid:
                 each.memory,
                 f"{each.read:,} B",
                 f"{each.written:,} B",
-                f"{each.cycles:,} cycles",
-                f"{100 * each.cycles / max(1, estimate.network):.1f} %",
+                marked(f"{each.cycles:,} cycles", each.basis),
+                marked(
+                    f"{100 * each.cycles / max(1, estimate.network):.1f} %",
+                    each.basis if each.basis != MEASURED else estimate.basis,
+                ),
             )
             for each in estimate.traffic
         ],
@@ -72,16 +79,17 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
         f"{device} {sum(e.cycles for e in estimate.layers if e.devices[0] == device):,}"
         for device in devices
     )
-    yield Sentence(f"cycles by device: {', '.join(sums)}")
+    yield Sentence(marked(f"cycles by device: {', '.join(sums)}", estimate.basis))
     if estimate.network < estimate.sequential:
         saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
-        yield Sentence(f"devices at once: {estimate.network:,} cycles, {saved}")
+        found = f"devices at once: {estimate.network:,} cycles, {saved}"
+        yield Sentence(marked(found, estimate.basis))
     for note in estimate.notes:
         yield Sentence(f"note: {note}")
     seconds = nanoseconds(estimate.total, estimate.host_clock) / 1e6
-    yield Sentence(
+    whole = (
         f"{estimate.before:,} cycles before the first layer, {estimate.network:,} for the network, "
         f"{estimate.after:,} after it: {estimate.total:,} from reset to exit, {seconds:,.3f} ms "
-        f"at {estimate.host_clock / 1e6:,g} MHz",
-        style="green",
+        f"at {estimate.host_clock / 1e6:,g} MHz"
     )
+    yield Sentence(marked(whole, estimate.basis), style="green")

@@ -1,6 +1,6 @@
 """What `atoll explain --json` tells of a network, as a JSON Schema."""
 
-from atoll.report.json_shapes import COUNT, FLAG, TEXT, choice, each, maybe, named, object_of
+from atoll.report.json_shapes import BASIS, COUNT, FLAG, TEXT, choice, each, maybe, named, object_of
 
 ACCESS = choice("none", "ro", "rw")
 STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
@@ -23,11 +23,19 @@ EXPLAINED = object_of(
     soc=TEXT,
     model=TEXT,
     buffers=each(_BUFFER),
-    operators=each(object_of(operator=TEXT, device=TEXT, reason=TEXT, rejected=named(TEXT))),
+    operators=each(
+        object_of(
+            **dict.fromkeys(("operator", "device", "reason"), TEXT),
+            rejected=named(TEXT),
+            basis=BASIS,
+            turns_to=maybe(TEXT),
+        )
+    ),
     coverage=each(
         object_of(
             **dict.fromkeys(("device", "kind"), TEXT),
             **dict.fromkeys(("operators", "macs", "cycles"), COUNT),
+            basis=BASIS,
         )
     ),
     left_out=named(TEXT),
@@ -36,6 +44,7 @@ EXPLAINED = object_of(
             **dict.fromkeys(("first", "last"), TEXT),
             **dict.fromkeys(("stripes", "whole_bytes", "stripe_bytes"), COUNT),
             **dict.fromkeys(("whole_cycles", "cycles"), COUNT),
+            basis=BASIS,
             apart=named(TEXT),
         )
     ),
@@ -44,6 +53,7 @@ EXPLAINED = object_of(
             operators=each(_STREAM),
             cycles=COUNT,
             direct_cycles=maybe(COUNT),
+            basis=BASIS,
         )
     ),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from atoll.place.basis import marked
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
@@ -129,7 +130,7 @@ def cut_table(cuts: Iterable[CutStory]) -> Table:
         title="Chains in stripes of rows",
         columns=(
             *("operators", "stripes", "bytes between", "whole bytes", "cycles", "whole cycles"),
-            "apart",
+            *("apart", "basis"),
         ),
         rows=tuple(
             (
@@ -140,6 +141,7 @@ def cut_table(cuts: Iterable[CutStory]) -> Table:
                 cut.cycles,
                 cut.whole_cycles,
                 ", ".join(f"{name} in {pool}" for name, pool in cut.apart.items()) or "-",
+                cut.basis,
             )
             for cut in cuts
         ),
@@ -150,9 +152,10 @@ def stream_table(story: StreamingStory) -> Table:
     """Return one line for each operator whose constants are, or could be, copied ahead."""
     direct = story.direct_cycles
     without = "does not fit without" if direct is None else f"{direct:,} cycles without"
+    title = f"Constants copied ahead: {story.cycles:,} cycles by estimate, {without}"
     return Table(
         key="streaming",
-        title=f"Constants copied ahead: {story.cycles:,} cycles by estimate, {without}",
+        title=marked(title, story.basis),
         columns=(
             *("operator", "streamed", "bytes", "from", "to", "by", "parts", "copy cycles"),
             *("cycles", "direct cycles"),
@@ -183,6 +186,8 @@ def decisions_json(decisions: Iterable[Decision]) -> list[dict[str, object]]:
             "device": decision.device,
             "reason": decision.reason,
             "rejected": dict(decision.rejected),
+            "basis": decision.basis,
+            "turns_to": decision.turns_to or None,
         }
         for decision in decisions
     ]

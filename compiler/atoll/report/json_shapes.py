@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+from atoll.place.basis import MEASURED
+from atoll.place.measured import MEASURED_CORE
+
 Shape = Mapping[str, object]
 
 TEXT: Shape = {"type": "string"}
@@ -47,6 +50,7 @@ def choice(*words: str) -> Shape:
     return {"enum": list(words)}
 
 
+BASIS = choice(MEASURED, MEASURED_CORE)
 PLACE = object_of(path=TEXT, line=COUNT, column=COUNT)
 FAULT = object_of(
     code={"type": "string", "pattern": "^E[0-9]{3}$"},

@@ -10,6 +10,7 @@ from atoll.report.accuracy_schema import ACCURACY
 from atoll.report.estimate_schema import ESTIMATE
 from atoll.report.explain_schema import ACCESS, EXPLAINED, STEPS
 from atoll.report.json_shapes import (
+    BASIS,
     COUNT,
     FLAG,
     NUMBER,
@@ -144,6 +145,7 @@ _LAYER = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
     **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
     **dict.fromkeys(("device_cycles", "clock_hz", "time_ns"), COUNT),
+    basis=BASIS,
     instructions=maybe(COUNT),
     helpers=named(COUNT),
 )

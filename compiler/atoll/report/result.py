@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.memory.problem import PoolUse
+from atoll.place.basis import MEASURED
 from atoll.report.concurrency import Concurrency, Span, concurrency
 from atoll.report.oracle import REFERENCE, OracleVerdict
 
@@ -129,6 +130,7 @@ class LayerCycles:
         worked: from then until its device last touched memory, which may be long before the host
             waits for it; the same as `cycles` for the host.
         estimate: what placement expected of `cycles` if the host waits at once.
+        basis: what the estimate rests on.
         instructions: that all cores ran meanwhile; None where they were not counted.
         clock: hertz of its device.
         host_clock: hertz.
@@ -142,6 +144,7 @@ class LayerCycles:
     cycles: int
     worked: int
     estimate: int = 0
+    basis: str = MEASURED
     instructions: int | None = None
     clock: int
     host_clock: int
@@ -164,7 +167,7 @@ class LayerCycles:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
-        names = "operator kind device begin end cycles worked estimate instructions"
+        names = "operator kind device begin end cycles worked estimate basis instructions"
         return {
             **{name: getattr(self, name) for name in f"{names} helpers device_cycles".split()},
             "clock_hz": self.clock,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 
 from atoll.memory.problem import MemoryPlan
+from atoll.place.basis import marked
 from atoll.report.grid import Grid, Sentence
 from atoll.report.oracle import REFERENCE
 from atoll.report.result import RunReport
@@ -64,7 +65,7 @@ def cycle_table(report: RunReport) -> Grid:
             layer.operator,
             f"{layer.device} + {len(layer.helpers)}" if layer.helpers else layer.device,
             *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
-            *(f"{cycles:,}" for cycles in (layer.worked, layer.estimate)),
+            *(f"{layer.worked:,}", marked(f"{layer.estimate:,}", layer.basis)),
             *([] if layer.instructions is None else [f"{layer.instructions:,}"]),
             *([f"{layer.device_cycles:,}", f"{layer.nanoseconds / 1000:,.2f}"] if clocks else []),
         )

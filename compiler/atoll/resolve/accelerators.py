@@ -16,6 +16,9 @@ from atoll.resolve.programs import program_of
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
 from atoll.resolve.specs import DataPort, LayoutRule, PackedConstant, Ports
 
+_DRIVEN_BY = {"registers", "systemrdl", "program", "driver", "rtl", "emitter"}
+"""Keys of which one says how an accelerator is driven, if all else is left out."""
+
 
 def check_accelerators(draft: Draft) -> None:
     """Note parameters and operators that an instance cannot have."""
@@ -73,6 +76,7 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
         model=_entry(model.model, folder),
         driver=f"drive_{model.accelerator}" if model.program else Path(model.driver).stem,
         driver_path=shipped_or_beside(model.driver, folder) if "/" in model.driver else "",
+        undriven=not _DRIVEN_BY & model.model_fields_set,
         asynchronous=model.asynchronous and bool(model.ports.data),
         addresses=model.addresses,
         places=dict(_places(description)),

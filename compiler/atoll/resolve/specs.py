@@ -205,6 +205,8 @@ class AcceleratorSpec:
             operators play it.
         driver: name of its C driver in the BSP.
         driver_path: absolute path of the driver's C, "" if the BSP has it.
+        undriven: nothing of its description says how it is driven: registers and driver are those
+            that the stand-in of a simulation has.
         asynchronous: it moves data and computes while the CPU does other work.
         addresses: bytes of a command at which an address of 32 bits lies; none if not said.
         places: where the description says so, by key such as ``rtl.module``; for messages.
@@ -225,6 +227,7 @@ class AcceleratorSpec:
     model: str
     driver: str
     driver_path: str = ""
+    undriven: bool = False
     asynchronous: bool
     addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)

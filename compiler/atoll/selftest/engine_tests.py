@@ -54,7 +54,9 @@ def engine_tests(soc: ResolvedSoc, constants: Constants, begins: Mapping[str, in
     for engine in soc.engines:
         known = tuple(answers(engine, soc))
         target = next(iter(_targets(soc, engine)), None)
-        if not known:
+        if engine.spec.undriven:
+            yield Untried(what=engine.name, why="nothing says how it is driven")
+        elif not known:
             yield Untried(what=engine.name, why="no operator is known that suits it")
         elif constants.pool_for(engine) is None:
             yield Untried(what=engine.name, why="it reads no pool of constants")

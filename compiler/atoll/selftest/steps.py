@@ -65,9 +65,10 @@ class Runner:
         self.soc, self.engine, self.answer = soc, engine, answer
         self._constants, self._pool = constants, pool
         self._job = prepared(answer.operator, answer.graph, engine, 1)
+        as_they_are = [t for t in answer.graph.tensors if t.data and t.name in self._job.reads]
         self._made = {
             each.name: constants.put(pool, each.data or b"", self._job.alignment)
-            for each in self._job.constants
+            for each in (*as_they_are, *self._job.constants)
         }
 
     def run(self, buffers: Mapping[str, int], judged: range = range(0)) -> Step:

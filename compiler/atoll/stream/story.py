@@ -40,25 +40,31 @@ class StreamingStory:
         operators: in the order of the network.
         cycles: of the network by estimate, from its first operator to its last.
         direct_cycles: likewise if nothing were streamed; None if it does not fit so.
+        basis: what all cycles rest on.
     """
 
     operators: tuple[StreamStory, ...]
     cycles: int
     direct_cycles: int | None
+    basis: str
 
     def as_json(self) -> dict[str, object]:
         """Return the story for machines."""
         return asdict(self) | {"operators": [asdict(each) for each in self.operators]}
 
 
-def streaming_story(streaming: Streaming, cycles: int) -> StreamingStory | None:
-    """Return what became of the constants of a network that takes `cycles`, None if none could."""
+def streaming_story(streaming: Streaming, cycles: int, basis: str) -> StreamingStory | None:
+    """Return what became of the constants of a network that takes `cycles`, None if none could.
+
+    `basis` is what cycles rest on.
+    """
     if not streaming.possible:
         return None
     return StreamingStory(
         operators=tuple(_story(each, streaming) for each in streaming.possible),
         cycles=cycles,
         direct_cycles=streaming.direct,
+        basis=basis,
     )
 
 

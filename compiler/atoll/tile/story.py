@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
+from atoll.place.basis import basis_of
 from atoll.place.list_costs import cycles_in_order
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.cut import Cut, Tiling
@@ -23,6 +24,7 @@ class CutStory:
         stripe_bytes: the same of a stripe.
         whole_cycles: what the operators would take as they are, by estimate.
         cycles: what their stripes take, and the copies of their rows.
+        basis: what both rest on.
         apart: tensors that lie in another pool, by name, for rows to be copied from or to.
     """
 
@@ -33,6 +35,7 @@ class CutStory:
     stripe_bytes: int
     whole_cycles: int
     cycles: int
+    basis: str
     apart: Mapping[str, str]
 
     def as_json(self) -> dict[str, object]:
@@ -80,6 +83,7 @@ def _story(
         whole_cycles=cycles_in_order(as_they_are, soc),
         cycles=sum(cycles[name] for names in stripes.values() for name in names)
         + sum(cycles[op.name] for op in placed.operators if _moves(op, placed, touched)),
+        basis=basis_of(soc, {op.device for op in as_they_are.operators}),
         apart={name: tiling.apart[name] for name in sorted(touched)},
     )
 

@@ -256,6 +256,7 @@ def build(tmp_path: Path) -> Build:
         soc: ResolvedSoc | None = None,
         model: ModelInterface | None = None,
         folder: str = "build",
+        link: Callable[..., Firmware] = link_firmware,
     ) -> Firmware:
         soc, model, out = soc or _make_soc(), model or _make_model(), tmp_path / folder
         scratch = tmp_path / "scratch"
@@ -265,7 +266,7 @@ def build(tmp_path: Path) -> Build:
         find_toolchain(soc.host_cpu).compile("model.c", code, folder=scratch)
         out.mkdir(exist_ok=True)
         codes = {soc.host: code.read_bytes()}
-        return link_firmware(soc, (Part(interface=model, codes=lambda: codes),), out)
+        return link(soc, (Part(interface=model, codes=lambda: codes),), out)
 
     return run
 

@@ -1,7 +1,7 @@
 """Which buffers are named where there is no plan: too many, and not one of them too many."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 import pytest
@@ -10,8 +10,17 @@ from tests.effort import cases
 from atoll.errors import Fault, PlanError
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.effort import Meter
-from atoll.memory.explain import fewest
-from atoll.memory.problem import Answer, Buffer, Infeasible, MemoryPlan, Overlap, PoolSpace, Problem
+from atoll.memory.explain import explain, fewest
+from atoll.memory.problem import (
+    Answer,
+    Buffer,
+    Infeasible,
+    MemoryPlan,
+    Overlap,
+    Placement,
+    PoolSpace,
+    Problem,
+)
 from atoll.memory.solve import plan_memory, solve
 
 TRIALS = cases(300)
@@ -58,7 +67,7 @@ def test_nothing_is_explained_that_nobody_reads(monkeypatch: pytest.MonkeyPatch)
     """Explaining takes many searches, and a network that is cut to fit discards many errors."""
     asked: list[Problem] = []
 
-    def explain(problem: Problem, *others: object) -> Iterator[Fault]:
+    def explain(problem: Problem, *others: object, proven: bool) -> Iterator[Fault]:
         asked.append(problem)
         yield Fault(code="E062", message="it is too small")
 
@@ -121,3 +130,41 @@ def test_m5_without_any_of_those_to_blame_there_is_a_plan() -> None:
         for name in names if len(names) > 1 else ():
             assert isinstance(solve(part(problem, names - {name})), MemoryPlan), (seed, name)
     assert looked_at > TRIALS // 6
+
+
+def packed(gap: int) -> Callable[[Problem], Mapping[str, Placement] | None]:
+    """Return a planner that leaves a gap between buffers."""
+
+    def search(problem: Problem) -> Mapping[str, Placement] | None:
+        at, placements = 0, {}
+        for each in problem.buffers:
+            placements[each.name] = Placement(buffer=each.name, pool="s", offset=at)
+            at += each.size + gap
+        return placements if at - gap <= problem.pools[0].size else None
+
+    return search
+
+
+def pair(size: int) -> Problem:
+    """Return two buffers of 10 bytes that are live at once, in a pool of `size`."""
+    pool = PoolSpace(name="s", origin=0, size=size, alignment=1)
+    return Problem(pools=(pool,), buffers=(buffer("a", 10, (0, 2)), buffer("b", 10, (1, 3))))
+
+
+def test_a_search_that_gave_up_is_not_told_as_a_need() -> None:
+    (fault,) = explain(pair(20), (), packed(0), proven=False)
+    assert "found no plan, and there is one: another search found it at 20 B" in fault.message
+    assert fault.remedy == "search longer with --budget, or with --algorithm auto"
+    assert "needed" not in fault.message
+
+
+def test_what_is_found_is_not_what_is_needed() -> None:
+    (fault,) = explain(pair(15), (), packed(8), proven=False)
+    assert fault.message.startswith(
+        "no plan was found: whether pool 's' is too small is not known; "
+        "a plan was found at 28 B, 20 B are the proven least, 15 B available; "
+    )
+    (sure,) = explain(pair(15), (), packed(8))
+    assert sure.message.startswith("pool 's' is too small: a plan was found at 28 B, 20 B are the")
+    (exact,) = explain(pair(15), (), packed(0), proven=False)
+    assert exact.message.startswith("pool 's' is too small: 20 B needed, 15 B available, 5 B mis")

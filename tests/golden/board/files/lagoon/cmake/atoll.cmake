@@ -25,7 +25,7 @@ set(ATOLL_cpu_OBJECTS
 )
 if(ATOLL_TOOLCHAIN STREQUAL "riscv64-unknown-elf-gcc")
   set(ATOLL_cpu_COMPILE "SHELL:-march=rv32imc_zicsr -mabi=ilp32 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror -fno-tree-loop-distribute-patterns")
-  set(ATOLL_cpu_LINK "SHELL:-march=rv32imc_zicsr -mabi=ilp32 -nostdlib -nostartfiles -static -Wl,-e,atoll_reset,-z,max-page-size=4,--gc-sections,--orphan-handling=error,--build-id=none,-n,--no-warn-rwx-segments,-z,noexecstack")
+  set(ATOLL_cpu_LINK "SHELL:-march=rv32imc -mabi=ilp32 -nostdlib -nostartfiles -static -Wl,-e,atoll_reset,-z,max-page-size=4,--gc-sections,--orphan-handling=error,--build-id=none,-n,--no-warn-rwx-segments,-z,noexecstack")
   set(ATOLL_cpu_LIBRARIES -lgcc)
 elseif(ATOLL_TOOLCHAIN STREQUAL "zig")
   set(ATOLL_cpu_COMPILE "SHELL:-target riscv32-freestanding-none -mcpu=generic_rv32+m+c -mabi=ilp32 -std=c99 -O2 -ffreestanding -fno-builtin -fomit-frame-pointer -fno-jump-tables -fno-stack-protector -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -g0 -Wall -Wextra -Werror")
