@@ -1,11 +1,11 @@
 """One core: its view of memory, its registers, and what it does until a deadline."""
 
 import ctypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 
 from atoll.resolve.cores import local_of
-from atoll.resolve.memory_views import on_bus, shows_memory
+from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
@@ -75,11 +75,6 @@ class IssCore:
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
         model.set_clock(self.state, self._clock)
         self._memory = CoreMemory(cpu, model, self.state)
-        self._aliases = tuple(
-            each
-            for each in model.soc.aliases
-            if cpu.name in each.devices and not shows_memory(model.soc, each, cpu.name)
-        )
         cache = CoreCache(cpu, model, self.state)
         own_lines = partial(self._clock.lines, lines)
         self._system = system_of(cpu, self, self._memory, own_lines, self._local, cache)
@@ -191,7 +186,7 @@ class IssCore:
         for each in self._model.soc.placed():
             if (view := each.views.get(self.cpu.name)) is not None:
                 self._model.add_view(self.state, view, range(each.origin, each.end), hides=True)
-        for alias in self._aliases:
+        for alias in self._memory.aliases:
             shown = range(alias.byte, alias.byte + alias.size)
             seen = alias.seen_at(self.cpu.name)
             self._model.add_view(self.state, seen.start, shown, hides=False)
@@ -199,22 +194,8 @@ class IssCore:
         for right in set(pages.values()):
             same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
             for part in (each for span in merge_spans(same) for each in memory.parts(span)):
-                for pages_seen, pointer in self._places(part):
+                for pages_seen, pointer in self._memory.places(part):
                     self._emulator.map_memory(pages_seen, right, pointer)
-
-    def _places(self, part: range) -> Iterator[tuple[range, int]]:
-        """Yield where the core sees a part of a memory, and where the host has it for that."""
-        for each in self._model.soc.memories:
-            if each.origin <= part.start < each.end:
-                seen = part.start - each.origin + each.seen_at(self.cpu.name).start
-                yield range(seen, seen + len(part)), self._memory.pointer(part.start)
-        for alias in self._aliases:
-            end = -(-(alias.byte + alias.size) // PAGE) * PAGE
-            shown = range(max(part.start, alias.byte & -PAGE), min(part.stop, end))
-            if shown:
-                seen = shown.start - alias.byte + alias.seen_at(self.cpu.name).start
-                memory = self._memory if alias.cached else self._model.memory
-                yield range(seen, seen + len(shown)), memory.pointer(shown.start)
 
     def _map_registers(self) -> None:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)
