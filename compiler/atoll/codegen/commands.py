@@ -38,8 +38,7 @@ def encode_commands(
     def address(engine: str, buffer: str) -> int:
         stored = graph.buffer(buffer) if buffer in graph.by_name else buffer
         stored = copies.get(stored, stored)
-        memory = soc.memory(soc.pool(plan.placements[stored].pool).region.memory)
-        return plan.address(stored) - memory.origin + memory.seen_at(engine).start
+        return seen_by(soc, engine, plan.address(stored))
 
     return {
         jobs[op.name].commands: encoded(

@@ -64,7 +64,11 @@ def command_faults(
 
 def _seen(soc: ResolvedSoc, engine: Engine, span: Span) -> range:
     """Return where an engine sees a buffer."""
-    memory = soc.memory(soc.pool(span.pool).region.memory)
+    region = soc.pool(span.pool).region
+    if alias := soc.alias_for(region):
+        begin = span.address - alias.byte + alias.views.get(engine.name, alias.origin)
+        return range(begin, begin + span.size)
+    memory = soc.memory(region.memory)
     begin = span.address + memory.views.get(engine.name, memory.origin) - memory.origin
     return range(begin, begin + span.size)
 

@@ -1,9 +1,10 @@
 """The SoC description, field for field. Nothing here is derived; see `atoll.resolve`."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from atoll.description.aliases import NO_ALIAS, completed
 from atoll.description.devices import Device, Limits
 from atoll.description.fields import (
     MAX_ENTRIES,
@@ -30,7 +31,7 @@ CONSOLE = 0xF000_0000
 
 
 class Memory(Described):
-    """One physical memory on the bus."""
+    """One physical memory on the bus, or other addresses of one (`alias_of`)."""
 
     origin: Address = Field(description="Address of the first byte.", examples=["0x2000_0000"])
     size: PositiveSize = Field(description="Bytes it holds.", examples=["256 KiB"])
@@ -55,6 +56,20 @@ class Memory(Described):
         description="Address of the first byte at each device that sees it elsewhere.",
         examples=[{"npu": "0x3000_0000"}],
     )
+    alias_of: Name | None = Field(
+        default=None,
+        description="The memory whose bytes these are, at other addresses; 'none' says that they"
+        " are bytes of their own. What is not written here is as that memory has it.",
+        examples=["sram"],
+    )
+    offset: Size | None = Field(
+        default=None, description="Of an alias: its first byte, counted from the memory's."
+    )
+
+    @property
+    def real(self) -> str | None:
+        """The memory that it is an alias of."""
+        return None if self.alias_of == NO_ALIAS else self.alias_of
 
 
 class Pool(Described):
@@ -144,3 +159,8 @@ class Soc(Described):
     limits: Limits = Limits()
     interface: Interface = Interface()
     qemu: Qemu | None = Field(default=None, examples=["{machine: mps2-an385}"])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_aliases(cls, data: Any) -> Any:
+        return completed(data)

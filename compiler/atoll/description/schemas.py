@@ -116,6 +116,10 @@ def _tolerant(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _named(which: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Name the operators, features and drivers that an accelerator's description may use."""
+    if which == "soc":
+        memory = schema["$defs"]["Memory"]
+        needed = memory.pop("required")
+        memory["anyOf"] = [{"required": needed}, {"required": ["origin", "alias_of"]}]
     if which != "accelerator":
         return schema
     properties = schema["properties"]

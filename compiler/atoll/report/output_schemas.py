@@ -38,6 +38,9 @@ _MEMORY = object_of(
     **_SPAN,
     **dict.fromkeys(("width_bytes_per_cycle", "banks", "read_latency_cycles"), COUNT),
 )
+_ALIAS = object_of(
+    **_SPAN, **dict.fromkeys(("alias", "memory", "cached", "regions"), TEXT), byte=COUNT
+)
 _POOL = object_of(
     pool=TEXT, role=TEXT, memory=TEXT, **_SPAN, alignment_bytes=COUNT, preference=NUMBER
 )
@@ -45,6 +48,7 @@ _SUMMARY: Mapping[str, Shape] = {
     **dict.fromkeys(("soc", "host", "default_device"), TEXT),
     "devices": each(_DEVICE),
     "memories": each(_MEMORY),
+    "aliases": each(_ALIAS),
     "views": each(object_of(what=TEXT, device=TEXT, first_address=COUNT, last_address=COUNT)),
     "pools": each(_POOL),
 }

@@ -12,7 +12,7 @@ from atoll.description.tree import Key
 from atoll.resolve import mailbox
 from atoll.resolve.cores import local_of
 from atoll.resolve.draft import Draft, natural
-from atoll.resolve.soc import Memory, Registers
+from atoll.resolve.soc import Alias, Memory, Registers
 from atoll.units import format_size
 
 LARGEST_MEMORY = 256 * 2**20
@@ -38,7 +38,8 @@ class Block:
 def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
     """Return the memories by origin; note those that cannot be built or simulated."""
     described = draft.soc.memories
-    names = sorted(described, key=lambda name: (described[name].origin, natural(name)))
+    real = [name for name in described if described[name].real is None]
+    names = sorted(real, key=lambda name: (described[name].origin, natural(name)))
     for name in names:
         _check_memory(draft, name, described[name])
     return tuple(
@@ -57,6 +58,25 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
         )
         for name in names
     )
+
+
+def resolve_aliases(draft: Draft) -> tuple[Alias, ...]:
+    """Return the aliases by origin, without what is touched there."""
+    memories = draft.soc.memories
+    found = (
+        Alias(
+            name=name,
+            memory=real,
+            origin=alias.origin,
+            byte=memories[real].origin + (alias.offset or 0),
+            size=alias.size,
+            cached=alias.cached,
+            views=dict(sorted(alias.views.items())),
+            at=draft.where.key_at("memories", name),
+        )
+        for name, alias, real in draft.aliases()
+    )
+    return tuple(sorted(found, key=lambda alias: (alias.origin, natural(alias.name))))
 
 
 def resolve_registers(draft: Draft) -> dict[str, Registers]:
@@ -170,8 +190,10 @@ def _check_uncached(draft: Draft, name: str, bus: Sequence[Block]) -> None:
 
 
 def is_placed(draft: Draft, memory: str) -> bool:
-    """Tell whether origin and size of a memory are known."""
-    return all(draft.knows("memories", memory, field) for field in ("origin", "size"))
+    """Tell whether origin and size of a memory are known, and of what it is an alias of."""
+    names = {memory, draft.real(memory)}
+    fields = ("origin", "size", "alias_of", "offset")
+    return all(draft.knows("memories", name, field) for name in names for field in fields)
 
 
 def _overlap(draft: Draft, low: Block, high: Block) -> None:

@@ -29,6 +29,8 @@ class Claim:
         offset: where it must begin, None where it may be anywhere.
         size: bytes, None for all that is left.
         key: the description's key of it.
+        described: the memory that the description names: `memory`, or an alias of it.
+        window: its bytes there, counted from the memory's origin.
         guard: bytes below it that nothing else may have.
     """
 
@@ -40,6 +42,8 @@ class Claim:
     alignment: int
     key: Key
     guard: int = 0
+    described: str = ""
+    window: range = range(0)
 
     @property
     def size_key(self) -> Key:
@@ -51,12 +55,31 @@ def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     """Yield what wants room, in the order in which it is served: the host's regions first.
 
     What is not known well enough is left out. Where a core's protection unit tells nothing smaller
-    than its granule apart, all begins at multiples of it.
+    than its granule apart, all begins at multiples of it. In a memory with aliases no two regions
+    share a line of a data cache, which would keep it once for each address.
     """
     granule = max((unit.granule for _, unit in protected(draft)), default=1)
+    line = max((cpu.cache.line for _, cpu in draft.cpus() if cpu.cache), default=1)
+    shown_twice = {real for _, _, real in draft.aliases()}
     for claim in _claims(draft, memories):
         if _is_known(draft, claim):
-            yield replace(claim, alignment=max(claim.alignment, granule))
+            at = _in_memory(draft, claim)
+            least = max(granule, line if at.memory in shown_twice else 1)
+            yield replace(at, alignment=max(claim.alignment, least))
+
+
+def _in_memory(draft: Draft, claim: Claim) -> Claim:
+    """Return a claim with the memory that has its bytes, where an alias is named."""
+    named = draft.soc.memories[claim.memory]
+    real = draft.real(claim.memory)
+    begin = 0 if real == claim.memory else named.offset or 0
+    return replace(
+        claim,
+        memory=real,
+        described=claim.memory,
+        offset=None if claim.offset is None else claim.offset + begin,
+        window=range(begin, begin + named.size),
+    )
 
 
 def protected(draft: Draft) -> Iterator[tuple[str, ProtectionUnit]]:
@@ -72,6 +95,8 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
         fields = ("memory", "role", "offset", "size", "alignment")
         keys = [("memories", claim.memory, "kind"), *((*claim.key, field) for field in fields)]
         return all(draft.knows(*key) for key in keys)
+    if claim.memory not in draft.soc.memories:
+        return False
     device = claim.key[:2]
     shared = [(*device, part) for part in ("stack", "code", "data", "protection")]
     parts = ("kind", "origin", "size")
@@ -81,10 +106,10 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
 
 def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     cores = sorted(draft.cpus(), key=lambda item: item[0] != draft.host)
-    for name, cpu in cores:
+    for name, _ in cores:
         core = draft.description.cores.get(name)
         least = core.model.reset.alignment if core else CODE_ALIGNMENT
-        yield _code(name, cpu, memories, max(least, CODE_ALIGNMENT))
+        yield _code(draft, name, memories, max(least, CODE_ALIGNMENT))
     for name, cpu in cores:
         stack = _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
         for each in (stack, *_threads(name, cpu)):
@@ -137,9 +162,11 @@ def code_memory(cpu: Cpu, memories: tuple[Memory, ...]) -> tuple[str, str]:
     return largest.name, "the largest rom" if len(roms) > 1 else "the only rom"
 
 
-def _code(name: str, cpu: Cpu, memories: tuple[Memory, ...], alignment: int) -> Claim:
+def _code(draft: Draft, name: str, memories: tuple[Memory, ...], alignment: int) -> Claim:
+    cpu = dict(draft.cpus())[name]
     where = cpu.code.memory or code_memory(cpu, memories)[0]
-    room = next((memory.size for memory in memories if memory.name == where), CODE_SIZE)
+    described = draft.soc.memories.get(where)
+    room = described.size if described else CODE_SIZE
     size = cpu.code.size or min(CODE_SIZE, max(room // 2 & -alignment, alignment))
     return _claim(name, RegionKind.CODE, where, size, alignment)
 

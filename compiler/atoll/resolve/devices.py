@@ -6,6 +6,7 @@ from typing import Any
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
+from atoll.description.devices import Dma as DmaModel
 from atoll.description.devices import Engine as EngineModel
 from atoll.description.devices import Master as MasterModel
 from atoll.description.devices import Npu as NpuModel
@@ -68,7 +69,11 @@ def _device(
     description = draft.description.accelerators[name]
     if isinstance(model, NpuModel):
         return Npu(**common, **_engine(model, description, blocks[name]))
-    return Dma(**common, **_engine(model, description, blocks[name]), moves=model.moves)
+    return Dma(**common, **_engine(model, description, blocks[name]), moves=_moves(draft, model))
+
+
+def _moves(draft: Draft, model: DmaModel) -> tuple[tuple[str, str], ...]:
+    return tuple((draft.real(begin), draft.real(end)) for begin, end in model.moves)
 
 
 def _cpu(

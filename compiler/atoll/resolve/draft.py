@@ -8,7 +8,7 @@ from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.devices import Cpu, Device, Dma, Engine, Master, Npu
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
-from atoll.description.schema import Pool, Soc
+from atoll.description.schema import Memory, Pool, Soc
 from atoll.description.tree import SourceMap
 
 _KINDS = ("cpu", "dsp", "npu", "dma", "master")
@@ -74,6 +74,17 @@ class Draft:
         for name, device in self.devices():
             if isinstance(device, Cpu):
                 yield name, device
+
+    def aliases(self) -> Iterator[tuple[str, Memory, str]]:
+        """Yield the memories that are other addresses of one, with its name."""
+        for name, alias in self.soc.memories.items():
+            real = self.soc.memories.get(alias.real or name)
+            if alias.real not in (None, name) and real and real.real is None:
+                yield name, alias, alias.real
+
+    def real(self, memory: str) -> str:
+        """Return the memory whose bytes `memory` names: itself, unless it is an alias."""
+        return next((real for name, _, real in self.aliases() if name == memory), memory)
 
     def device_views(self) -> Iterator[tuple[str, Mapping[str, int]]]:
         """Yield where cores see the registers or the mailbox of each device that may have some."""

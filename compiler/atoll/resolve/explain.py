@@ -2,13 +2,13 @@
 
 from atoll.resolve.explain_devices import accelerators, devices, protection, stacks
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Access, Cpu, Placed, Registers, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Placed, Region, Registers, ResolvedSoc
 from atoll.resolve.tables import Quantity, Table, address, clock, size
 
 
 def summary(soc: ResolvedSoc) -> tuple[Table, ...]:
     """Return the short story of a chip: devices, memories and pools."""
-    return devices(soc), _memories(soc), _views(soc), _pools(soc)
+    return devices(soc), _memories(soc), _aliases(soc), _views(soc), _pools(soc)
 
 
 def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
@@ -52,8 +52,34 @@ def _memories(soc: ResolvedSoc) -> Table:
     )
 
 
+def _aliases(soc: ResolvedSoc) -> Table:
+    return Table(
+        key="aliases",
+        title="Aliases, where devices see bytes of a memory that lie elsewhere on the bus",
+        columns=("alias", "memory", "from", "to", "shows", "size", "cached", "used by"),
+        keys=(
+            *("alias", "memory", "first_address", "last_address", "byte", "size_bytes"),
+            *("cached", "regions"),
+        ),
+        rows=tuple(
+            (
+                alias.name,
+                alias.memory,
+                address(alias.origin),
+                address(alias.end - 1),
+                address(alias.byte),
+                size(alias.size),
+                "yes" if alias.cached else "no",
+                ", ".join(alias.regions),
+            )
+            for alias in soc.aliases
+        ),
+    )
+
+
 def _views(soc: ResolvedSoc) -> Table:
     placed: dict[str, Placed] = {memory.name: memory for memory in soc.memories}
+    placed |= {alias.name: alias for alias in soc.aliases}
     placed |= _blocks(soc)
     return Table(
         key="views",
@@ -137,7 +163,7 @@ def _blocks(soc: ResolvedSoc) -> dict[str, Registers]:
 
 def _address_map(soc: ResolvedSoc) -> Table:
     spans = [
-        (region.origin, region.end, region.name, f"{region.kind} in {region.memory}")
+        (region.origin, region.end, region.name, f"{region.kind} in {_place(soc, region)}")
         for region in soc.regions()
     ]
     for what, block in (_blocks(soc) | {"console": soc.console}).items():
@@ -156,6 +182,11 @@ def _address_map(soc: ResolvedSoc) -> Table:
             for begin, end, what, kind in sorted(spans)
         ),
     )
+
+
+def _place(soc: ResolvedSoc, region: Region) -> str:
+    alias = soc.alias_for(region)
+    return f"{region.memory} at {alias.name}" if alias else region.memory
 
 
 def _reach(soc: ResolvedSoc) -> Table:

@@ -60,9 +60,10 @@ class _Divided:
 
     def _pin(self, claim: Claim, offsets: list[int]) -> None:
         assert claim.offset is not None
-        following = (offset for offset in offsets if offset > claim.offset)
+        window = claim.window
+        following = (offset for offset in offsets if claim.offset < offset < window.stop)
         begin = claim.offset
-        end = begin + claim.size if claim.size else next(following, self._memory.size)
+        end = begin + claim.size if claim.size else next(following, window.stop)
         if (self._memory.origin + begin) % claim.alignment:
             self._note(
                 "E035",
@@ -71,7 +72,7 @@ class _Divided:
                 f"begins at {self._memory.origin + begin:#x}, no multiple of its alignment",
                 f"use an offset that is a multiple of {claim.alignment}",
             )
-        if end > self._memory.size or begin >= self._memory.size:
+        if end > window.stop or begin >= window.stop:
             self._past_the_end(claim, begin, max(end, begin))
             return
         for other, (low, high) in self._taken:
@@ -80,19 +81,19 @@ class _Divided:
         self._taken.append((claim, (begin, end)))
 
     def _fit(self, claim: Claim, size: int) -> None:
-        for begin, end in self._gaps(claim.alignment):
+        for begin, end in self._gaps(claim):
             if end - begin >= size:
                 self._taken.append((claim, (begin, begin + size)))
                 return
-        if size > self._memory.size:
-            self._past_the_end(claim, 0, size)
+        if size > len(claim.window):
+            self._past_the_end(claim, claim.window.start, claim.window.start + size)
             return
-        largest = max((end - begin for begin, end in self._gaps(claim.alignment)), default=0)
+        largest = max((end - begin for begin, end in self._gaps(claim)), default=0)
         self._note(
             "E032",
             claim,
             "size",
-            f"needs {format_size(size)} in memory '{self._memory.name}',"
+            f"needs {format_size(size)} in {self._named(claim)}"
             f" whose largest free span is {format_size(largest)}",
             f"set '{'.'.join(claim.size_key)}' to at most {format_size(largest - claim.guard)}"
             if largest > claim.guard
@@ -100,48 +101,57 @@ class _Divided:
         )
 
     def _fill(self, claim: Claim) -> None:
-        gaps = self._gaps(claim.alignment)
+        gaps = self._gaps(claim)
         if not gaps:
             self._note(
                 "E032",
                 claim,
                 "memory",
-                f"finds no room in memory '{self._memory.name}'",
+                f"finds no room in {self._named(claim)}".rstrip(","),
                 "give the other regions of the memory a smaller size, or use another memory",
             )
             return
         self._taken.append((claim, max(gaps, key=lambda gap: (gap[1] - gap[0], -gap[0]))))
 
-    def _gaps(self, alignment: int) -> list[Span]:
+    def _gaps(self, claim: Claim) -> list[Span]:
         """Return the free spans from their first aligned byte on, lowest first."""
-        origin, begin, gaps = self._memory.origin, 0, []
+        origin, alignment, window = self._memory.origin, claim.alignment, claim.window
+        begin, gaps = window.start, []
         taken = sorted(span for _, span in self._taken)
-        for low, high in (*taken, (self._memory.size, self._memory.size)):
+        for low, high in (*taken, (window.stop, window.stop)):
             aligned = -(-(origin + begin) // alignment) * alignment - origin
-            if aligned < low:
-                gaps.append((aligned, low))
+            if aligned < min(low, window.stop):
+                gaps.append((aligned, min(low, window.stop)))
             begin = max(begin, high)
         return gaps
 
+    def _named(self, claim: Claim) -> str:
+        """Return what the description calls the memory of a claim, and a comma."""
+        alias = "" if claim.described == claim.memory else f" (an alias of '{claim.memory}')"
+        return f"memory '{claim.described}'{alias},"
+
     def _past_the_end(self, claim: Claim, begin: int, end: int) -> None:
-        excess, room = end - self._memory.size, self._memory.size - begin
+        excess, room = end - claim.window.stop, claim.window.stop - begin
         self._note(
             "E032",
             claim,
             "size" if claim.size and room > 0 else "offset",
-            f"ends {format_size(excess)} past the end of memory '{self._memory.name}'"
+            f"ends {format_size(excess)} past the end of memory '{claim.described}'"
             if excess > 0
-            else f"begins past the end of memory '{self._memory.name}'",
+            else f"begins past the end of memory '{claim.described}'",
             f"set 'size' to at most {format_size(room)}"
             if room > 0
-            else f"use an offset below {format_size(self._memory.size)}",
+            else f"use an offset below {format_size(len(claim.window))}",
         )
 
     def _clash(self, claim: Claim, other: Claim) -> None:
         where = self._draft.where
+        code, how = "E031", f"overlap in memory '{claim.described}'"
+        if claim.described != other.described:
+            code, how = "E176", f"hold the same bytes of memory '{claim.memory}' at two addresses"
         self._draft.faults.add(
-            "E031",
-            f"pools '{other.name}' and '{claim.name}' overlap in memory '{self._memory.name}'",
+            code,
+            f"pools '{other.name}' and '{claim.name}' {how}",
             at=where.at(*claim.key, "offset"),
             other=note(where.at(*other.key, "offset"), f"pool '{other.name}' is here"),
             remedy="change the offset or the size of one of them",

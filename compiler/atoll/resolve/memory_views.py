@@ -2,13 +2,14 @@
 
 A byte has one address on the bus, which the plan, the firewalls and all reports use. A device with
 a view of a memory sees the memory's first byte at the view, and nothing at the address on the bus.
-So does a core with a view of a register block.
+So does a core with a view of a register block. An alias of a memory shows devices bytes that they
+see in the memory too; a region is touched at one of the two.
 """
 
 from dataclasses import replace
 from typing import TypeVar
 
-from atoll.resolve.soc import Cpu, Device, Engine, Placed, Region, ResolvedSoc
+from atoll.resolve.soc import Alias, Cpu, Device, Engine, Memory, Placed, Region, ResolvedSoc
 
 _Part = TypeVar("_Part", bound=Placed)
 
@@ -20,7 +21,14 @@ A burst that may cross no such border crosses none on either side, and every ali
 
 
 def seen_by(soc: ResolvedSoc, device: str, address: int) -> int:
-    """Return where `device` sees a byte of the bus; what has no view, where the bus has it."""
+    """Return where `device` sees a byte of the bus; what has no view, where the bus has it.
+
+    A byte of a region that devices touch at an alias is there.
+    """
+    for alias in soc.aliases:
+        at = address - alias.byte
+        if 0 <= at < alias.size and _is_touched_at(soc, alias, address):
+            return at + alias.seen_at(device).start
     for part in soc.placed():
         if part.origin <= address < part.end:
             return address - part.origin + part.seen_at(device).start
@@ -32,20 +40,34 @@ def on_bus(soc: ResolvedSoc, device: str, address: int) -> int:
     for part in soc.placed():
         if device in part.views and address in part.seen_at(device):
             return address - part.views[device] + part.origin
+    for alias in soc.aliases:
+        if device in alias.devices and address in alias.seen_at(device):
+            return address - alias.seen_at(device).start + alias.byte
     return address
+
+
+def _is_touched_at(soc: ResolvedSoc, alias: Alias, address: int) -> bool:
+    regions = (each for each in soc.regions() if each.name in alias.regions)
+    return any(each.origin <= address < each.end for each in regions)
 
 
 def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
     """Return a chip with all memories, regions and registers where `device` sees them.
 
-    All other devices see each of them where they did. It is the same chip if `device` has no view.
+    All other devices see each of them where they did. An alias that it sees is a memory of the
+    result. It is the same chip if `device` has no view, and the chip no alias.
     """
-    if not any(device in part.views for part in soc.placed()):
+    if not soc.aliases and not any(device in part.views for part in soc.placed()):
         return soc
     shifts = {memory.name: memory.seen_at(device).start - memory.origin for memory in soc.memories}
+    aliases = {each.name: each for each in soc.aliases if not shows_memory(soc, each, device)}
 
     def moved(region: Region) -> Region:
-        return replace(region, origin=region.origin + shifts[region.memory])
+        alias = soc.alias_for(region)
+        if alias is None or alias.name not in aliases:
+            return replace(region, origin=region.origin + shifts[region.memory])
+        origin = region.origin - alias.byte + alias.seen_at(device).start
+        return replace(region, origin=origin, memory=alias.name)
 
     def of_device(each: Device) -> Device:
         if isinstance(each, Engine):
@@ -61,9 +83,12 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
             mailbox=_moved(soc, each.mailbox, device) if each.mailbox else None,
         )
 
+    memories = (*soc.memories, *(_memory_of(soc, each) for each in aliases.values()))
+    seen = (_moved(soc, memory, device) for memory in memories)
     return replace(
         soc,
-        memories=tuple(_moved(soc, memory, device) for memory in soc.memories),
+        aliases=(),
+        memories=tuple(sorted(seen, key=lambda memory: memory.origin)),
         pools=tuple(replace(pool, region=moved(pool.region)) for pool in soc.pools),
         devices=tuple(map(of_device, soc.devices)),
     )
@@ -74,6 +99,25 @@ def core_as_it_sees(soc: ResolvedSoc, core: Cpu) -> Cpu:
     found = as_seen_by(soc, core.name).device(core.name)
     assert isinstance(found, Cpu)
     return found
+
+
+def shows_memory(soc: ResolvedSoc, alias: Alias, device: str) -> bool:
+    """Tell whether a device sees an alias where it sees the memory."""
+    memory = soc.memory(alias.memory)
+    return alias.seen_at(device).start - alias.byte == memory.seen_at(device).start - memory.origin
+
+
+def _memory_of(soc: ResolvedSoc, alias: Alias) -> Memory:
+    real = soc.memory(alias.memory)
+    return replace(
+        real,
+        name=alias.name,
+        origin=alias.origin,
+        size=alias.size,
+        views=alias.views,
+        cached=alias.cached,
+        at=alias.at,
+    )
 
 
 def _moved(soc: ResolvedSoc, part: _Part, device: str) -> _Part:

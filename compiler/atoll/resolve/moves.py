@@ -20,7 +20,7 @@ def _reaches(draft: Draft, device: str, memory: str, access: tuple[str, ...]) ->
     if not draft.whole("pools"):
         return True
     return any(
-        (pool.memory == memory or not draft.knows("pools", name, "memory"))
+        (draft.real(pool.memory) == draft.real(memory) or not draft.knows("pools", name, "memory"))
         and access_of(draft, name, device, "rw") in access
         for name, pool in draft.pools()
     )

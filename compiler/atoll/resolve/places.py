@@ -75,6 +75,29 @@ class Memory(Placed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alias(Placed):
+    """Other addresses of bytes of a memory; `origin` is where devices see them.
+
+    The bytes are on the bus where the memory has them, and nowhere else.
+
+    Attributes:
+        memory: whose bytes they are.
+        byte: the first of them, on the bus.
+        cached: cores with a data cache keep lines of what they touch here.
+        regions: names of the regions that devices touch here, and nowhere else.
+        devices: that see it: the host, and those that may touch one of the regions.
+    """
+
+    name: str
+    memory: str
+    byte: int
+    cached: bool = True
+    regions: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    at: SourceLoc | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """A span of one memory with one purpose; regions of a memory never overlap.
 

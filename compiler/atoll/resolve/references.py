@@ -73,6 +73,9 @@ def _memory_names(draft: Draft) -> Iterator[tuple[Key, str]]:
                     yield ("devices", name, "moves", str(index), str(end)), memory
     for name, pool in draft.pools():
         yield ("pools", name, "memory"), pool.memory
+    for name, described in draft.soc.memories.items():
+        if described.real is not None:
+            yield ("memories", name, "alias_of"), described.real
 
 
 def _device_names(draft: Draft) -> Iterator[tuple[Key, str]]:

@@ -1,15 +1,21 @@
 """Turn a description into a `ResolvedSoc`: run every rule, then build the one value."""
 
+from dataclasses import replace
+
+from atoll.description.aliases import INHERITED
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
+from atoll.description.tree import Key
 from atoll.resolve.accelerators import check_accelerators
 from atoll.resolve.address_map import (
     REGISTER_PAGE,
     check_bus,
+    resolve_aliases,
     resolve_memories,
     resolve_registers,
 )
-from atoll.resolve.claims import code_memory
+from atoll.resolve.alias_checks import check_aliases
+from atoll.resolve.claims import claims_of, code_memory
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_widths import with_widths
@@ -19,7 +25,7 @@ from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.protection.check import check_protection
 from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
-from atoll.resolve.soc import CInterface, Memory, Registers, ResolvedSoc
+from atoll.resolve.soc import Alias, CInterface, Memory, Region, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.stacks import check_stacks
 from atoll.resolve.targets import check_devices, default_device
@@ -28,7 +34,15 @@ from atoll.resolve.view_checks import check_views
 DERIVED = "derived"
 """The layer of values that follow from others."""
 
-_NOTHING_FOLLOWS = (("mailbox",), ("irq",), ("reach",), ("others",), ("cache",), ("views",))
+_NOTHING_FOLLOWS = (
+    ("alias_of",),
+    ("mailbox",),
+    ("irq",),
+    ("reach",),
+    ("others",),
+    ("cache",),
+    ("views",),
+)
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 
 
@@ -50,6 +64,7 @@ def resolve(description: Description) -> ResolvedSoc:
     blocks = resolve_registers(draft)
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
+    check_aliases(draft)
     check_views(draft, memories, blocks, console)
     regions = lay_out(draft, memories)
     check_heaps(draft, regions)
@@ -71,9 +86,27 @@ def resolve(description: Description) -> ResolvedSoc:
         qemu_machine=draft.soc.qemu.machine if draft.soc.qemu else "",
         source=description,
     )
+    soc = replace(soc, aliases=_aliases(draft, soc))
     check_protection(draft, soc)
     draft.faults.raise_any()
     return soc
+
+
+def _aliases(draft: Draft, soc: ResolvedSoc) -> tuple[Alias, ...]:
+    """Return the aliases with what is touched there, and by whom."""
+
+    def complete(alias: Alias) -> Alias:
+        claims = claims_of(draft, soc.memories)
+        regions = tuple(sorted(each.name for each in claims if each.described == alias.name))
+        devices = tuple(
+            device.name
+            for device in soc.devices
+            if device.name == soc.host
+            or any(isinstance(w, Region) and w.name in regions for w, _ in soc.windows(device))
+        )
+        return replace(alias, regions=regions, devices=devices)
+
+    return tuple(map(complete, resolve_aliases(draft)))
 
 
 def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
@@ -81,7 +114,9 @@ def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
     layers: dict[str, str] = {}
     for key, value in draft.description.values():
         if value is not None:
-            layers[".".join(key)] = draft.where.layer(*key)
+            layers[".".join(key)] = _layer(draft, key)
+        elif key[0] == "memories" and key[2:] == ("offset",):
+            continue
         elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NOTHING_FOLLOWS:
             layers[".".join(key)] = DERIVED
     for name, cpu in draft.cpus():
@@ -99,3 +134,14 @@ def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
         layers[f"devices.{name}.limits.{ALLOCA}"] = alloca_limit(draft, name, cpu).layer
         layers[f"devices.{name}.limits.{TOTAL}"] = total_limit(draft, name, cpu).layer
     return dict(sorted(layers.items()))
+
+
+def _layer(draft: Draft, key: Key) -> str:
+    """Return the layer of a value; of an alias' that is its memory's, a word that says so."""
+    memory = key[1] if key[0] == "memories" and key[-1] in INHERITED else ""
+    real = draft.real(memory)
+    return (
+        draft.where.layer(*key)
+        if real == memory or draft.where.is_set(*key)
+        else (f"{DERIVED}: as 'memories.{real}'")
+    )

@@ -21,13 +21,14 @@ from atoll.resolve.entities import (
     Registers,
     StackLimit,
 )
-from atoll.resolve.places import Access, Memory, Placed, Pool, Region, RegionKind
+from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
 
 __all__ = [
     "AcceleratorSpec",
     "Access",
+    "Alias",
     "CInterface",
     "Cache",
     "Commands",
@@ -79,6 +80,7 @@ class ResolvedSoc:
         layers: where each resolved value came from, by dotted key.
         interface: of every model that is compiled for the chip.
         qemu_machine: the machine of QEMU that it is; "" if it is none.
+        aliases: other addresses of bytes of the memories, by origin.
         source: what the chip was resolved from, for remedies; None if that is not at hand.
     """
 
@@ -92,6 +94,7 @@ class ResolvedSoc:
     layers: Mapping[str, str]
     interface: CInterface = CInterface()
     qemu_machine: str = ""
+    aliases: tuple[Alias, ...] = ()
     source: Description | None = field(default=None, compare=False, repr=False)
 
     def written(self, prefix: str) -> str:
@@ -140,7 +143,11 @@ class ResolvedSoc:
     def is_cached(self, pool: Pool) -> bool:
         """Return whether cores with a data cache keep bytes of a pool that may change."""
         memory = self.memory(pool.region.memory)
-        return memory.cached and memory.kind == "ram"
+        return (self.alias_for(pool.region) or memory).cached and memory.kind == "ram"
+
+    def alias_for(self, region: Region) -> Alias | None:
+        """Return the alias at which devices touch a region; None if where its memory is."""
+        return next((each for each in self.aliases if region.name in each.regions), None)
 
     @property
     def remote_cpus(self) -> tuple[Cpu, ...]:

@@ -108,6 +108,8 @@ def _check_space(draft: Draft, device: str, memories: tuple[Memory, ...]) -> Non
         own = device in draft.soc.memories[first].views
         if not own and device not in draft.soc.memories[second].views:
             continue
+        if _byte_at(draft, low, device, begin) == _byte_at(draft, high, device, begin):
+            continue
         key = ("memories", second, "views", device)
         other = ("memories", first, "views", device) if own else ("memories", first, "origin")
         draft.faults.add(
@@ -117,6 +119,13 @@ def _check_space(draft: Draft, device: str, memories: tuple[Memory, ...]) -> Non
             other=note(draft.where.at(*other), f"it sees '{first}' here"),
             remedy="move the view",
         )
+
+
+def _byte_at(draft: Draft, name: str, device: str, address: int) -> tuple[str, int]:
+    """Return the byte of which memory a device sees at an address of memory `name`."""
+    memory, real = draft.soc.memories[name], draft.real(name)
+    first = 0 if real == name else memory.offset or 0
+    return real, address - memory.views.get(device, memory.origin) + first
 
 
 def _check_registers(

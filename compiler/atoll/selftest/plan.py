@@ -122,15 +122,16 @@ def _marches(soc: ResolvedSoc, core: Cpu, taken: dict[str, int]) -> Iterator[Cor
 
 def _as_seen(soc: ResolvedSoc, core: Cpu, march: March) -> CoreMarch:
     memory = soc.memory(march.pool.region.memory)
+    begin = seen(soc, core, march.begin)
     return CoreMarch(
         core=core.name,
         pool=march.pool.name,
         memory=memory.name,
-        begin=seen(soc, core, march.begin),
+        begin=begin,
         end=seen(soc, core, march.end - 1) + 1,
         banks=memory.banks,
         width=memory.width,
-        memory_origin=memory.seen_at(core.name).start,
+        memory_origin=(begin - march.begin + memory.origin) % 2**32,
     )
 
 

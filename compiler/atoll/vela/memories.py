@@ -71,7 +71,7 @@ def _pools(soc: ResolvedSoc, npu: Npu, need: Access) -> tuple[Pool, ...]:
     roles = WORKSPACE_ROLES if need is Access.WRITE else CONSTANT_ROLES
     pools = tuple(soc.pool(name) for name in pools_for(soc, {npu.name: need}, roles, 1))
     for pool in pools:
-        memory = soc.memory(pool.region.memory)
+        memory = soc.alias_for(pool.region) or soc.memory(pool.region.memory)
         if memory.seen_at(npu.name) != memory.seen_at(soc.host):
             raise PlacementError(
                 "E144",

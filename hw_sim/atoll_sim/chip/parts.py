@@ -18,11 +18,13 @@ class Target:
     Attributes:
         index: selects the port of a memory's signals, such as ``[1]``, else empty.
         span: empty if the master reaches nothing of it.
+        alias: of a view, the master sees the same bytes elsewhere too.
     """
 
     signal: str
     index: str
     span: range
+    alias: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +180,7 @@ class Chip:
     Attributes:
         data_bytes: bytes of a bus beat.
         blocks: addresses of the register blocks at the host, by their signal.
+        aliases: bytes of memories on the bus that masters see elsewhere too, by a name.
         slaves: signals of the register blocks' ports.
         lines: signal of each interrupt line at the host, by its number.
         external_host: the test bench makes the host's accesses; there is no core.
@@ -194,6 +197,7 @@ class Chip:
     slaves: tuple[str, ...]
     lines: Mapping[int, str]
     external_host: bool
+    aliases: Mapping[str, range]
     waves: bool = False
     faults: bool = False
 
@@ -205,13 +209,14 @@ class Chip:
 
     @property
     def places(self) -> Mapping[str, int]:
-        """Return the number in the memory map of each memory and register block."""
-        names = (*(memory.signal for memory in self.memories), *self.blocks)
+        """Return the number in the memory map of each memory, register block and alias."""
+        names = (*(memory.signal for memory in self.memories), *self.blocks, *self.aliases)
         return {name: number for number, name in enumerate(names)}
 
     @property
     def straps(self) -> tuple[Strap, ...]:
         """Return all inputs that take addresses: the memory map, then those of each master."""
-        spans = (*(memory.span for memory in self.memories), *self.blocks.values())
+        memories = (memory.span for memory in self.memories)
+        spans = (*memories, *self.blocks.values(), *self.aliases.values())
         own = (strap for master in self.masters for strap in master.straps)
         return (Strap("map", spans, len(spans)), *own)

@@ -7,8 +7,18 @@ from itertools import pairwise
 from atoll.errors import SimulationError
 from atoll.program.expressions import parsed, value_of
 from atoll.resolve.mailbox import LINE
-from atoll.resolve.memory_views import core_as_it_sees
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Memory, Placed, Registers, ResolvedSoc
+from atoll.resolve.memory_views import core_as_it_sees, shows_memory
+from atoll.resolve.soc import (
+    Access,
+    Alias,
+    Cpu,
+    Device,
+    Engine,
+    Memory,
+    Placed,
+    Registers,
+    ResolvedSoc,
+)
 from atoll_sim.chip.checks import platform_faults
 from atoll_sim.chip.cores import parameters_of
 from atoll_sim.chip.parts import BuiltMemory, Chip, DataPort, Mailbox, Master, Target
@@ -56,6 +66,7 @@ def plan_chip(
         ),
         lines=_lines(soc),
         external_host=external_host,
+        aliases={f"alias_{each.name}": _shown(each) for each in soc.aliases},
     )
 
 
@@ -184,6 +195,14 @@ def _views(soc: ResolvedSoc, device: Device) -> Iterator[Target]:
     for signal, part in placed.items():
         if device.name in part.views:
             yield Target(signal=signal, index="", span=part.seen_at(device.name))
+    for alias in soc.aliases:
+        seen = alias.seen_at(device.name)
+        if device.name in alias.devices and not shows_memory(soc, alias, device.name):
+            yield Target(signal=f"alias_{alias.name}", index="", span=seen, alias=True)
+
+
+def _shown(alias: Alias) -> range:
+    return range(alias.byte, alias.byte + alias.size)
 
 
 def _touches(spans: Iterable[range], memory: Memory) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from atoll.resolve.cores import local_of
-from atoll.resolve.memory_views import on_bus, seen_by
+from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
@@ -185,14 +185,17 @@ class IssCore:
                     pages[page] = pages.get(page, 0) | right
         for each in self._model.soc.placed():
             if (view := each.views.get(self.cpu.name)) is not None:
-                self._model.add_view(self.state, view, each)
+                self._model.add_view(self.state, view, range(each.origin, each.end), hides=True)
+        for alias in self._memory.aliases:
+            shown = range(alias.byte, alias.byte + alias.size)
+            seen = alias.seen_at(self.cpu.name)
+            self._model.add_view(self.state, seen.start, shown, hides=False)
         memory = self._model.memory
         for right in set(pages.values()):
             same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
             for part in (each for span in merge_spans(same) for each in memory.parts(span)):
-                seen = seen_by(self._model.soc, self.cpu.name, part.start)
-                pages_seen = range(seen, seen + len(part))
-                self._emulator.map_memory(pages_seen, right, self._memory.pointer(part.start))
+                for pages_seen, pointer in self._memory.places(part):
+                    self._emulator.map_memory(pages_seen, right, pointer)
 
     def _map_registers(self) -> None:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)

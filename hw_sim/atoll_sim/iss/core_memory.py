@@ -1,11 +1,12 @@
 """The chip's memories as one core sees them: through its data cache, if it has one."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from atoll.resolve.memory_views import on_bus
-from atoll.resolve.soc import Cache, Cpu
+from atoll.resolve.memory_views import on_bus, shows_memory
+from atoll.resolve.soc import Cache, Cpu, ResolvedSoc
 from atoll_sim.engines.interface import BusFault
-from atoll_sim.host.memory import HostMemory
+from atoll_sim.host.memory import PAGE, HostMemory
 from atoll_sim.iss.native import CoreState, IssModel
 
 WORD = 4
@@ -40,7 +41,13 @@ class CoreMemory:
         """Look at the memories of `model`; the core of `state` gets its cache."""
         self._model = model
         self._name = cpu.name
-        self._view = _view(cpu.cache, model, state) if cpu.cache else None
+        self.aliases = tuple(
+            each
+            for each in model.soc.aliases
+            if cpu.name in each.devices and not shows_memory(model.soc, each, cpu.name)
+        )
+        self._uncached = tuple(_uncached(model.soc)) if cpu.cache else ()
+        self._view = _view(cpu.cache, model, state, self._uncached) if cpu.cache else None
         if cpu.cache and cpu.spec.cache != TURNED_ON:
             model.turn_cache_on(state, forgotten=True)
 
@@ -62,12 +69,36 @@ class CoreMemory:
         """Return where the host has the byte that the core sees at an address."""
         return self._at(address).pointer(address)
 
+    def places(self, part: range) -> Iterator[tuple[range, int]]:
+        """Yield where the core sees a part of a memory, and where the host has it for that."""
+        for each in self._model.soc.memories:
+            if each.origin <= part.start < each.end:
+                seen = part.start - each.origin + each.seen_at(self._name).start
+                yield (
+                    range(seen, seen + len(part)),
+                    self._kept(part.start, cached=True).pointer(part.start),
+                )
+        for alias in self.aliases:
+            end = -(-(alias.byte + alias.size) // PAGE) * PAGE
+            shown = range(max(part.start, alias.byte & -PAGE), min(part.stop, end))
+            if shown:
+                seen = shown.start - alias.byte + alias.seen_at(self._name).start
+                yield (
+                    range(seen, seen + len(shown)),
+                    self._kept(shown.start, cached=alias.cached).pointer(shown.start),
+                )
+
     def write(self, address: int, data: bytes) -> None:
         """Set what the core sees."""
         self._at(address).write(address, data)
 
     def _at(self, address: int) -> HostMemory:
-        if self._view is None:
+        uncached = any(address in span for span in self._uncached)
+        return self._kept(address, cached=not uncached)
+
+    def _kept(self, address: int, *, cached: bool) -> HostMemory:
+        """Return what has a byte for the core: what its cache would show it, or memory itself."""
+        if self._view is None or not cached:
             return self._model.memory
         try:
             self._view.pointer(address)
@@ -76,11 +107,25 @@ class CoreMemory:
         return self._view
 
 
-def _view(cache: Cache, model: IssModel, state: CoreState) -> HostMemory:
+def _uncached(soc: ResolvedSoc) -> Iterator[range]:
+    """Yield what cores touch at an alias that no cache works on, by address."""
+    for region in sorted(soc.regions(), key=lambda region: region.origin):
+        if (alias := soc.alias_for(region)) is not None and not alias.cached:
+            yield range(region.origin, region.end)
+
+
+def _view(cache: Cache, model: IssModel, state: CoreState, uncached: Sequence[range]) -> HostMemory:
     soc = model.soc
     cached = tuple(each for each in soc.memories if each.cached and each.kind == "ram")
     view = HostMemory(replace(soc, memories=cached))
     model.give_cache(state, cache)
     for each in cached:
-        model.cover(state, each, view.pointer(each.origin))
+        begin = each.origin
+        for hole in (
+            *(span for span in uncached if begin <= span.start < each.end),
+            range(each.end, each.end),
+        ):
+            if begin < hole.start:
+                model.cover(state, range(begin, hole.start), view.pointer(begin))
+            begin = hole.stop
     return view

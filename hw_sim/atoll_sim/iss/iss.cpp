@@ -88,7 +88,7 @@ std::optional<uint32_t> Core::on_bus(uint64_t wide) const {
   bool hidden = false;
   for (const View& view : views) {
     if (address - view.seen < view.size) return address - view.seen + view.origin;
-    hidden |= address - view.origin < view.size;
+    hidden |= view.hides && address - view.origin < view.size;
   }
   return hidden ? std::nullopt : std::optional(address);
 }
@@ -166,9 +166,9 @@ void atoll_iss_window(Core* core, uint32_t first, uint32_t last, int writes) {
   core->windows[writes != 0].push_back({first, last});
 }
 
-// The core sees a memory of `size` bytes elsewhere than at its origin.
-void atoll_iss_view(Core* core, uint32_t seen, uint32_t origin, uint32_t size) {
-  core->views.push_back({seen, origin, size});
+// The core sees `size` bytes elsewhere than at `origin`, or there too.
+void atoll_iss_view(Core* core, uint32_t seen, uint32_t origin, uint32_t size, int hides) {
+  core->views.push_back({seen, origin, size, hides != 0});
 }
 
 // The core left its block before the instruction at `where`.

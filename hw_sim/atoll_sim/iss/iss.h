@@ -21,6 +21,7 @@ struct View {
   uint32_t seen;  // where the core sees the first byte
   uint32_t origin;
   uint32_t size;
+  bool hides;  // the core does not see it where the bus has it
 };
 
 // Functions of unicorn.h.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atoll.isa.instruction_set import Family, InstructionSet
 from atoll.protocol import Request
-from atoll.resolve.soc import Access, Cache, Memory, Placed, ResolvedSoc
+from atoll.resolve.soc import Access, Cache, ResolvedSoc
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.iss.clock import CoreClock
 from atoll_sim.model.monitors import Model
@@ -162,10 +162,10 @@ class IssModel(Model):
         seed = ctypes.c_uint32(self._evictions)
         self.library.atoll_iss_cache(ctypes.byref(core), *numbers, seed)
 
-    def cover(self, core: CoreState, memory: Memory, view: int) -> None:
-        """Let a core's cache work on a memory; `view` is where the host has what the core sees."""
-        span = (ctypes.c_uint32(memory.origin), ctypes.c_uint32(memory.size))
-        self.library.atoll_iss_cover(ctypes.byref(core), *span, ctypes.c_void_p(view))
+    def cover(self, core: CoreState, span: range, view: int) -> None:
+        """Let a core's cache work on bytes; `view` is where the host has what the core sees."""
+        numbers = (ctypes.c_uint32(span.start), ctypes.c_uint32(len(span)))
+        self.library.atoll_iss_cover(ctypes.byref(core), *numbers, ctypes.c_void_p(view))
 
     def turn_cache_on(self, core: CoreState, *, forgotten: bool) -> None:
         """Let a core use its cache; unless `forgotten`, it holds what nobody stored."""
@@ -209,9 +209,9 @@ class IssModel(Model):
         first, last = ctypes.c_uint32(span.start), ctypes.c_uint32(span.stop - 1)
         self.library.atoll_iss_window(ctypes.byref(core), first, last, int(writes))
 
-    def add_view(self, core: CoreState, seen: int, part: Placed) -> None:
-        """Let a core see something from the address `seen` on, and not where the bus has it."""
-        numbers = (seen, part.origin, part.size)
+    def add_view(self, core: CoreState, seen: int, span: range, *, hides: bool) -> None:
+        """Let a core see a span from the address `seen` on; if that hides it, nowhere else."""
+        numbers = (seen, span.start, len(span), hides)
         self.library.atoll_iss_view(ctypes.byref(core), *map(ctypes.c_uint32, numbers))
 
     def left(self, core: CoreState, address: int) -> None:

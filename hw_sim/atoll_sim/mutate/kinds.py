@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from random import Random
 
-from atoll_sim.mutate import commands, firewall, linker, plan, program, streams, tiles
+from atoll_sim.mutate import aliases, commands, firewall, linker, plan, program, streams, tiles
 from atoll_sim.mutate.mutant import Mutant, Right
 
 TRIES = 60
@@ -31,6 +31,7 @@ KINDS: Mapping[str, Kind] = {
     "early free": Kind("plan", plan.early_free),
     "output freed early": Kind("plan", plan.output_freed_early),
     "shrunk": Kind("plan", plan.shrunk),
+    "alias taken for memory": Kind("plan", aliases.alias_taken_for_memory),
     "tile moved": Kind("plan", tiles.tile_moved),
     "dropped copy": Kind("program", program.dropped_copy),
     "dropped operator": Kind("program", program.dropped_operator),

@@ -22,7 +22,7 @@ def shifted_pool(right: Right, random: Random) -> Mutant | None:
     if now < 0:
         return None
     what = f"the linker takes pool '{pool.name}' to begin at {now:#010x}"
-    return _region(right, f"pool_{pool.name}", pool.region.origin, now, what)
+    return region_elsewhere(right, f"pool_{pool.name}", pool.region.origin, now, what)
 
 
 def data_over(right: Right, random: Random) -> Mutant | None:
@@ -39,7 +39,7 @@ def data_over(right: Right, random: Random) -> Mutant | None:
     targets["below its region"] = cpu.data.origin - random.choice((16, 32, 48))
     what = random.choice(sorted(targets))
     origin = targets[what] // STACK_ALIGNMENT * STACK_ALIGNMENT
-    return _region(right, "data", cpu.data.origin, origin, f"the host's data lies {what}")
+    return region_elsewhere(right, "data", cpu.data.origin, origin, f"the host's data lies {what}")
 
 
 def short_stack(right: Right, random: Random) -> Mutant | None:
@@ -139,7 +139,8 @@ def _flipped(segments: tuple[Segment, ...], address: int, bit: int) -> tuple[Seg
     return tuple(found)
 
 
-def _region(right: Right, name: str, was: int, now: int, sentence: str) -> Mutant | None:
+def region_elsewhere(right: Right, name: str, was: int, now: int, sentence: str) -> Mutant | None:
+    """Begin a region of the host's linker script at `now` instead of at `was`."""
     text = linker_script(_seen(right))
     line = next(line for line in text.splitlines() if line.startswith(f"  {name} ("))
     wrong = line.replace(f"ORIGIN = 0x{was:08X}", f"ORIGIN = 0x{now:08X}")

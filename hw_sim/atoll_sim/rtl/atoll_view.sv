@@ -4,13 +4,15 @@
 // the bus has them. A memory stands for both here.
 //
 // Combinational. Inside a view, the address counts from the memory's origin. A memory of which there
-// is a view is not seen where the bus has it: such a request has no place on the bus, and keeps its
-// address. All else is where the bus has it.
+// is a view is not seen where the bus has it, unless the view is an alias: such a request has no place
+// on the bus, and keeps its address. All else is where the bus has it.
 module atoll_view
   import atoll_bus_pkg::*;
 #(
   // Number of memories of which the master has a view
-  parameter int unsigned NumViews = 1
+  parameter int unsigned       NumViews = 1,
+  // Those that are aliases: the master sees the memory where the bus has it, too
+  parameter bit [NumViews-1:0] Aliases  = '0
 ) (
   // For the assertions alone
   input  logic                   clk_i,
@@ -35,7 +37,7 @@ module atoll_view
     addr_o = addr_i;
     for (int unsigned i = 0; i < NumViews; i++) begin
       seen[i]   = addr_i >= views_i[i].first && addr_i <= views_i[i].last;
-      hidden[i] = addr_i >= memories_i[i].first && addr_i <= memories_i[i].last;
+      hidden[i] = !Aliases[i] && addr_i >= memories_i[i].first && addr_i <= memories_i[i].last;
       if (seen[i]) addr_o = addr_i - views_i[i].first + memories_i[i].first;
     end
   end

@@ -13,6 +13,7 @@ def test_every_subject_has_a_table() -> None:
     assert [table.key for table in tables] == [
         "devices",
         "memories",
+        "aliases",
         "views",
         "pools",
         "speeds",
@@ -29,7 +30,7 @@ def test_every_subject_has_a_table() -> None:
 
 def test_summary_is_the_start_of_explain() -> None:
     soc = load_soc("lagoon")
-    assert explain(soc)[:4] == summary(soc)
+    assert explain(soc)[:5] == summary(soc)
 
 
 def test_text_is_aligned() -> None:

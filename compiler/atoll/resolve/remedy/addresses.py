@@ -133,4 +133,5 @@ ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E118": view,
     "E119": view,
     "E131": higher,
+    "E176": elsewhere,
 }

@@ -1,0 +1,42 @@
+"""What the description of an alias leaves out is as the memory has it whose bytes it shows."""
+
+from typing import Any
+
+from atoll.units import parse_size
+
+NO_ALIAS = "none"
+"""Says of a memory that it has bytes of its own, whatever its name is like."""
+
+INHERITED = ("size", "kind", "width", "banks", "read_latency", "cached", "sector", "reach")
+_NOTHING_KNOWN = {"size": 16, "kind": "ram"}
+
+
+def completed(data: Any) -> Any:
+    """Return the tree of a chip in which each alias has all that its memory says."""
+    memories = data.get("memories") if isinstance(data, dict) else None
+    if not isinstance(memories, dict):
+        return data
+    return data | {"memories": {name: _complete(it, memories) for name, it in memories.items()}}
+
+
+def _complete(alias: Any, memories: dict[str, Any]) -> Any:
+    if not isinstance(alias, dict) or alias.get("alias_of") in (None, NO_ALIAS):
+        return alias
+    name = alias["alias_of"]
+    real = memories.get(name) if isinstance(name, str) else None
+    known = real if isinstance(real, dict) else {}
+    inherited = {key: known[key] for key in INHERITED if key in known}
+    if "size" in inherited and "offset" in alias:
+        inherited["size"] = _rest(inherited["size"], alias["offset"])
+    return _NOTHING_KNOWN | inherited | alias
+
+
+def _rest(size: Any, offset: Any) -> Any:
+    """Return what of a memory is left behind an offset; its size if that is nothing."""
+    try:
+        begin, end = (
+            each if isinstance(each, int) else parse_size(each) for each in (offset, size)
+        )
+    except (TypeError, ValueError, AttributeError):
+        return size
+    return end - begin if begin < end else size

@@ -1,0 +1,114 @@
+"""What of an alias cannot be, and memories that could be one and do not say so."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from atoll.description.aliases import NO_ALIAS
+from atoll.description.edits import hexadecimal
+from atoll.description.faults import note
+from atoll.description.schema import Memory
+from atoll.resolve.address_map import GRANULE, is_placed
+from atoll.resolve.draft import Draft
+from atoll.resolve.memory_views import STEP
+from atoll.units import format_size
+
+_WORDS_OF_ONE = (
+    *("s", "ns", "sec", "nsec", "secure", "nonsecure", "non"),
+    *("cached", "uncached", "noncached", "cacheable", "noncacheable", "nc", "nocache", "noalloc"),
+    *("alias", "mirror", "shadow", "remap", "itcm", "axim", "cbus", "sbus", "icode", "dcode"),
+)
+"""Words that vendors give to one of several addresses of one memory."""
+
+
+def check_aliases(draft: Draft) -> None:
+    """Note aliases that cannot be, and pairs of memories of which nobody says whether they are one.
+
+    A statement that there is no alias (`alias_of: none`) at either of a pair is enough.
+    """
+    for name, memory in draft.soc.memories.items():
+        if draft.knows("memories", name):
+            _check_name(draft, name, memory)
+    for name, alias, real in draft.aliases():
+        if is_placed(draft, name):
+            _check_bytes(draft, name, alias, real)
+    if draft.knows_names("memories"):
+        _ask(draft)
+
+
+def _check_name(draft: Draft, name: str, memory: Memory) -> None:
+    target = draft.soc.memories.get(memory.real or "")
+    key = "alias_of"
+    if memory.real == name:
+        wrong = f"memory '{name}' is an alias of itself"
+        remedy = f"remove 'memories.{name}.alias_of'"
+    elif target and target.real is not None:
+        wrong = f"'{memory.real}', which '{name}' is an alias of, is an alias itself"
+        remedy = f"set 'memories.{name}.alias_of' to {target.real}"
+    elif memory.offset is not None and memory.real is None:
+        key, wrong = "offset", f"memory '{name}' has an 'offset', and is no alias of another one"
+        remedy = f"remove 'memories.{name}.offset', or name that one with 'alias_of'"
+    else:
+        return
+    at = draft.where.at("memories", name, key)
+    draft.faults.add("E173", wrong, at=at, remedy=remedy)
+
+
+def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
+    """Note what of an alias the memory does not have."""
+    memory = draft.soc.memories[real]
+    begin = alias.offset or 0
+    room = memory.size - begin
+    key, right, why = "", "", ""
+    if begin % GRANULE or room <= 0:
+        key, right = "offset", format_size(begin // GRANULE * GRANULE if room > 0 else 0)
+        wrong = f"begins at its byte {begin}, "
+        wrong += f"no multiple of {GRANULE}" if room > 0 else "which it does not have"
+    elif alias.size > room:
+        key, right = "size", format_size(room)
+        wrong = f"ends {format_size(alias.size - room)} past the end of it"
+        why = "; a bit-band region has a word for each bit, and is no alias: leave it out"
+    elif alias.kind != memory.kind:
+        key, right, wrong = "kind", memory.kind, f"is {alias.kind}, and '{real}' is {memory.kind}"
+    elif alias.cached and not memory.cached:
+        key, right, wrong = "cached", "false", f"is cached, and '{real}' is not"
+        why = f", or describe '{real}' where it is cached, and its other addresses as the alias"
+    elif shift := (alias.origin - memory.origin - begin) % STEP:
+        key, right = "origin", hexadecimal(alias.origin - shift)
+        wrong = f"is at {alias.origin:#x}: from its bytes that is no multiple of 4 KiB"
+    if key:
+        draft.faults.add(
+            "E174",
+            f"memory '{name}', an alias of '{real}', {wrong}",
+            at=draft.where.at("memories", name, key),
+            other=note(draft.where.key_at("memories", real), f"'{real}' is here"),
+            remedy=f"set 'memories.{name}.{key}' to {right}{why}",
+        )
+
+
+def _ask(draft: Draft) -> None:
+    for one, two in _alike(draft):
+        draft.faults.add(
+            "E175",
+            f"memories '{one}' and '{two}' have one size, and names as two addresses of one memory"
+            " have: nothing says whether they share their bytes",
+            at=draft.where.key_at("memories", two),
+            other=note(draft.where.key_at("memories", one), f"'{one}' is here"),
+            remedy=f"set 'memories.{two}.alias_of' to {one}, or to '{NO_ALIAS}' if its bytes are"
+            " its own",
+        )
+
+
+def _alike(draft: Draft) -> Iterator[tuple[str, str]]:
+    memories = draft.soc.memories
+    open_ones = [name for name in memories if memories[name].alias_of is None]
+    for one, two in combinations(sorted(open_ones, key=lambda name: memories[name].origin), 2):
+        placed = is_placed(draft, one) and is_placed(draft, two)
+        alike = _stem(one) == _stem(two) and memories[one].kind == memories[two].kind
+        if placed and alike and memories[one].size == memories[two].size:
+            yield one, two
+
+
+def _stem(name: str) -> str:
+    """Return a name without the words that tell the addresses of one memory apart."""
+    first, *others = name.split("_")
+    return "_".join((first, *(word for word in others if word not in _WORDS_OF_ONE)))
