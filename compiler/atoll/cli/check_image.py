@@ -1,5 +1,7 @@
 """The command `atoll check-image`."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,50 +12,194 @@ from atoll.cli.tables import room
 from atoll.description.faults import nearest
 from atoll.errors import DescriptionError, Fault, UsageError
 from atoll.image.check import disagreements
-from atoll.image.elf import read_image
-from atoll.image.stacks import stack_of
+from atoll.image.convention import convention_faults
+from atoll.image.elf import ElfImage, read_image
+from atoll.image.stacks import NOT_BOUNDED, Questions, StackUse, limits, stack_of
 from atoll.image.usage import usage
+from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.memory_views import core_as_it_sees
+from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.shown import json_text
 
 
 def check_image(
     soc: SocArgument,
     image: Annotated[
-        Path, typer.Argument(metavar="IMAGE", help="ELF file that a linker wrote for a core.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="IMAGE",
+            help="ELF file that a linker wrote for a core; with --stack-only, the only word.",
+        ),
+    ] = None,
     core: Annotated[
         str | None, typer.Option(metavar="NAME", help="Whose image it is; default: the host's.")
     ] = None,
+    stack_only: Annotated[
+        bool, typer.Option("--stack-only", help="Bound the stack of IMAGE, without a chip.")
+    ] = False,
+    entry: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Bound what this function takes, in the place of the whole image."
+        ),
+    ] = None,
+    su: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="A file of -fstack-usage, or a folder of them."),
+    ] = None,
+    calls: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CALLER=NAME,...", help="What a function may call through its pointers."
+        ),
+    ] = None,
+    nested: Annotated[
+        bool,
+        typer.Option("--nested", help="Count interrupts on top of each other, one per priority."),
+    ] = False,
+    priority: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HANDLER=LEVEL", help="Priority of a handler, for --nested; others differ."
+        ),
+    ] = None,
+    allow_unbounded: Annotated[
+        bool,
+        typer.Option("--allow-unbounded", help="Let a stack pass that nothing bounds."),
+    ] = False,
     overrides: SetOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Hold a linked image against a chip, whoever linked it.
+    """Hold a linked image against a chip, whoever linked it, or bound its stack alone.
 
     Shows what the image takes of each region. Sections, symbols, vectors, stacks, the protection
     table and what it was compiled for are compared with the chip; each disagreement is an error.
 
     Example: atoll check-image lagoon build/zig/firmware.elf
     """
+    questions = Questions(
+        entries=entry or (),
+        usage=su or (),
+        calls={name: words.split(",") for name, words in _pairs("--calls", calls or ())},
+        nested=nested or bool(priority),
+        priorities=dict(_levels(priority or ())),
+    )
+    if stack_only:
+        _stack_only(soc if image is None else image, questions, machine, allow_unbounded)
+        return
+    if image is None:
+        remedy = "give a chip and an image, or --stack-only and an image"
+        raise UsageError("E184", "there is no image to hold against the chip", remedy=remedy)
     resolved = load_soc(soc, overrides or ())
     name = _core(resolved, core)
     found = read_image(image)
     faults = disagreements(resolved, name, found)
-    stack, exceeded = (None, ()) if faults else stack_of(resolved, name, image, found)
-    faults = (*faults, *exceeded)
-    chart = usage(resolved, name, found, stack)
+    use = _stack(resolved, name, image, found, questions)
+    stacks: dict[str, int | None] = {}
+    if use is not None:
+        exceeded = tuple(limits(resolved, name, use))
+        unbounded = () if allow_unbounded else tuple(use.unbounded())
+        faults = (*faults, *exceeded, *_at(unbounded, resolved, name))
+        stacks |= _stacks(resolved, name, use)
+    chart = usage(resolved, name, found, stacks)
     if machine:
         disagreeing = [_as_data(fault) for fault in faults]
-        words = {"soc": resolved.name, "core": name, "image": str(image)}
-        print(json_text({**words, "usage": chart.as_data(), "disagreements": disagreeing}), end="")
+        words: dict[str, object] = {"soc": resolved.name, "core": name, "image": str(image)}
+        words |= {"usage": chart.as_data(), **_bounds(use), "disagreements": disagreeing}
+        print(json_text(words), end="")
         if faults:
             raise typer.Exit(1)
         return
     print(chart.text(room()))
     if faults:
         raise DescriptionError.all(faults)
-    print(f"\n{image}: agrees with {resolved.name}")
+    rest = f"; its stack is {NOT_BOUNDED}" if use is not None and use.bytes is None else ""
+    print(f"\n{image}: agrees with {resolved.name}{rest}")
+
+
+def _stack_only(image: Path, questions: Questions, machine: bool, allow: bool) -> None:
+    use = stack_of(image, read_image(image), questions)
+    faults = () if allow else tuple(use.unbounded(interrupts=False))
+    if machine:
+        disagreeing = [_as_data(fault) for fault in faults]
+        words = {"image": str(image), **_bounds(use), "disagreements": disagreeing}
+        print(json_text(words), end="")
+        if faults:
+            raise typer.Exit(1)
+        return
+    print(use.table().text(room()))
+    print()
+    print(f"program: {_bytes(use.entry_bytes)}")
+    if use.roots.unknown:
+        print(f"interrupts: not known, {use.roots.unknown}")
+    else:
+        print(f"interrupts: {_bytes(use.interrupt_bytes)}")
+        print(f"together: {_bytes(use.bytes)}")
+    if faults:
+        raise UsageError.all(faults)
+
+
+def _stack(
+    soc: ResolvedSoc, name: str, path: Path, image: ElfImage, questions: Questions
+) -> StackUse | None:
+    """Return what the image takes of its stack, None if the core cannot run it."""
+    core = soc.device(name)
+    assert isinstance(core, Cpu)
+    if any(convention_faults(image, core)):
+        return None
+    thumb = core.instructions.family is Family.THUMB
+    vectors = core_as_it_sees(soc, core).code.origin if thumb else None
+    return stack_of(path, image, questions, vectors)
+
+
+def _stacks(soc: ResolvedSoc, name: str, use: StackUse) -> Mapping[str, int | None]:
+    """Return what the image may use of the core's stacks; interrupts are kept on each of them."""
+    core = soc.device(name)
+    assert isinstance(core, Cpu)
+    main = use.entry_bytes
+    if use.interrupt_bytes is None:
+        main = None
+    found = {core.stack.name: None if main is None else main + core.interrupt_reserve}
+    if core.run_thread and use.on_thread is not None:
+        found[core.run_stack.name] = use.on_thread + core.interrupt_reserve
+    return found
+
+
+def _bounds(use: StackUse | None) -> dict[str, object]:
+    if use is None:
+        return {"stack_bytes": None, "entry_bytes": None, "interrupt_bytes": None, "stack": []}
+    return {
+        "stack_bytes": use.bytes,
+        "entry_bytes": use.entry_bytes,
+        "interrupt_bytes": use.interrupt_bytes,
+        "stack": use.table().as_data(),
+    }
+
+
+def _bytes(size: int | None) -> str:
+    return NOT_BOUNDED if size is None else f"{size:,} B"
+
+
+def _at(faults: Sequence[Fault], soc: ResolvedSoc, name: str) -> Iterator[Fault]:
+    return (replace(each, at=soc.device(name).at) for each in faults)
+
+
+def _pairs(option: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            message = f"{option} '{word}' is no pair of a function and what belongs to it"
+            raise UsageError("E184", message, remedy=f"write {option} NAME=...")
+        yield name, value
+
+
+def _levels(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    for name, level in _pairs("--priority", words):
+        if not level.lstrip("-").isdecimal():
+            message = f"the priority '{level}' of '{name}' is no number"
+            raise UsageError("E184", message, remedy=f"write --priority {name}=3, or another one")
+        yield name, int(level)
 
 
 def _core(soc: ResolvedSoc, asked: str | None) -> str:

@@ -93,6 +93,16 @@ class Rules:
             if two.begin < one.end:
                 yield self._fault(f"section {one} overlaps section {two}")
 
+        copied = [each for each in self.image.sections if each.copied]
+        for number, one in enumerate(copied):
+            end = one.load + len(one.data)
+            spans = [(each, each.load, each.load + len(each.data)) for each in copied[:number]]
+            spans += [(each, each.begin, each.end) for each in self.image.sections]
+            for other, begin, past in spans:
+                if one.load < past and begin < end and other != one:
+                    where = f"from {one.load:#010x} to {end - 1:#010x}"
+                    yield self._fault(f"section {one} is loaded {where}, over section {other}")
+
     def _section(self, section: Span) -> Iterator[Fault]:
         """Every byte lies in a region that holds such bytes."""
         what = f"section {section}"
@@ -138,6 +148,10 @@ class Rules:
         code, size = self.core.code, len(section.data)
         what = f"section {section}"
         if section.load != section.begin:
+            align = min(section.align, _WORD)
+            if section.load % align:
+                where = f"is copied from {section.load:#010x}, no multiple of {align}"
+                yield self._fault(f"{what} {where}")
             if not (code.origin <= section.load and section.load + size <= code.end):
                 where = f"is copied from {section.load:#010x}, outside of '{code.name}'"
                 yield self._fault(f"{what} {where}")

@@ -5,6 +5,7 @@ Architecture and for RISC-V.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +14,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, RISCVAttributesSection, SymbolTableSection
 
-from atoll.errors import UsageError
+from atoll.errors import AtollError, UsageError
 
 _ALLOCATED, _WRITABLE, _EXECUTABLE = 0x2, 0x1, 0x4
 _MOST_BYTES = 256 << 20
@@ -28,6 +29,7 @@ class Span:
         begin: address of the first byte, as the core sees it.
         end: first address past it.
         load: address to which a loader brings the first byte; start-up code copies it from there.
+        align: bytes, of the first one, here and where it is loaded.
         data: what is loaded; empty for what is only reserved.
     """
 
@@ -37,7 +39,13 @@ class Span:
     writable: bool
     executable: bool
     load: int
+    align: int
     data: bytes
+
+    @property
+    def copied(self) -> bool:
+        """Tell whether start-up code brings it to where it runs."""
+        return bool(self.data) and self.load != self.begin
 
     def __str__(self) -> str:
         return f"'{self.name}' ({self.begin:#010x} to {self.end - 1:#010x})"
@@ -86,9 +94,20 @@ def read_image(path: Path) -> ElfImage:
         data = path.read_bytes()
     except OSError as fault:
         raise _no_image(path, fault.strerror or "it cannot be read") from fault
-    try:
+    with reading(path):
         return _read(ELFFile(BytesIO(data)), path)
-    except UsageError:
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Refuse a damaged file that is read inside.
+
+    Raises:
+        UsageError: E141; it is no whole ELF file.
+    """
+    try:
+        yield
+    except AtollError:
         raise
     except (ELFError, ArithmeticError, LookupError, ValueError, TypeError) as fault:
         raise _no_image(path, f"it is no whole ELF file: {fault}") from fault
@@ -130,6 +149,7 @@ def _sections(elf: ELFFile) -> Iterator[Span]:
             writable=bool(flags & _WRITABLE),
             executable=bool(flags & _EXECUTABLE),
             load=begin + next(around, 0),
+            align=max(section["sh_addralign"], 1),
             data=b"" if section["sh_type"] == "SHT_NOBITS" else section.data(),
         )
 

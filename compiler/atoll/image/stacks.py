@@ -1,29 +1,235 @@
-"""What an image of Atoll's start-up code takes of its stack, and whether that is within limits."""
+"""What an image takes of its stack, whoever linked it, and whether that is within limits."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from atoll.errors import AtollError, Fault
-from atoll.image.elf import ElfImage
+from atoll.description.faults import nearest
+from atoll.errors import Fault, UsageError
+from atoll.image.elf import ElfImage, reading
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.stack.elf_check import ENTRY, INTERRUPT, check_stack
+from atoll.resolve.tables import Quantity, Table
+from atoll.stack.elf_check import INTERRUPT, ON_THREAD, limit_faults, on_thread_faults
+from atoll.stack.elf_roots import Root, Roots, find_roots
+from atoll.stack.elf_stack import Program
+from atoll.stack.frame_sizes import read_usage
+
+NOT_BOUNDED = "not bounded"
+_MACHINES = ("EM_RISCV", "EM_ARM", "EM_AARCH64")
+_ALLOW = "or pass --allow-unbounded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """What is asked about an image's stack.
+
+    Attributes:
+        entries: names of functions that begin, in the place of those that hardware begins.
+        usage: files of `-fstack-usage`, and folders of them.
+        calls: functions that a function may call through pointers, by its name.
+        nested: interrupts come on top of each other, one of each priority.
+        priorities: of handlers; one that has none is of a priority of its own.
+    """
+
+    entries: Sequence[str] = ()
+    usage: Sequence[Path] = ()
+    calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    nested: bool = False
+    priorities: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackUse:
+    """What an image may take of its stacks; None where nothing bounds it.
+
+    Attributes:
+        program: the image.
+        roots: what hardware begins.
+        interrupts: handlers that are on the stack at once at worst, the outermost first.
+        on_thread: bytes of the stack of the thread that models run on, without interrupts.
+    """
+
+    program: Program
+    roots: Roots
+    interrupts: tuple[Root, ...]
+    on_thread: int | None = None
+
+    @property
+    def entry_bytes(self) -> int | None:
+        """Most bytes of the program itself."""
+        return _most(self.roots.entries)
+
+    @property
+    def interrupt_bytes(self) -> int | None:
+        """Most bytes of its interrupts."""
+        sizes = [each.bytes for each in self.interrupts]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if len(known) == len(sizes) and not self.roots.unknown else None
+
+    @property
+    def bytes(self) -> int | None:
+        """Most bytes of all."""
+        if self.entry_bytes is None or self.interrupt_bytes is None:
+            return None
+        return self.entry_bytes + self.interrupt_bytes
+
+    def table(self) -> Table:
+        """Return what hardware begins, and how deep that goes."""
+        every = (*self.roots.entries, *self.roots.handlers)
+        return Table(
+            key="stack",
+            title="What the image takes of its stack",
+            columns=("function", "begun by", "bytes", "deepest chain of calls"),
+            rows=tuple((each.name, each.why, _size(each.bytes), _reason(each)) for each in every),
+            data=tuple(_as_data(each) for each in every),
+        )
+
+    def unbounded(self, *, interrupts: bool = True) -> Iterator[Fault]:
+        """Yield why nothing bounds it, once for each cause."""
+        every = (*self.roots.entries, *self.roots.handlers)
+        causes = dict.fromkeys(cause for each in every for cause in each.depth.causes)
+        for cause in causes:
+            message = f"the stack is {NOT_BOUNDED}: {cause.message}"
+            yield Fault(code="E183", message=message, remedy=f"{cause.remedy}, {_ALLOW}")
+        if self.roots.unknown and interrupts:
+            message = f"what interrupts take of the stack is not known: {self.roots.unknown}"
+            remedy = f"give the image symbols, or name what begins with --entry, {_ALLOW}"
+            yield Fault(code="E183", message=message, remedy=remedy)
 
 
 def stack_of(
-    soc: ResolvedSoc, name: str, path: Path, image: ElfImage
-) -> tuple[int | None, Sequence[Fault]]:
-    """Return the bytes that core `name` may use of its stack, and the limits that they exceed.
+    path: Path, image: ElfImage, questions: Questions | None = None, vectors: int | None = None
+) -> StackUse:
+    """Return what an image may take of its stack.
 
-    They are None if the image has other start-up code, or if they cannot be bounded.
+    Args:
+        path: of the image.
+        image: likewise, read.
+        questions: that are asked about it.
+        vectors: address of the vectors of a Cortex-M, None to look for them.
+
+    Raises:
+        UsageError: E184, a name that the image does not have; E185, as `read_usage`; E186, code
+            that cannot be followed.
     """
+    questions = questions or Questions()
+    if image.machine not in _MACHINES:
+        message = f"'{path}' is machine code of {image.machine}, which is not followed"
+        raise UsageError("E186", message, remedy="give an image for RISC-V, Thumb or A64")
+    if any(section.end > 1 << 32 for section in image.sections):
+        message = f"'{path}' has sections beyond 32 bits of address"
+        raise UsageError("E186", message, remedy="link it below 4 GiB")
+    sizes = read_usage(questions.usage)
+    with reading(path):
+        program = Program.read(path, sizes)
+        calls = {
+            _address(program, caller): tuple(_address(program, each) for each in callees)
+            for caller, callees in questions.calls.items()
+        }
+        program.declared = {**program.declared, **calls}
+        named = tuple(_address(program, name) for name in questions.entries)
+        handler = program.address_of(INTERRUPT)
+        handling = () if handler is None else (handler,)
+        roots = find_roots(program, image.entry, vectors, named, handling)
+        levels = {
+            program.name(_address(program, name)): level
+            for name, level in questions.priorities.items()
+        }
+        run = program.address_of(ON_THREAD)
+        thread = None if run is None else program.depth(run)
+    return StackUse(
+        program=program,
+        roots=roots,
+        interrupts=_at_once(roots.handlers, levels, nested=questions.nested),
+        on_thread=None if thread is None or thread.causes else thread.bound.bytes,
+    )
+
+
+def limits(soc: ResolvedSoc, name: str, use: StackUse) -> Iterator[Fault]:
+    """Yield each limit of a core that its image exceeds, as faults of code E140."""
     core = soc.device(name)
     assert isinstance(core, Cpu)
-    if not all(symbol in image.symbols for symbol in (ENTRY, INTERRUPT)):
-        return None, ()
-    try:
-        bound = check_stack(core, path, ENTRY)
-    except AtollError as error:
-        faults = (replace(each, code="E140", at=each.at or core.at) for each in error.faults)
-        return None, tuple(faults)
-    return bound.bytes + core.interrupt_reserve, ()
+    for fault in _exceeded(core, use):
+        yield replace(fault, code="E140", at=fault.at or core.at)
+    for function, top in dict.fromkeys(use.program.stack_tops()):
+        if not any(stack.origin < top <= stack.end for stack in core.stacks):
+            message = f"{function} sets the stack pointer to {top:#010x}, outside of the core's"
+            remedy = "correct the linker script, or the description"
+            yield Fault(code="E140", message=f"{message} stacks", at=core.at, remedy=remedy)
+
+
+def _exceeded(core: Cpu, use: StackUse) -> Iterator[Fault]:
+    bounded = [each for each in use.roots.entries if not each.depth.causes]
+    whole = max((each.depth.bound for each in bounded), key=lambda each: each.bytes, default=None)
+    if whole is not None:
+        atoll = INTERRUPT in use.program.code.symbols
+        run = whole if atoll and not core.run_thread else None
+        yield from limit_faults(core, whole, run)
+    if core.run_thread and use.on_thread is not None:
+        address = use.program.address_of(ON_THREAD)
+        assert address is not None
+        yield from on_thread_faults(core, use.program.depth(address).bound)
+    if (need := use.interrupt_bytes) is not None and need > core.interrupt_reserve:
+        chain = " under ".join(str(each.depth.bound) for each in use.interrupts)
+        message = (
+            f"interrupts on '{core.name}' may use {need} B of stack, but only "
+            f"{core.interrupt_reserve} B are kept for them; deepest: {chain}"
+        )
+        remedy = f"set 'devices.{core.name}.stack.interrupts' to {need} or more"
+        yield Fault(code="E140", message=message, remedy=remedy)
+
+
+def _at_once(
+    handlers: Sequence[Root], levels: Mapping[str, int], *, nested: bool
+) -> tuple[Root, ...]:
+    """Return the handlers that take the most together: one, or one of each priority."""
+    groups: dict[object, Root] = {}
+    for each in handlers:
+        group = levels.get(each.name, each.name) if nested or levels else None
+        if group not in groups or _weight(groups[group]) < _weight(each):
+            groups[group] = each
+    return tuple(groups.values())
+
+
+def _weight(root: Root) -> tuple[bool, int]:
+    return bool(root.depth.causes), root.pushed + root.depth.bound.bytes
+
+
+def _most(roots: Sequence[Root]) -> int | None:
+    sizes = [each.bytes for each in roots]
+    known = [size for size in sizes if size is not None]
+    return max(known, default=0) if len(known) == len(sizes) else None
+
+
+def _address(program: Program, name: str) -> int:
+    found = program.address_of(name)
+    if found is None:
+        remedy = nearest(name, tuple(program.code.names.values()))
+        raise UsageError("E184", f"the image has no function '{name}'", remedy=remedy)
+    return found
+
+
+def _size(size: int | None) -> Quantity:
+    return Quantity(size, NOT_BOUNDED if size is None else f"{size:,} B")
+
+
+def _reason(root: Root) -> str:
+    if root.depth.causes:
+        return root.depth.causes[0].message
+    chain = " > ".join(f"{function} {size}" for function, size in root.depth.bound.path)
+    return f"hardware {root.pushed} > {chain}" if root.pushed else chain
+
+
+def _as_data(root: Root) -> Mapping[str, object]:
+    path = [{"function": name, "bytes": size} for name, size in root.depth.bound.path]
+    return {
+        "function": root.name,
+        "begun_by": root.why,
+        "handles_exception": root.handles,
+        "pushed_bytes": root.pushed,
+        "bytes": root.bytes,
+        "path": [] if root.depth.causes else path,
+        "not_bounded": [
+            {"function": each.function, "why": each.message} for each in root.depth.causes
+        ],
+    }

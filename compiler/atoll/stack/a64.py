@@ -5,14 +5,14 @@ the caller, x19 to x29 to the callee. What x15 to x18 hold is not followed.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import capstone
 from capstone import arm64
 
-from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind
+from atoll.stack.riscv import NOWHERE, RA, RESUME, SP, TRAP, ZERO, Instruction, Kind, Reader, within
 
 _WORD = 0xFFFF_FFFF
 _SIZE = 4
@@ -42,19 +42,29 @@ def _named() -> Iterator[tuple[int, int]]:
 _REGISTERS = dict(_named())
 
 
-def decode(code: bytes, address: int) -> Iterator[Instruction]:
-    """Yield the instructions of `code`, which starts at `address`; constants are skipped."""
-    constants: set[int] = set()
+def decode(
+    code: bytes,
+    address: int,
+    data: Mapping[int, int] | None = None,
+    read: Reader | None = None,
+) -> Iterator[Instruction]:
+    """Yield the instructions of `code`, which starts at `address`; constants are skipped.
+
+    Arguments are those of `thumb.decode`.
+    """
+    spans = (range(begin, end, _SIZE) for begin, end in (data or {}).items())
+    constants: set[int] = {each for span in spans for each in span}
+    read = read or within(code, address)
     for offset in range(0, len(code) // _SIZE * _SIZE, _SIZE):
         at = address + offset
         if at in constants:
             continue
         found = next(_disassembler().disasm(code[offset : offset + _SIZE], at), None)
-        fields: _Fields = {"kind": Kind.OTHER, "clobbers": _ANY}
+        fields: _Fields = {"kind": Kind.OTHER, "clobbers": (*_ANY, SP)}
         if found is not None:
-            fields = _literal(found, code, address, constants) or _EFFECTS.get(
-                found.insn_name(), _other
-            )(found)
+            fields = _literal(found, read, constants) or _EFFECTS.get(found.insn_name(), _other)(
+                found
+            )
         yield Instruction(address=at, size=_SIZE, **fields)
 
 
@@ -65,18 +75,19 @@ def _disassembler() -> capstone.Cs:
     return engine
 
 
-def _literal(
-    found: capstone.CsInsn, code: bytes, start: int, constants: set[int]
-) -> _Fields | None:
+def _literal(found: capstone.CsInsn, read: Reader, constants: set[int]) -> _Fields | None:
     """Return what a load of a constant sets, and note where the constant is."""
     operands = found.operands
     if found.insn_name() != "ldr" or operands[1].type != arm64.ARM64_OP_IMM:
         return None
     place, size = int(operands[1].imm), 8 if found.op_str.startswith("x") else 4
     constants.update(range(place, place + size, _SIZE))
-    word = int.from_bytes(code[place - start : place - start + size], "little")
-    target = _REGISTERS.get(operands[0].reg)
-    return {"kind": Kind.OTHER} if target is None else _set(target, word)
+    word, target = read(place, size), _REGISTERS.get(operands[0].reg)
+    if target is None:
+        return {"kind": Kind.OTHER}
+    if len(word) < size:
+        return {"kind": Kind.OTHER, "clobbers": (target,)}
+    return _set(target, int.from_bytes(word, "little"))
 
 
 def _set(register: int, number: int) -> _Fields:
@@ -145,12 +156,32 @@ def _jump(kind: Kind, link: int = ZERO) -> Callable[[capstone.CsInsn], _Fields]:
 def _register(link: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         given = found.operands[0].reg if found.operands else arm64.ARM64_REG_X30
-        # A register that is not followed stands for one whose value nobody knows: the frame's.
-        rs1 = _REGISTERS.get(given, 8)
+        rs1 = _REGISTERS.get(given, NOWHERE)
         return {"kind": Kind.JUMP_REGISTER, "rd": link, "rs1": rs1}
 
     return effect
 
+
+def _system(found: capstone.CsInsn) -> _Fields:
+    """Write a system register: where exceptions begin and go on is followed."""
+    name = found.op_str.split(",")[0]
+    rs1 = _REGISTERS.get(found.operands[-1].reg)
+    rd = RESUME if name.startswith("elr_") else TRAP if name.startswith("vbar_") else ZERO
+    if name.startswith("spsel"):
+        return {"kind": Kind.OTHER, "clobbers": (SP,)}
+    return {"kind": Kind.OTHER, "rd": rd} if rs1 is None else _add(rd, rs1, 0)
+
+
+def _align(found: capstone.CsInsn) -> _Fields:
+    target, base, last = found.operands
+    rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
+    size = (1 << 64) - (int(last.imm) & (1 << 64) - 1) if last.type == arm64.ARM64_OP_IMM else 0
+    if rd is None or rs1 is None or not 0 < size <= _WORD or size & (size - 1):
+        return _other(found)
+    return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
+
+
+_RESUMING: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
 
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     "add": _arithmetic(Kind.ADD, 1),
@@ -162,5 +193,17 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     **dict.fromkeys(("cbz", "cbnz", "tbz", "tbnz"), _jump(Kind.BRANCH)),
     **dict.fromkeys(("br", "ret"), _register(ZERO)),
     "blr": _register(RA),
+    **dict.fromkeys(("retaa", "retab"), lambda _: {"kind": Kind.JUMP_REGISTER, "rs1": RA}),
+    **dict.fromkeys(
+        ("braa", "brab", "braaz", "brabz", "drps"),
+        lambda _: {"kind": Kind.JUMP_REGISTER, "rs1": NOWHERE},
+    ),
+    **dict.fromkeys(
+        ("blraa", "blrab", "blraaz", "blrabz"),
+        lambda _: {"kind": Kind.JUMP_REGISTER, "rd": RA, "rs1": NOWHERE},
+    ),
+    **dict.fromkeys(("eret", "eretaa", "eretab"), lambda _: _RESUMING),
+    "msr": _system,
+    "and": _align,
     **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),
 }

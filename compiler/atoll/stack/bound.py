@@ -20,3 +20,33 @@ class StackBound:
     def __str__(self) -> str:
         chain = " > ".join(f"{function} {size}" for function, size in self.path)
         return f"{self.bytes} B: {chain}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Something for which nothing bounds a stack.
+
+    Attributes:
+        function: that does it.
+        message: what it does.
+        remedy: what makes the stack bounded.
+        resumes: it is a return from an exception, which is the end of what handles one.
+    """
+
+    function: str
+    message: str
+    remedy: str
+    resumes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depth:
+    """What a function, with all it calls, uses of the stack.
+
+    Attributes:
+        bound: the deepest chain of calls; it bounds the stack where there are no causes.
+        causes: for which nothing bounds it.
+    """
+
+    bound: StackBound
+    causes: tuple[Cause, ...]

@@ -18,7 +18,7 @@ def bounds(
     Args:
         elf: the image.
         functions: what the image has.
-        perhaps: what it may lack; then the answer lacks it too.
+        perhaps: handlers of interrupts, which it may lack; then the answer lacks them too.
 
     Raises:
         PlanError: E076, as `Program.bound`.
@@ -29,7 +29,7 @@ def bounds(
 
         program = Program.read(elf)
         names = (*functions, *filter(program.has, perhaps))
-        answers = {name: program.bound(name) for name in names}
+        answers = {name: program.bound(name, handles=name in perhaps) for name in names}
         return json.dumps(
             {name: (each.bytes, each.path) for name, each in answers.items()}
         ).encode()

@@ -30,35 +30,34 @@ def check_stack(cpu: Cpu, elf: Path, *works: str) -> StackBound:
     bound = bounds(elf, (ENTRY, *works, *threads), (INTERRUPT,))
     whole = bound[ENTRY]
     for work in works:
-        if faults := tuple(_faults(cpu, whole, bound[work], bound.get(INTERRUPT))):
+        if faults := (
+            *limit_faults(cpu, whole, bound[work]),
+            *_interrupt_faults(cpu, bound.get(INTERRUPT)),
+        ):
             raise PlanError.all(faults)
     if not cpu.run_thread:
         return whole
-    return replace(whole, others=(_on_thread(cpu, bound[ON_THREAD]),))
+    if faults := tuple(on_thread_faults(cpu, bound[ON_THREAD])):
+        raise PlanError.all(faults)
+    return replace(whole, others=((cpu.run_stack.name, bound[ON_THREAD].bytes),))
 
 
-def _on_thread(cpu: Cpu, bound: StackBound) -> tuple[str, int]:
-    """Return name and most bytes of the stack of the thread that models run on, interrupts apart.
-
-    Raises:
-        PlanError: E066; they do not fit.
-    """
+def on_thread_faults(cpu: Cpu, bound: StackBound) -> Iterator[Fault]:
+    """Yield E066 if what models use of the stack of the thread that they run on does not fit."""
     stack = cpu.run_stack
     if (need := bound.bytes + cpu.interrupt_reserve) > stack.size:
         message = (
             f"models may use {need} B of {_place(stack)}, {cpu.interrupt_reserve} B for interrupts "
             f"included, but the stack has {stack.size} B; deepest: {bound}"
         )
-        raise PlanError.all([_exceeded(cpu, message, _size_key(cpu), _aligned(need))])
-    return stack.name, bound.bytes
+        yield _exceeded(cpu, message, _size_key(cpu), _aligned(need))
 
 
-def _faults(
-    cpu: Cpu, whole: StackBound, run: StackBound, interrupt: StackBound | None
-) -> Iterator[Fault]:
+def limit_faults(cpu: Cpu, whole: StackBound, run: StackBound | None) -> Iterator[Fault]:
+    """Yield E066 for each limit of the core that its image, or one run in it, exceeds."""
     reserve = f"{cpu.interrupt_reserve} B for interrupts"
     limit, device = cpu.max_stack_size, f"devices.{cpu.name}"
-    if (need := run.bytes + cpu.interrupt_reserve) > limit.value:
+    if run is not None and (need := run.bytes + cpu.interrupt_reserve) > limit.value:
         message = (
             f"one run on '{cpu.name}' may use {need} B of {_place(cpu.run_stack)}, {reserve} "
             f"included, but max_stack_size is {limit.value} B (from {limit.layer}); "
@@ -75,12 +74,15 @@ def _faults(
             f"included, but the stack has {cpu.stack.size} B; deepest: {whole}"
         )
         yield _exceeded(cpu, message, f"{device}.stack.size", _aligned(need))
+
+
+def _interrupt_faults(cpu: Cpu, interrupt: StackBound | None) -> Iterator[Fault]:
     if interrupt and interrupt.bytes > cpu.interrupt_reserve:
         message = (
             f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
-            f"{reserve} are kept; deepest: {interrupt}"
+            f"{cpu.interrupt_reserve} B for interrupts are kept; deepest: {interrupt}"
         )
-        yield _exceeded(cpu, message, f"{device}.stack.interrupts", interrupt.bytes)
+        yield _exceeded(cpu, message, f"devices.{cpu.name}.stack.interrupts", interrupt.bytes)
 
 
 def _size_key(cpu: Cpu) -> str:

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from atoll.stack.riscv import RA, SP, T0, ZERO, Instruction, Kind
+from atoll.stack.riscv import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
-_REGISTERS = 32
+_REGISTERS = 35
+_EXCEPTION_RETURN = 0xFFFF_FF00
+"""From here on, what Cortex-M jumps to is no address but the end of an exception."""
+
 _CALLER_SAVED = frozenset({RA, *range(5, 8), *range(10, 18), *range(28, 32)})
 _MOST_VISITS = 64
 
@@ -20,6 +23,9 @@ class Value:
 
 
 _State = tuple[Value | None, ...]
+
+_LINK = Value(-1)
+"""The return address in t0, with which some functions are called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -49,6 +55,9 @@ class Frame:
         unresolved: jumps and calls whose target is not known.
         covered: every instruction is on a path that was followed.
         unbounded: address at which the stack pointer is no longer known, if there is one.
+        resumes: address at which it returns from an exception, to where its code does not show.
+        traps: addresses at which exceptions begin; None is one that the code does not show.
+        tops: constants that it sets the stack pointer to.
     """
 
     deepest: int
@@ -58,26 +67,35 @@ class Frame:
     unbounded: int | None
     covered: bool = True
     elsewhere: tuple[int, ...] = ()
+    resumes: int | None = None
+    traps: tuple[int | None, ...] = ()
+    tops: tuple[int, ...] = ()
 
 
 def analyse(
     instructions: Iterable[Instruction],
     *,
-    top: int,
+    top: int | None,
     returns: Callable[[int], bool],
     others: Collection[int] = (),
     entry: int | None = None,
+    size: int | None = None,
+    labels: Collection[int] = (),
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
     Args:
         instructions: all of the function, in order.
-        top: address that reset code sets the stack pointer to; there, nothing is taken.
+        top: address that reset code sets the stack pointer to; there, nothing is taken. None:
+            the first constant that the function sets it to.
         returns: whether the function called at an address can come back.
         others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
+        size: bytes that it takes at most, where its code does not show them.
+        labels: values of symbols; the stack pointer is set to one of them by two instructions.
     """
-    walk = _Walk({item.address: item for item in instructions}, top, returns, frozenset(others))
+    code = {item.address: item for item in instructions}
+    walk = _Walk(code, top, returns, frozenset(others), size, frozenset(labels))
     walk.run(entry)
     return Frame(
         deepest=walk.deepest,
@@ -87,15 +105,21 @@ def analyse(
         unbounded=walk.unbounded,
         elsewhere=tuple(sorted(walk.elsewhere)),
         covered=walk.states.keys() == walk.code.keys(),
+        resumes=walk.resumes,
+        traps=tuple(walk.traps),
+        tops=tuple(sorted(walk.tops)),
     )
 
 
 @dataclass(slots=True)
 class _Walk:
     code: Mapping[int, Instruction]
-    top: int
+    top: int | None
     returns: Callable[[int], bool]
     others: frozenset[int]
+    size: int | None
+    labels: frozenset[int]
+    halfway: set[int] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)
     states: dict[int, _State] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
@@ -105,11 +129,15 @@ class _Walk:
     deepest: int = 0
     comes_back: bool = False
     unbounded: int | None = None
+    resumes: int | None = None
+    traps: dict[int | None, None] = field(default_factory=dict)
+    tops: set[int] = field(default_factory=set)
 
     def run(self, begin: int | None) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
         entry: list[Value | None] = [None] * _REGISTERS
-        entry[ZERO], entry[SP] = Value(0), Value(0, on_stack=True)
+        entry[ZERO], entry[SP], entry[T0] = Value(0), Value(0, on_stack=True), _LINK
+        self.deepest = self.size or 0
         self._reach(min(self.code) if begin is None else begin, tuple(entry))
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
@@ -117,12 +145,13 @@ class _Walk:
 
     def _visit(self, item: Instruction, state: _State) -> None:
         self.visits[item.address] = self.visits.get(item.address, 0) + 1
-        pointer = state[SP]
-        if pointer is None or self.visits[item.address] > _MOST_VISITS:
-            self.unbounded = item.address & _WORD
+        if state[SP] is None or self.visits[item.address] > _MOST_VISITS:
+            if self.size is None:
+                self.unbounded = item.address & _WORD
+                return
+            state = _with(state, SP, None)
+        elif not self._settle(item, state[SP]):
             return
-        if pointer.on_stack:
-            self.deepest = max(self.deepest, -pointer.number)
         match item.kind:
             case Kind.JUMP:
                 self._go(item, item.immediate, state)
@@ -131,25 +160,71 @@ class _Walk:
             case Kind.BRANCH:
                 self._go(item, item.immediate, state)
                 self._reach(item.next, state)
+            case Kind.SWITCH:
+                for target in item.targets:
+                    self._reach(target, state)
             case Kind.HALT:
                 pass
             case _:
                 changed = _with(state, item.rd, _result(item, state))
+                if item.rd == TRAP:
+                    value = changed[TRAP]
+                    self.traps[value.number if value and not value.on_stack else None] = None
+                if item.kind is Kind.SET and item.rd == SP:
+                    self._pair(item)
                 for register in item.clobbers:
                     changed = _with(changed, register, None)
                 self._reach(item.next, changed)
 
+    def _settle(self, item: Instruction, pointer: Value | None) -> bool:
+        """Take note of how much of the stack is taken; tell whether that is known."""
+        if pointer is None:
+            return self.size is not None
+        if item.address in self.halfway:
+            return True
+        if not pointer.on_stack and pointer.number not in self.others:
+            if self.top is None:
+                self.top = pointer.number
+            self.tops.add(self.top)
+        depth = self._taken(pointer)
+        if depth < 0 and not pointer.on_stack:
+            self.unbounded = item.address & _WORD
+            return False
+        self.deepest = max(self.deepest, depth)
+        return True
+
+    def _pair(self, item: Instruction) -> None:
+        """Find the second of two instructions that set the stack pointer to a constant.
+
+        It may as well be the first one that takes something of the stack; that only labels tell.
+        """
+        after = self.code.get(item.next)
+        if after is None or (after.kind, after.rd, after.rs1) != (Kind.ADD_IMMEDIATE, SP, SP):
+            return
+        whole = item.immediate + after.immediate & _WORD
+        if after.immediate > 0 or whole in self.labels or whole == self.top:
+            self.halfway.add(after.address)
+
     def _go_register(self, item: Instruction, state: _State) -> None:
         base = state[item.rs1]
-        if base is not None and not base.on_stack:
+        if item.rs1 == RESUME and base is None:
+            self.resumes = item.address & _WORD
+        elif base == _LINK:
+            self._come_back(item, state)
+        elif base is not None and base.number >= _EXCEPTION_RETURN and not base.on_stack:
+            self.resumes = item.address & _WORD
+        elif base is not None and not base.on_stack:
             # The lowest bit tells Thumb from ARM; RISC-V ignores it.
             self._go(item, (base.number + item.immediate) & _WORD & ~1, state)
-        elif item.rd == ZERO and item.rs1 in (RA, T0):
-            self.comes_back = True
-            if state[SP] != Value(0, on_stack=True):
-                self.unbounded = item.address & _WORD
+        elif item.rd == ZERO and item.rs1 == RA:
+            self._come_back(item, state)
         else:
             self._go_somewhere(item, state)
+
+    def _come_back(self, item: Instruction, state: _State) -> None:
+        self.comes_back = True
+        if state[SP] != Value(0, on_stack=True) and self.size is None:
+            self.unbounded = item.address & _WORD
 
     def _go_somewhere(self, item: Instruction, state: _State) -> None:
         leaves = item.rd == ZERO
@@ -195,13 +270,18 @@ class _Walk:
 
     def _depth(self, state: _State) -> int:
         pointer = state[SP]
-        if pointer is None:
-            return 0
-        return -pointer.number if pointer.on_stack else self.top - pointer.number
+        return self.size or 0 if pointer is None else self._taken(pointer)
+
+    def _taken(self, pointer: Value) -> int:
+        if pointer.on_stack:
+            return -pointer.number
+        return 0 if pointer.number in self.others else (self.top or 0) - pointer.number
 
 
 def _result(item: Instruction, state: _State) -> Value | None:
     left, right = state[item.rs1], state[item.rs2]
+    if _LINK in (left, right):
+        return None
     match item.kind:
         case Kind.SET:
             return Value(item.immediate)
@@ -212,6 +292,10 @@ def _result(item: Instruction, state: _State) -> Value | None:
                 return _value(left.number + right.number, left.on_stack or right.on_stack)
         case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
             return _value(left.number - right.number, left.on_stack)
+        case Kind.ALIGN if left is not None:
+            if left.on_stack:  # at worst the stack pointer is just above a multiple
+                return _value(left.number - item.immediate + 1, on_stack=True)
+            return _value(left.number & -item.immediate, on_stack=False)
     return None
 
 

@@ -1,74 +1,71 @@
 """K2: the most stack that a linked image can use, from its machine code alone."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from atoll.errors import Fault, PlanError
-from atoll.stack import a64, riscv, thumb
-from atoll.stack.bound import StackBound
+from atoll.stack.bound import Cause, Depth, StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
+from atoll.stack.elf_code import Code, read_code
 from atoll.stack.elf_frames import Frame, Indirect, analyse
-from atoll.stack.riscv import Instruction
+from atoll.stack.frame_sizes import FrameSizes, sizes_in
+from atoll.stack.riscv import RA, Kind
 
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
+_DEEPEST_CHAIN = 100_000
+_MOST_CAUSES = 100
 
 
 @dataclass(slots=True)
 class Program:
     """Functions of an image by start address; frames and bounds are filled in as asked for."""
 
-    names: dict[int, str]
-    code: dict[int, bytes]
-    top: int
+    code: Code
+    top: int | None
     tops: frozenset[int]
-    decode: Callable[[bytes, int], Iterator[Instruction]]
     declared: Mapping[int, tuple[int, ...]]
+    sizes: FrameSizes
+    labels: frozenset[int]
     frames: dict[int, Frame] = field(default_factory=dict)
-    bounds: dict[int, StackBound] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
+    depths: dict[int, Depth] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, elf: Path) -> "Program":
-        """Read a linked image."""
+    def read(cls, elf: Path, sizes: FrameSizes | None = None) -> "Program":
+        """Read a linked image.
+
+        Args:
+            elf: the image.
+            sizes: of functions, as the compiler wrote them; those in the image count as well.
+        """
         with elf.open("rb") as file:
-            return cls._of(ELFFile(file))
-
-    @classmethod
-    def _of(cls, image: ELFFile) -> "Program":
-        names, code, top, tops = {}, {}, 0, set()
-        thumb_code = image["e_machine"] == "EM_ARM"
-        table = image.get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection)
-        for symbol in table.iter_symbols():
-            if symbol.name == "atoll_stack_top":
-                top = symbol["st_value"]
-            elif _OTHER_STACK.fullmatch(symbol.name):
-                tops.add(symbol["st_value"])
-            if symbol["st_info"]["type"] != "STT_FUNC" or not symbol["st_size"]:
-                continue
-            address = symbol["st_value"] & (~1 if thumb_code else ~0)
-            section = image.get_section(symbol["st_shndx"])
-            start = address - section["sh_addr"]
-            if symbol["st_info"]["bind"] == "STB_GLOBAL" or address not in names:
-                names[address] = symbol.name
-            code[address] = section.data()[start : start + symbol["st_size"]]
-        others = {"EM_ARM": thumb.decode, "EM_AARCH64": a64.decode}
-        usual = partial(riscv.decode, bits=image.elfclass)
-        decode = others.get(image["e_machine"], usual)
-        return cls(names, code, top, frozenset(tops), decode, declared_calls(image))
+            image = ELFFile(file)
+            code = read_code(image)
+            found = sizes_in(image)
+            declared = declared_calls(image)
+        if not code.names:
+            code = replace(code, names=_called(code))
+        tops = (at for name, at in code.symbols.items() if _OTHER_STACK.fullmatch(name))
+        known = found if sizes is None else sizes.joined(found)
+        top, labels = code.symbols.get("atoll_stack_top"), frozenset(code.symbols.values())
+        return cls(code, top, frozenset(tops), declared, known, labels)
 
     def has(self, name: str) -> bool:
         """Tell whether the image defines the function `name`."""
-        return name in self.names.values()
+        return name in self.code.names.values()
 
-    def bound(self, entry: str) -> StackBound:
-        """Bound the stack that `entry` and all it calls use.
+    def address_of(self, name: str) -> int | None:
+        """Return where a function begins, None if the image does not define it."""
+        return next((address for address, each in self.code.names.items() if each == name), None)
+
+    def bound(self, entry: str, *, handles: bool = False) -> StackBound:
+        """Bound the stack that `entry` and all it calls use; `handles` as in `depth`.
 
         Raises:
             PlanError: E076 for each thing that `entry` reaches and that leaves the stack
@@ -76,31 +73,70 @@ class Program:
                 shows, a stack pointer that moves by an amount that is not constant; and for
                 annotations that are wrong.
         """
-        address = next(address for address, name in self.names.items() if name == entry)
-        self._bound(address, ())
-        if self.faults:
-            raise PlanError.all(self.faults)
-        return self.bounds[address]
+        address = self.address_of(entry)
+        assert address is not None
+        depth = self.depth(address, handles=handles)
+        if depth.causes:
+            raise PlanError.all(
+                Fault(code="E076", message=each.message, remedy=each.remedy)
+                for each in depth.causes
+            )
+        return depth.bound
 
-    def _bound(self, address: int, callers: tuple[int, ...]) -> StackBound:
-        if address in self.bounds:
-            return self.bounds[address]
+    def depth(self, address: int, *, handles: bool = False) -> Depth:
+        """Return what the function at an address, with all it calls, uses of the stack.
+
+        Args:
+            address: of its first instruction.
+            handles: it handles an exception, so it may end with a return from one.
+        """
+        with _deep_recursion():
+            found = self._depth(address, ())
+        if handles:
+            found = replace(found, causes=tuple(each for each in found.causes if not each.resumes))
+        return found
+
+    def traps(self) -> Iterator[int | None]:
+        """Yield where code that was followed has exceptions begin; None is somewhere unknown."""
+        for frame in self.frames.values():
+            yield from frame.traps
+
+    def stack_tops(self) -> Iterator[tuple[str, int]]:
+        """Yield (function, constant) of what code that was followed sets the stack pointer to."""
+        for address, frame in self.frames.items():
+            for top in frame.tops:
+                yield self.name(address), top
+
+    def name(self, address: int) -> str:
+        """Return the name of the function at an address, or where it is."""
+        if address in self.code.names:
+            return self.code.names[address]
+        start = self.code.start(address)
+        inside = self.code.names.get(start, "") if start is not None else ""
+        return f"{inside}+{address - (start or 0):#x}" if inside else f"0x{address:08X}"
+
+    def _depth(self, address: int, callers: tuple[int, ...]) -> Depth:
+        if address in self.depths:
+            return self.depths[address]
         if address in callers:
-            self._refuse_recursion((*callers[callers.index(address) :], address))
-            return StackBound(bytes=0, path=())
-        name = self._name(address)
+            cause = self._recursion((*callers[callers.index(address) :], address))
+            return Depth(bound=StackBound(bytes=0, path=()), causes=(cause,))
+        name = self.name(address)
         frame = self._frame(address)
-        self.faults.extend(self._frame_faults(address, frame))
+        causes = dict.fromkeys(self._causes(address, frame))
         best = StackBound(bytes=frame.deepest, path=((name, frame.deepest),))
         for target, depth in (*frame.calls, *self._declared(address, frame)):
-            below = self._bound(target, (*callers, address))
-            if depth + below.bytes >= best.bytes:
-                path = ((name, depth), *below.path)
-                best = StackBound(bytes=depth + below.bytes, path=path)
+            if not target and self.code.absent and not self.code.runs(target):
+                continue
+            below = self._depth(target, (*callers, address))
+            causes |= dict.fromkeys(below.causes)
+            if depth + below.bound.bytes >= best.bytes:
+                path = ((name, depth), *below.bound.path)
+                best = StackBound(bytes=depth + below.bound.bytes, path=path)
         for target in frame.elsewhere:
-            self._bound(target, (*callers, address))
-        self.bounds[address] = best
-        return best
+            causes |= dict.fromkeys(self._depth(target, (*callers, address)).causes)
+        self.depths[address] = Depth(bound=best, causes=tuple(causes)[:_MOST_CAUSES])
+        return self.depths[address]
 
     def _declared(self, address: int, frame: Frame) -> Iterator[tuple[int, int]]:
         """Yield (address called, bytes taken) of each declared target of an indirect call."""
@@ -114,84 +150,118 @@ class Program:
             self.frames[address] = _UNKNOWN
             start = self._start(address)
             if start is not None:
-                self.frames[address] = analyse(
-                    self.decode(self.code[start], start),
+                follow = partial(
+                    analyse,
                     top=self.top,
                     returns=self._returns,
                     others=self.tops,
                     entry=address,
+                    labels=self.labels,
                 )
+                analysed = follow(self.code.decode(start, address))
+                size = self.sizes.of(self.code.names.get(address, ""), address)
+                if analysed.unbounded is not None and size is not None:
+                    analysed = follow(self.code.decode(start, address), size=size)
+                self.frames[address] = analysed
         return self.frames[address]
 
     def _start(self, address: int) -> int | None:
-        """Return where the function begins that has code at `address`.
+        """Return where the function begins that has code at `address`, if it can be followed."""
+        if not self.code.runs(address) or self._is_arm(address):
+            return None
+        return self.code.start(address)
 
-        Libraries written in assembly jump into each other's middle.
-        """
-        if address in self.code:
-            return address
-        return next((s for s, code in self.code.items() if s < address < s + len(code)), None)
+    def _is_arm(self, address: int) -> bool:
+        return any(begin <= address < end for begin, end in self.code.arm.items())
 
     def _returns(self, address: int) -> bool:
         return self._frame(address).returns
 
-    def _name(self, address: int) -> str:
-        return self.names.get(address, f"0x{address:08X}")
-
-    def _frame_faults(self, address: int, frame: Frame) -> Iterator[Fault]:
-        name = self._name(address)
-        if self._start(address) is None:
-            yield _opaque(f"code at {name} is called, but no function is there")
-        yield from self._indirect_faults(address, frame)
+    def _causes(self, address: int, frame: Frame) -> Iterator[Cause]:
+        """Yield what of a function's own code leaves the stack unbounded."""
+        name = self.name(address)
+        if self._is_arm(address):
+            message = f"{name} is Arm code of 32-bit instructions (A32), which is not followed"
+            yield Cause(function=name, message=message, remedy="compile it as Thumb code")
+        elif self._start(address) is None:
+            yield _opaque(name, f"code at {name} is called, but no function is there")
+        yield from self._indirect_causes(address, frame)
         if frame.unbounded is not None:
-            yield Fault(
-                code="E076",
+            yield Cause(
+                function=name,
                 message=f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}",
                 remedy="use arrays of constant size instead of alloca and variable-length arrays",
             )
+        if frame.resumes is not None:
+            yield Cause(
+                function=name,
+                message=f"{name} returns from an exception at 0x{frame.resumes:08X}, to an address "
+                "that its code does not show",
+                remedy="call or jump to the function by its name",
+                resumes=True,
+            )
 
-    def _indirect_faults(self, address: int, frame: Frame) -> Iterator[Fault]:
+    def _indirect_causes(self, address: int, frame: Frame) -> Iterator[Cause]:
         """Refuse what no annotation covers; a switch in disguise is never covered."""
-        name, known = self._name(address), address in self.declared
+        name, known = self.name(address), address in self.declared
         for place in frame.unresolved:
             if not known or (place.leaves and not frame.covered):
-                yield _opaque(_unknown_target(name, place))
+                yield _opaque(name, _unknown_target(name, place))
         if known and not frame.unresolved:
-            yield Fault(
-                code="E076",
+            yield Cause(
+                function=name,
                 message=f"{MACRO} says what {name} calls, but it calls nothing through a pointer",
                 remedy=f"delete the {MACRO}, or name the function that makes the call",
             )
         for target in self.declared.get(address, ()):
-            if target not in self.code:
-                yield Fault(
-                    code="E076",
+            if target not in self.code.names:
+                yield Cause(
+                    function=name,
                     message=f"{MACRO} says that {name} calls 0x{target:08X}, "
                     "where no function starts",
                     remedy=f"give {MACRO} the names of two functions",
                 )
 
-    def _refuse_recursion(self, cycle: tuple[int, ...]) -> None:
-        path = " > ".join(map(self._name, cycle))
-        self.faults.append(
-            Fault(
-                code="E076",
-                message=f"recursion makes the stack unbounded: {path}",
-                remedy="turn the recursion into a loop",
-            )
+    def _recursion(self, cycle: tuple[int, ...]) -> Cause:
+        path = " > ".join(map(self.name, cycle))
+        return Cause(
+            function=self.name(cycle[0]),
+            message=f"recursion makes the stack unbounded: {path}",
+            remedy="turn the recursion into a loop",
         )
 
 
 _UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=None)
 
 
+def _called(code: Code) -> Mapping[int, str]:
+    """Return where code of an image without symbols calls functions, named by address."""
+    found: dict[int, str] = {}
+    for begin, _ in code.executable:
+        for item in code.decode(begin, begin):
+            if item.kind is Kind.JUMP and item.rd == RA and code.runs(item.immediate):
+                found[item.immediate] = f"0x{item.immediate:08X}"
+    return found
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Let chains of calls be as long as those of large images are."""
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(usual, _DEEPEST_CHAIN))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(usual)
+
+
 def _unknown_target(name: str, place: Indirect) -> str:
     return f"{name} jumps at 0x{place.address:08X} to an address that its code does not show"
 
 
-def _opaque(message: str) -> Fault:
+def _opaque(name: str, message: str) -> Cause:
     remedy = (
         f"call functions by name, or say with {MACRO} of atoll_stack.h which ones a pointer "
         "can hold; let comparisons stand for a switch"
     )
-    return Fault(code="E076", message=message, remedy=remedy)
+    return Cause(function=name, message=message, remedy=remedy)

@@ -1,6 +1,6 @@
 """Decode RISC-V machine code as far as stack use and control flow need it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
@@ -10,9 +10,25 @@ import capstone
 from capstone import riscv
 
 ZERO, RA, SP, T0 = 0, 1, 2, 5
+RESUME, TRAP, NOWHERE = 32, 33, 34
+"""Where an exception goes on, and where it begins, are registers of their own (mepc, mtvec); the
+last stands for one whose value nobody knows."""
+
 _WORD = 0xFFFF_FFFF
 _REGISTERS = 32  # those of floating point have higher numbers
+_APART = 1 << 32
+_QUADRANT, _PUSHES = 0b10, 0b101
+_BRANCHES, _NO_RD = 0x63, (0x07, 0x23, 0x27)
 _RETIRQ = 0x0400_000B  # PicoRV32's return from an interrupt
+
+
+Reader = Callable[[int, int], bytes]
+"""Returns so many loaded bytes at an address, fewer where nothing is loaded."""
+
+
+def within(code: bytes, begin: int) -> Reader:
+    """Return a reader of code alone that begins at an address."""
+    return lambda place, size: code[max(place - begin, 0) : max(place - begin + size, 0)]
 
 
 class Kind(Enum):
@@ -26,6 +42,8 @@ class Kind(Enum):
     JUMP_REGISTER = auto()  # go to rs1 + immediate, leave the return address in rd
     BRANCH = auto()  # perhaps go to immediate
     HALT = auto()  # goes nowhere that belongs to the same run
+    ALIGN = auto()  # rd = rs1, rounded down to a multiple of immediate
+    SWITCH = auto()  # go to one of `targets`
     OTHER = auto()  # rd = something else; rd is 0 if no register changes
 
 
@@ -35,6 +53,7 @@ class Instruction:
 
     Attributes:
         clobbers: registers that change to something unknown besides `rd`.
+        targets: where a switch leads.
     """
 
     address: int
@@ -45,6 +64,7 @@ class Instruction:
     rs2: int = ZERO
     immediate: int = 0
     clobbers: tuple[int, ...] = ()
+    targets: tuple[int, ...] = ()
 
     @property
     def next(self) -> int:
@@ -52,17 +72,38 @@ class Instruction:
         return self.address + self.size
 
 
-def decode(code: bytes, address: int, bits: int = 32) -> Iterator[Instruction]:
+def decode(
+    code: bytes,
+    address: int,
+    bits: int = 32,
+    data: Mapping[int, int] | None = None,
+    doubles: bool = True,
+) -> Iterator[Instruction]:
     """Yield the instructions of `code`, which starts at `address`, for cores of 32 or 64 bits.
 
     Numbers are modulo 2^32, as all addresses of a chip are.
+
+    Args:
+        code: of a function.
+        address: of its first byte.
+        bits: of a register.
+        data: begin and end of what lies between instructions and is none.
+        doubles: the core has floats of 64 bits; where it has none, Zcmp has their stores.
     """
     offset = 0
     while offset + 2 <= len(code):
-        size = 4 if code[offset] & 3 == 3 else 2
+        at = address + offset
+        if data and at in data:
+            offset = data[at] - address
+            continue
+        size = 2 if code[offset] & 3 != 3 else 6 if code[offset] & 0x1F == 0x1F else 4
         word = code[offset : offset + size]
-        found = next(_disassembler(bits).disasm(word, address + offset), None)
-        yield _custom(word, address + offset) if found is None else _known(found)
+        number = int.from_bytes(word, "little")
+        if size == 2 and not doubles and (number & 3, number >> 13) == (_QUADRANT, _PUSHES):
+            yield from _zcmp(number, at, bits)
+        else:
+            found = next(_disassembler(bits).disasm(word, at), None)
+            yield _custom(word, at) if found is None else _known(found)
         offset += size
 
 
@@ -75,10 +116,61 @@ def _disassembler(bits: int) -> capstone.Cs:
 
 
 def _custom(word: bytes, address: int) -> Instruction:
-    """Assume that an instruction unknown to Capstone changes the register in its rd field."""
-    number = int.from_bytes(word, "little")
-    kind = Kind.HALT if number == _RETIRQ else Kind.OTHER
-    return Instruction(address=address, size=len(word), kind=kind, rd=number >> 7 & 31)
+    """Return what Capstone does not know: it changes the register in its rd field, if it has one.
+
+    Of 16 bits only those of Zcb are known not to move the stack pointer, of longer ones than 32
+    none; branches of vendors lead nobody knows where.
+    """
+    number, size = int.from_bytes(word, "little"), len(word)
+    if number == _RETIRQ:
+        kind = Kind.JUMP_REGISTER
+        return Instruction(address=address, size=size, kind=kind, rs1=RESUME)
+    known, rd = True, number >> 7 & 31
+    clobbers: tuple[int, ...] = ()
+    if size == 2:
+        known, rd, clobbers = number & 3 < 2 and number >> 13 == 0b100, ZERO, tuple(range(8, 16))
+    elif size != 4 or number & 0x7F == _BRANCHES:
+        known = False
+    elif number & 0x7F in _NO_RD:
+        rd = ZERO
+    if not known:
+        clobbers = (SP,)
+    return Instruction(address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers)
+
+
+def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:
+    """Yield what pushes, pops, moves and jumps of Zcmp and Zcmt do (RISC-V Zc*, 1.0)."""
+    operation, listed = number >> 8 & 31, number >> 4 & 15
+    kinds = {0b11000: -1, 0b11010: 1, 0b11100: 1, 0b11110: 1}
+    parts: list[Instruction] = []
+    if operation in kinds and listed >= 4:
+        saved = 13 if listed == 15 else listed - 3
+        moved = -(-saved * bits // 8 // 16) * 16 + (number >> 2 & 3) * 16
+        popped = (RA, 8, 9, *range(18, 28))[:saved] if kinds[operation] > 0 else ()
+        change = kinds[operation] * moved
+        last = operation < 0b11100
+        parts.append(
+            Instruction(
+                address=address,
+                size=2 if last else _APART,
+                kind=Kind.ADD_IMMEDIATE,
+                rd=SP,
+                rs1=SP,
+                immediate=change,
+                clobbers=popped,
+            )
+        )
+        if not last:
+            kind = Kind.JUMP_REGISTER
+            parts.append(Instruction(address=address + _APART, size=2 - _APART, kind=kind, rs1=RA))
+    elif number >> 10 & 7 == 0b011:
+        saved_and_given = (8, 9, 10, 11, *range(18, 24))
+        parts.append(
+            Instruction(address=address, size=2, kind=Kind.OTHER, clobbers=saved_and_given)
+        )
+    else:  # a jump through the table of Zcmt, or nothing that is known
+        parts.append(Instruction(address=address, size=2, kind=Kind.OTHER, clobbers=(SP,)))
+    yield from parts
 
 
 def _known(found: capstone.CsInsn) -> Instruction:
@@ -98,6 +190,7 @@ class _Operands:
             for item in found.operands
             if item.type == riscv.RISCV_OP_REG
         ]
+        self.text: str = found.op_str
         numbers = [item.imm for item in found.operands if item.type == riscv.RISCV_OP_IMM]
         self.number: int = numbers[-1] if numbers else 0
 
@@ -121,6 +214,27 @@ def _other(use: _Operands) -> _Fields:
 
 def _store(_: _Operands) -> _Fields:
     return {"kind": Kind.OTHER}
+
+
+def _resume(_: _Operands) -> _Fields:
+    return {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
+
+
+def _align(use: _Operands) -> _Fields:
+    rd, rs1 = use.registers[0], use.registers[-1]
+    size = -use.number
+    if size <= 0 or size & (size - 1):
+        return _other(use)
+    return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
+
+
+def _write(use: _Operands) -> _Fields:
+    """Write a control register: nothing but where exceptions begin and go on is followed."""
+    name = use.text.split(",")[0]
+    rd = RESUME if name in _RESUMES else TRAP if name in _TRAPS else ZERO
+    if not use.mnemonic.endswith("csrw"):
+        return {"kind": Kind.OTHER, "rd": rd}
+    return {"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": use.registers[-1]}
 
 
 def _halt(_: _Operands) -> _Fields:
@@ -172,6 +286,7 @@ def _jump_register(link: int) -> Callable[[_Operands], _Fields]:
     return fields
 
 
+_RESUMES, _TRAPS = ("mepc", "sepc"), ("mtvec", "stvec")
 _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "add": _three(Kind.ADD),
     "sub": _three(Kind.SUBTRACT),
@@ -185,7 +300,10 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "jalr": _jump_register(RA),
     **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "mv"), _add_immediate),
     **dict.fromkeys(("sb", "sh", "sw", "swsp", "sd", "sdsp"), _store),
-    **dict.fromkeys(("ebreak", "unimp", "mret", "sret"), _halt),
+    **dict.fromkeys(("ebreak", "unimp"), _halt),
+    **dict.fromkeys(("mret", "sret", "uret", "dret"), _resume),
+    "andi": _align,
+    **dict.fromkeys(("csrw", "csrwi", "csrs", "csrsi", "csrc", "csrci"), _write),
     **dict.fromkeys(("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble"), _branch),
     **dict.fromkeys(("beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgtu", "bleu"), _branch),
 }

@@ -5,14 +5,15 @@ both: r0 to r3 and r12 belong to the caller, r4 to r11 to the callee. An instruc
 several things becomes several of ours; all but the first have addresses that no code has.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import capstone
 from capstone import arm
 
-from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind
+from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind, Reader, within
 
 _APART = 1 << 32
 _WORD = 0xFFFF_FFFF
@@ -26,6 +27,7 @@ _REGISTERS = {
     **{getattr(arm, f"ARM_REG_R{number}"): 14 + number for number in range(4, 12)},
 }
 _ANY = tuple(sorted({*_REGISTERS.values()} - {SP, _PC}))
+_TABLES = {"tbb": 1, "tbh": 2}
 _COMPARE = ("cmp", "cmn", "tst", "teq")
 _ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
 
@@ -36,17 +38,32 @@ _RETURN: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RA}
 _ELSEWHERE: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": _PC}
 
 
-def decode(code: bytes, address: int) -> Iterator[Instruction]:
-    """Yield the instructions of `code`, which starts at `address`; constants are skipped."""
-    offset, constants = 0, set[int]()
+def decode(
+    code: bytes,
+    address: int,
+    data: Mapping[int, int] | None = None,
+    read: Reader | None = None,
+) -> Iterator[Instruction]:
+    """Yield the instructions of `code`, which starts at `address`; constants are skipped.
+
+    Args:
+        code: of a function.
+        address: of its first byte.
+        data: begin and end of what lies between instructions and is none, by address.
+        read: loaded bytes at an address; without it, those of `code` are known alone.
+    """
+    offset, constants = 0, dict(data or {})
+    read = read or within(code, address)
     while offset + 2 <= len(code):
         if address + offset in constants:
-            offset += 4
+            offset = max(constants[address + offset] - address, offset + 2)
             continue
         begin = offset
-        known = list(_disassembler().disasm(code[offset:], address + offset))
+        stop = min((each for each in constants if each > address + offset), default=None)
+        piece = code[offset : None if stop is None else stop - address]
+        known = list(_disassembler().disasm(piece, address + offset))
         for found, skipped_to in zip(known, _skips(known), strict=True):
-            yield from _parts(found, code, address, constants, skipped_to)
+            yield from _parts(found, read, constants, skipped_to)
             offset += found.size
             if address + offset in constants:
                 break
@@ -66,13 +83,17 @@ def _disassembler() -> capstone.Cs:
 def _unknown(code: bytes, address: int) -> Instruction:
     """Return what Capstone does not know: mostly Armv8.1-M, that is loops, choices and vectors.
 
-    All of it may change any register but the stack pointer, which no vector access moves. Loops
-    (Armv8-M manual, "Low overhead loops") go back by `LE`, and forward by `WLS` where there is
-    nothing to do.
+    All of it may change any register but the stack pointer, which only vector accesses with
+    write-back move. Loops (Armv8-M manual, "Low overhead loops") go back by `LE`, and forward by
+    `WLS` where there is nothing to do. Branches of its future, and what has 16 bits, are not known.
     """
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
     if first >> 11 < 0b11101 or len(code) < 4:
-        return Instruction(address=address, size=2, kind=Kind.OTHER, clobbers=_ANY)
+        return Instruction(address=address, size=2, kind=Kind.OTHER, clobbers=(*_ANY, SP))
+    moves = first >> 9 == 0b1110110 and first & 0x2F == 0x2D
+    future = first >> 11 == 0b11110 and first >> 7 & 0xF and second & 0xD001 == 0xC001
+    if moves or future:
+        return Instruction(address=address, size=4, kind=Kind.OTHER, clobbers=(*_ANY, SP))
     if first & 0xFF80 == 0xF000 and second & 0xF001 == 0xC001:
         distance = (second >> 1 & 0x3FF) << 2 | (second >> 11 & 1) << 1
         back = first & 0xF == 0xF
@@ -104,15 +125,18 @@ def _skips(known: Sequence[capstone.CsInsn]) -> list[int | None]:
 
 
 def _parts(
-    found: capstone.CsInsn, code: bytes, start: int, constants: set[int], skipped_to: int | None
+    found: capstone.CsInsn, read: Reader, constants: dict[int, int], skipped_to: int | None
 ) -> Iterator[Instruction]:
     """Yield what one instruction does, a condition first."""
     name = found.insn_name()
     after = found.address + found.size
     if place := _constant(found):
-        constants.add(place)
-        word = int.from_bytes(code[place - start : place - start + 4], "little")
-        parts: list[_Fields] = [{"kind": Kind.SET, "rd": _register(found, 0), "immediate": word}]
+        constants[place] = max(place + 4, constants.get(place, 0))
+        parts: list[_Fields] = [_loaded(_register(found, 0), read(place, 4))]
+    elif name in _TABLES and found.op_str.startswith("[pc"):
+        table = _table(after, _TABLES[name], read)
+        constants.setdefault(after, table.end)
+        parts = [{"kind": Kind.SWITCH, "targets": table.targets}]
     else:
         parts = _EFFECTS.get(name, _other)(found)
     if skipped_to is not None:
@@ -124,17 +148,70 @@ def _parts(
 
 
 def _constant(found: capstone.CsInsn) -> int | None:
-    """Return the address of the constant that an instruction loads."""
+    """Return the address of the constant of 32 bits that an instruction loads."""
     if found.insn_name() != "ldr" or len(found.operands) != 2:
         return None
     memory = found.operands[1].mem
-    if memory.base != arm.ARM_REG_PC or memory.index or _register(found, 0) == _PC:
+    if memory.base != arm.ARM_REG_PC or memory.index or found.writeback:
         return None
     return (int(found.address) + 4 & ~3) + int(memory.disp)
 
 
+def _loaded(register: int, word: bytes) -> _Fields:
+    """Return what the load of a constant does: a jump, where it is of the program counter."""
+    if len(word) < 4:
+        return {"kind": Kind.OTHER, "clobbers": (register,)}
+    number = int.from_bytes(word, "little")
+    if register == _PC:
+        return {"kind": Kind.JUMP, "immediate": number & ~1}
+    return {"kind": Kind.SET, "rd": register, "immediate": number}
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    targets: tuple[int, ...]
+    end: int
+
+
+def _table(begin: int, size: int, read: Reader) -> _Table:
+    """Read the table behind `tbb` or `tbh`: distances forward, all of them in front of its targets.
+
+    It may be shorter than what is read; it is never longer.
+    """
+    targets: list[int] = []
+    place = begin
+    while (not targets or place < min(targets)) and len(word := read(place, size)) == size:
+        targets.append(begin + 2 * int.from_bytes(word, "little"))
+        place += size
+    return _Table(tuple(sorted({*targets})), place + 1 & ~1)
+
+
 def _register(found: capstone.CsInsn, operand: int) -> int:
     return _REGISTERS.get(found.operands[operand].reg, ZERO)
+
+
+def _system(found: capstone.CsInsn) -> list[_Fields]:
+    """Write a system register: of them, the main stack pointer is followed."""
+    name, source = found.op_str.split(",")[0], _register(found, 1)
+    if name.startswith("control"):
+        return [{"kind": Kind.OTHER, "clobbers": (SP,)}]  # another stack, perhaps
+    if name.startswith("msp") and "lim" not in name:
+        return [{"kind": Kind.ADD_IMMEDIATE, "rd": SP, "rs1": source}]
+    return [{"kind": Kind.OTHER}]
+
+
+def _align(found: capstone.CsInsn) -> list[_Fields]:
+    """Clear the lowest bits of a register, as code does that aligns the stack pointer."""
+    operands = found.operands
+    if found.insn_name() == "bfc":
+        source, size = operands[0], 1 << int(operands[2].imm) if not operands[1].imm else 0
+    else:
+        source, last = operands[-2], operands[-1]
+        size = int(last.imm) + 1 if last.type == arm.ARM_OP_IMM else 0
+    if size <= 0 or size & (size - 1) or source.type != arm.ARM_OP_REG:
+        return _other(found)
+    rs1 = _REGISTERS.get(source.reg, ZERO)
+    return [{"kind": Kind.ALIGN, "rd": _register(found, 0), "rs1": rs1, "immediate": size}]
 
 
 def _written(found: capstone.CsInsn) -> tuple[int, ...]:
@@ -238,6 +315,10 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
     "movt": _upper,
     **dict.fromkeys(("b", "bx", "cbz", "cbnz"), _jump(ZERO)),
     **dict.fromkeys(("bl", "blx"), _jump(RA)),
+    "bxns": lambda _: [_ELSEWHERE],
+    "blxns": lambda _: [{"kind": Kind.JUMP_REGISTER, "rd": RA, "rs1": _PC}],
     **dict.fromkeys(("tbb", "tbh"), lambda _: [_ELSEWHERE]),
+    "msr": _system,
+    **dict.fromkeys(("bic", "bfc"), _align),
     **dict.fromkeys(("udf", "bkpt"), lambda _: [{"kind": Kind.HALT}]),
 }

@@ -139,6 +139,37 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         48,
     ),
     "return through the stack": ({"a": "push {r7, lr}\nmovw lr, #4\npop {r7, pc}"}, 8),
+    "switch": (
+        {"a": "tbb [pc, r0]\n.byte 1, 2\nbx lr\nsub sp, #64\nadd sp, #64\nbx lr"},
+        64,
+    ),
+    "switch over half words": (
+        {"a": "tbh [pc, r0, lsl #1]\n.hword 2, 3\nbx lr\npush {r4, lr}\nbl b\npop {r4, pc}"}
+        | {"b": "sub sp, #32\nadd sp, #32\nbx lr"},
+        40,
+    ),
+    "jump by a constant": (
+        {"a": "ldr.w pc, 1f\n.p2align 2\n1: .word b", "b": "sub sp, #16\nadd sp, #16\nbx lr"},
+        16,
+    ),
+    "data that looks like calls": (
+        {
+            "a": "ldr r0, 1f\nb 2f\n.p2align 2\n1: .word 0xb0ffb0ff, 0xf5ad5d80, 0xfffef7ff\n"
+            "2: bx lr"
+        },
+        0,
+    ),
+    "aligned frame": (
+        {
+            "a": "push {r7, lr}\nmov r7, sp\nsub sp, #32\nmov r4, sp\nbic r4, r4, #31\nmov sp, r4\n"
+            "mov sp, r7\npop {r7, pc}"
+        },
+        71,
+    ),
+    "main stack set anew": (
+        {"a": "ldr r0, =0x20001000\nmsr msp, r0\nsub sp, #24\n1: b 1b\n.ltorg"},
+        24,
+    ),
     "end by trap": ({"a": "sub sp, #16\nudf #0"}, 16),
 }
 literal = "1: .word -9000\n2: .word 9000"
@@ -171,11 +202,16 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
         {"a": POINTER_CALL + calls("a", "a + 2")},
         "where no function starts",
     ),
-    "switch": ({"a": "tbb [pc, r0]\n.byte 1, 1\nbx lr"}, "a jumps at 0x"),
+    "switch over a table elsewhere": ({"a": "tbb [r1, r0]\nbx lr"}, "a jumps at 0x"),
     "jump to data": ({"a": "ldr.w pc, [r0, r1, lsl #2]"}, "a jumps at 0x"),
     "alloca": ({"a": "sub.w sp, sp, r0\nadd sp, r0\nbx lr"}, "a loses track"),
     "alloca in a loop": ({"a": "1: sub sp, #16\ncbz r0, 2f\nb 1b\n2: udf #0"}, "a loses track"),
     "no way back": ({"a": "sub sp, #16\nbx lr"}, "a loses track"),
+    "other stack": ({"a": "msr control, r0\nisb\nbx lr"}, "a loses track"),
+    "return to a mode without secrets": (
+        {"a": "push {r7, lr}\n.inst.n 0x4784\npop {r7, pc}"},
+        "a jumps",
+    ),
     "other pop": ({"a": "push {r4, lr}\npop {pc}"}, "a loses track"),
 }
 

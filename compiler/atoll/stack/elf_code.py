@@ -1,0 +1,233 @@
+"""The functions of a linked image: where each one begins and ends, and what lies between its code.
+
+Sources: ELF for the Arm Architecture, "Mapping symbols"; RISC-V ELF psABI, "Mapping Symbol".
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
+
+from atoll.stack import a64, riscv, thumb
+from atoll.stack.riscv import Instruction
+
+_ALLOCATED, _EXECUTABLE, _DOUBLES = 0x2, 0x4, 0x4
+_MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
+_WORD = 0xFFFF_FFFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """What an image has to run.
+
+    Attributes:
+        machine: such as ``EM_RISCV``.
+        bits: of an address.
+        doubles: RISC-V code may have stores of floats of 64 bits, see `riscv.decode`.
+        names: of functions, by the address of their first instruction.
+        ends: first address past each function.
+        absent: the image calls weak functions that it lacks; such calls lead to 0.
+        symbols: value of each symbol.
+        sections: (address, bytes) of what is loaded, by address.
+        executable: likewise, of what has instructions.
+        data: begin and end of what lies between instructions and is none.
+        arm: likewise of instructions that have 32 bits in an image of Thumb code.
+        floats: of an Arm image: it has instructions for floats, whose registers exceptions push.
+        object_ends: first address past each object that has a size, by its address.
+    """
+
+    machine: str
+    bits: int
+    doubles: bool
+    names: Mapping[int, str]
+    ends: Mapping[int, int]
+    absent: bool
+    symbols: Mapping[str, int]
+    sections: tuple[tuple[int, bytes], ...]
+    executable: tuple[tuple[int, int], ...]
+    data: Mapping[int, int]
+    arm: Mapping[int, int]
+    floats: bool
+    object_ends: Mapping[int, int]
+
+    def read(self, place: int, size: int) -> bytes:
+        """Return so many loaded bytes at an address, fewer where nothing is loaded."""
+        at = bisect_right(self.sections, place, key=lambda each: each[0]) - 1
+        if at < 0:
+            return b""
+        begin, code = self.sections[at]
+        return code[place - begin : place - begin + size]
+
+    def word(self, place: int) -> int | None:
+        """Return 32 loaded bits, None where nothing is loaded."""
+        found = self.read(place, 4)
+        return int.from_bytes(found, "little") if len(found) == 4 else None
+
+    def runs(self, address: int) -> bool:
+        """Tell whether there are instructions at an address."""
+        return any(begin <= address < end for begin, end in self.executable) and not any(
+            begin <= address < end for begin, end in self.data.items()
+        )
+
+    def start(self, address: int) -> int | None:
+        """Return where the function begins that has code at `address`.
+
+        Libraries written in assembly jump into each other's middle; what no function has is one
+        of its own.
+        """
+        if address in self.names:
+            return address
+        before = (each for each in self.names if each < address < self.ends[each])
+        return max(before, default=address if self.runs(address) else None)
+
+    def decode(self, start: int, entry: int) -> Iterator[Instruction]:
+        """Yield the instructions of the function that begins at `start`, or those from `entry` on.
+
+        The latter is where `entry` is between two instructions of the function.
+        """
+        found = tuple(self._decode(start, self._end(start)))
+        if any(item.address == entry for item in found) or not self.runs(entry):
+            return iter(found)
+        return self._decode(entry, self._end(start))
+
+    def _end(self, start: int) -> int:
+        if start in self.ends:
+            return self.ends[start]
+        inside = next((end for begin, end in self.executable if begin <= start < end), start)
+        return min((each for each in self.names if each > start), default=inside)
+
+    def _decode(self, begin: int, end: int) -> Iterator[Instruction]:
+        code = self.read(begin, end - begin)
+        end = begin + len(code)
+        data = {
+            max(one, begin): min(two, end)
+            for one, two in self.data.items()
+            if one < end and begin < two
+        }
+        if self.machine == "EM_ARM":
+            return thumb.decode(code, begin, data, self.read)
+        if self.machine == "EM_AARCH64":
+            return a64.decode(code, begin, data, self.read)
+        return riscv.decode(code, begin, self.bits, data, self.doubles)
+
+
+def read_code(image: ELFFile) -> Code:
+    """Return what an image has to run; functions without a size end where the next one begins."""
+    thumb_code = image["e_machine"] == "EM_ARM"
+    table = image.get_section_by_name(".symtab")
+    symbols = [*table.iter_symbols()] if isinstance(table, SymbolTableSection) else []
+    sections = [each for each in image.iter_sections() if each["sh_flags"] & _ALLOCATED]
+    executable = {
+        number: (each["sh_addr"], each["sh_addr"] + each["sh_size"])
+        for number, each in enumerate(image.iter_sections())
+        if each["sh_flags"] & _EXECUTABLE
+        and each["sh_flags"] & _ALLOCATED
+        and each["sh_type"] != "SHT_NOBITS"
+    }
+    names: dict[int, str] = {}
+    sizes: dict[int, int] = {}
+    loose: dict[int, str] = {}
+    maps: dict[int, list[tuple[int, str]]] = {}
+    for symbol in symbols:
+        name, where = symbol.name, symbol["st_shndx"]
+        kind, bind = symbol["st_info"]["type"], symbol["st_info"]["bind"]
+        if where not in executable or not name:
+            continue
+        address = symbol["st_value"] & (~1 if thumb_code else ~0)
+        if found := _MAPPING.fullmatch(name):
+            maps.setdefault(where, []).append((symbol["st_value"], found[1]))
+        elif kind == "STT_FUNC":
+            if bind == "STB_GLOBAL" or address not in names:
+                names[address] = name
+            sizes[address] = max(sizes.get(address, 0), symbol["st_size"])
+        elif kind == "STT_NOTYPE" and bind != "STB_LOCAL":
+            loose[address] = name
+    taken = sorted((each, each + size) for each, size in sizes.items() if size)
+    for address, name in loose.items():
+        if address not in names and not any(a <= address < b for a, b in taken):
+            names[address] = name
+    ends = {each: _end(each, sizes.get(each, 0), names, executable.values()) for each in names}
+    kinds = {letter: dict(_mapped(maps, executable, letter)) for letter in "ad"}
+    return Code(
+        machine=str(image["e_machine"]),
+        bits=image.elfclass,
+        doubles=_doubles(image),
+        names=names,
+        ends=ends,
+        absent=any(
+            each["st_shndx"] == "SHN_UNDEF" and each["st_info"]["bind"] == "STB_WEAK"
+            for each in symbols
+        ),
+        symbols={each.name: each["st_value"] for each in symbols if each.name},
+        sections=tuple(
+            sorted(
+                (each["sh_addr"], each.data())
+                for each in sections
+                if each["sh_type"] != "SHT_NOBITS" and each["sh_size"]
+            )
+        ),
+        executable=tuple(sorted(executable.values())),
+        data=kinds["d"],
+        arm=kinds["a"] if thumb_code else {},
+        floats=_floats(image),
+        object_ends={
+            each["st_value"]: each["st_value"] + each["st_size"]
+            for each in symbols
+            if each["st_info"]["type"] == "STT_OBJECT" and each["st_size"]
+        },
+    )
+
+
+def _end(
+    begin: int, size: int, names: Mapping[int, str], executable: Collection[tuple[int, int]]
+) -> int:
+    if size:
+        return begin + size
+    inside = next((end for one, end in executable if one <= begin < end), begin)
+    return min((each for each in names if begin < each < inside), default=inside)
+
+
+def _mapped(
+    maps: Mapping[int, list[tuple[int, str]]],
+    executable: Mapping[int, tuple[int, int]],
+    letter: str,
+) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of what mapping symbols of one letter say."""
+    for section, places in maps.items():
+        marks = [*sorted(places), (executable[section][1], "")]
+        for (begin, kind), (end, _) in pairwise(marks):
+            if kind == letter and begin < end:
+                yield begin, end
+
+
+def _floats(image: ELFFile) -> bool:
+    """Tell whether an Arm image has instructions for floats; one that says nothing may."""
+    section = image.get_section_by_name(".ARM.attributes")
+    if not isinstance(section, ARMAttributesSection):
+        return True
+    return any(
+        attribute.value
+        for vendor in section.iter_subsections()
+        for scope in vendor.iter_subsubsections()
+        for attribute in scope.iter_attributes("TAG_FP_ARCH")
+    )
+
+
+def _doubles(image: ELFFile) -> bool:
+    """Tell whether RISC-V code may have floats of 64 bits: unless the image says that it has none.
+
+    Zcmp has the same words for other instructions.
+    """
+    if image["e_flags"] & _DOUBLES:
+        return True
+    section = image.get_section_by_name(".riscv.attributes")
+    found = re.search(rb"rv(?:32|64)[a-z0-9_]+", section.data()) if section else None
+    if found is None:
+        return True
+    base = re.sub(r"\d+p\d+", "", found[0].decode().split("_")[0])
+    words = {re.sub(r"\d+p\d+$", "", each) for each in found[0].decode().split("_")}
+    return "d" in words or "d" in base[4:] or "g" in base[4:]

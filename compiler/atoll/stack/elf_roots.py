@@ -1,0 +1,180 @@
+"""Where an image begins, and where its exceptions do: what needs a bound of its own.
+
+Sources: Armv7-M and Armv8-M manuals, "The vector table"; RISC-V privileged manual, "mtvec"; A64:
+Arm ARM, "Exception vectors".
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from atoll.stack.bound import Depth
+from atoll.stack.elf_code import Code
+from atoll.stack.elf_stack import Program
+from atoll.stack.riscv import ZERO, Kind
+
+_WORD = 4
+_RESET, _FIRST_HANDLER, _MOST_VECTORS = 1, 2, 512
+_A64_STEP, _A64_VECTORS = 0x80, 16
+_CAUSES = 64
+_FRAME, _FLOAT_FRAME = 36, 108
+"""Bytes that a Cortex-M pushes for an exception, 4 of them to align the stack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """A function that hardware begins.
+
+    Attributes:
+        address: of its first instruction.
+        name: of the function.
+        why: what begins it.
+        handles: it handles an exception.
+        pushed: bytes that hardware pushes before.
+        depth: what it uses of the stack, without those.
+    """
+
+    address: int
+    name: str
+    why: str
+    handles: bool
+    pushed: int
+    depth: Depth
+
+    @property
+    def bytes(self) -> int | None:
+        """Most bytes that it uses, None if nothing bounds them."""
+        return None if self.depth.causes else self.pushed + self.depth.bound.bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roots:
+    """All that hardware begins.
+
+    Attributes:
+        entries: of the program.
+        handlers: of exceptions.
+        unknown: why handlers are missing, "" if they are not.
+    """
+
+    entries: tuple[Root, ...]
+    handlers: tuple[Root, ...]
+    unknown: str
+
+
+def find_roots(
+    program: Program,
+    entry: int,
+    vectors: int | None,
+    named: Sequence[int] = (),
+    handling: Sequence[int] = (),
+) -> Roots:
+    """Return what hardware begins, with its bound.
+
+    Args:
+        program: the image.
+        entry: address of the first instruction.
+        vectors: address of the vectors of a Cortex-M; None: they are looked for.
+        named: addresses of functions that shall be taken for entries, in the place of others.
+        handling: likewise, of functions that are known to handle interrupts.
+    """
+    code = program.code
+    thumb = code.machine == "EM_ARM"
+    table: tuple[int, ...] = ()
+    if thumb:
+        entry &= ~1
+        table = _vectors(code, vectors if vectors is not None else _table(code, entry))
+    begins = {entry: "entry"} if not named else dict.fromkeys(named, "named")
+    if len(table) > _RESET and not named:
+        begins.setdefault(table[_RESET] & ~1, "reset")
+    entries = tuple(_root(program, at, why) for at, why in begins.items())
+    if thumb:
+        pushed = _FLOAT_FRAME if code.floats else _FRAME
+        places = {
+            at & ~1: f"vector {number}"
+            for number, at in reversed([*enumerate(table)][_FIRST_HANDLER:])
+            if at and at & ~1 not in begins
+        }
+        unknown = "" if table else "no vector table is found"
+    else:
+        pushed, places, unknown = 0, dict.fromkeys(handling, "trap"), ""
+        for base in dict.fromkeys(program.traps()):
+            if base is None:
+                unknown = "where exceptions begin is set to an address that the code does not show"
+            elif code.machine == "EM_AARCH64":
+                span = range(base, base + _A64_STEP * _A64_VECTORS, _A64_STEP)
+                places |= {at: "exception" for at in span if code.runs(at)}
+            else:
+                places |= dict.fromkeys(_riscv_handlers(code, base), "trap")
+    handlers = (
+        _root(program, at, why, handles=True, pushed=pushed)
+        for at, why in places.items()
+        if at not in begins
+    )
+    return Roots(
+        entries=entries,
+        handlers=tuple(sorted(handlers, key=lambda each: each.address)),
+        unknown=unknown,
+    )
+
+
+def _root(
+    program: Program, address: int, why: str, *, handles: bool = False, pushed: int = 0
+) -> Root:
+    return Root(
+        address=address,
+        name=program.name(address),
+        why=why,
+        handles=handles,
+        pushed=pushed,
+        depth=program.depth(address, handles=handles),
+    )
+
+
+def _table(code: Code, entry: int) -> int | None:
+    """Return where the vectors of a Cortex-M are: a stack, then Thumb code.
+
+    They begin a section or have a symbol of their own, and lead to the entry of the image or have
+    a name that says what they are.
+    """
+    symbols = {
+        at: name for name, at in code.symbols.items() if "vector" in name.lower() and not at % _WORD
+    }
+    begins = {begin for begin, _ in code.sections}
+    for place in sorted({*symbols, *begins}):
+        top, reset = code.word(place), code.word(place + _WORD)
+        if not top or reset is None or top % _WORD or code.runs(top):
+            continue
+        if reset & 1 and code.runs(reset & ~1) and (reset & ~1 == entry or place in symbols):
+            return place
+    return None
+
+
+def _vectors(code: Code, begin: int | None) -> tuple[int, ...]:
+    """Return the vectors at an address, as many as lead to Thumb code or are 0."""
+    if begin is None:
+        return ()
+    size = code.object_ends.get(begin, begin + _WORD * _MOST_VECTORS) - begin
+    found = []
+    for number in range(min(size // _WORD, _MOST_VECTORS)):
+        word = code.word(begin + number * _WORD)
+        if word is None or (number and word and not (word & 1 and code.runs(word & ~1))):
+            break
+        found.append(word)
+    return tuple(found)
+
+
+def _riscv_handlers(code: Code, base: int) -> Iterator[int]:
+    """Yield the handler of all traps; with vectors, the jump of each cause."""
+    begin = base & ~3
+    yield begin
+    if not base & 1:
+        return
+    start = code.start(begin)
+    if start is None:
+        return
+    steps = {item.address: item for item in code.decode(start, begin)}
+    for number in range(1, _CAUSES):
+        item = steps.get(begin + _WORD * number)
+        if item is None or item.kind is not Kind.JUMP or item.rd != ZERO:
+            return
+        yield item.address

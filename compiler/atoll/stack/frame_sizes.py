@@ -1,0 +1,87 @@
+"""What compilers say of frames: `-fstack-usage` in files, `-fstack-size-section` in the image."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from atoll.errors import UsageError
+
+_SECTION = ".stack_sizes"
+_MORE = 0x80
+_FIELDS, _BOUNDED = 3, ("static", "bounded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameSizes:
+    """Bytes that functions take at most; None where the compiler says that it does not know.
+
+    Attributes:
+        by_name: of `.su` files; of several functions of one name, the largest.
+        by_address: of the section in the image.
+    """
+
+    by_name: Mapping[str, int | None] = field(default_factory=dict)
+    by_address: Mapping[int, int] = field(default_factory=dict)
+
+    def of(self, name: str, address: int) -> int | None:
+        """Return the bytes of a function, None if nothing bounds them."""
+        return self.by_name.get(name, self.by_address.get(address))
+
+    def joined(self, other: "FrameSizes") -> "FrameSizes":
+        """Return what both say."""
+        return FrameSizes(
+            by_name={**other.by_name, **self.by_name},
+            by_address={**other.by_address, **self.by_address},
+        )
+
+
+def sizes_in(image: ELFFile) -> FrameSizes:
+    """Read the section of an image; clang leaves functions with arrays of variable length out."""
+    section = image.get_section_by_name(_SECTION)
+    data, found, at = section.data() if section else b"", dict[int, int](), 0
+    pointer = image.elfclass // 8
+    while at + pointer < len(data):
+        address = int.from_bytes(data[at : at + pointer], "little")
+        at, shift, size = at + pointer, 0, 0
+        while at < len(data):
+            byte, at = data[at], at + 1
+            size, shift = size | (byte & 0x7F) << shift, shift + 7
+            if byte < _MORE:
+                found[address & ~1] = max(size, found.get(address & ~1, 0))
+                break
+    return FrameSizes(by_address=found)
+
+
+def read_usage(paths: Sequence[Path]) -> FrameSizes:
+    """Read files that `-fstack-usage` wrote; of a folder, all those below it.
+
+    Raises:
+        UsageError: E185; a file cannot be read, or is none.
+    """
+    files = [
+        each for path in paths for each in (sorted(path.rglob("*.su")) if path.is_dir() else [path])
+    ]
+    if paths and not files:
+        raise _refused(paths[0], "no file of it ends with .su")
+    found: dict[str, int | None] = {}
+    for file in files:
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as fault:
+            raise _refused(file, str(fault)) from fault
+        for number, line in enumerate(lines, 1):
+            fields = line.split("\t")
+            if len(fields) != _FIELDS or not fields[1].isascii() or not fields[1].isdigit():
+                raise _refused(file, f"line {number} is not: place, bytes, kind")
+            name = fields[0].rsplit(":", 1)[-1]
+            size = int(fields[1]) if fields[2].rsplit(",", 1)[-1] in _BOUNDED else None
+            before = found.get(name, 0)
+            found[name] = None if size is None or before is None else max(size, before)
+    return FrameSizes(by_name=found)
+
+
+def _refused(path: Path, why: str) -> UsageError:
+    remedy = "give files that the compiler wrote with -fstack-usage, or their folder"
+    return UsageError("E185", f"'{path}' says nothing of stacks: {why}", remedy=remedy)

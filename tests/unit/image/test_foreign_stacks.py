@@ -1,0 +1,101 @@
+"""Stacks of images that Atoll did not build: bounds hold what a painted stack shows, or are none."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.foreign_images import KINDS, LEVELS, SETS, UNBOUNDED, Compiler
+from tests.stack_measure import measure
+
+from atoll.cli import main
+
+COMPILERS = [Compiler(tool, name, level) for tool, name in SETS for level in LEVELS]
+FAST = [Compiler("zig", name, "-Os") for name in ("thumb", "rv32", "rv64", "a64")]
+FAST += [Compiler("gcc", "thumb", "-O2"), Compiler("gcc", "rv32", "-O0")]
+FAST += [Compiler("clang", "rv64", "-O2"), Compiler("clang", "a64", "-O0")]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What `check-image --stack-only --json` says."""
+
+    status: int
+    data: dict[str, object]
+
+    @property
+    def bytes(self) -> object:
+        return self.data["entry_bytes"]
+
+    def handlers(self) -> list[dict[str, object]]:
+        rows = self.data["stack"]
+        assert isinstance(rows, list)
+        return [row for row in rows if row["handles_exception"]]
+
+    def reasons(self) -> str:
+        return json.dumps(self.data["disagreements"])
+
+
+def ask(capsys: pytest.CaptureFixture[str], elf: Path, *words: str) -> Answer:
+    capsys.readouterr()
+    status = main(["check-image", "--stack-only", str(elf), "--json", *words])
+    return Answer(status, json.loads(capsys.readouterr().out))
+
+
+def there(compiler: Compiler) -> Compiler:
+    if not compiler.there():
+        pytest.skip(f"{compiler.tool} for {compiler.name} is not installed")
+    return compiler
+
+
+@pytest.mark.parametrize(
+    "compiler",
+    [
+        pytest.param(
+            each,
+            id=f"{each.tool}-{each.name}{each.level}",
+            marks=() if each in FAST else pytest.mark.slow,
+        )
+        for each in COMPILERS
+    ],
+)
+def test_a_bound_is_no_less_than_what_a_run_takes(
+    compiler: Compiler, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind in KINDS:
+        elf = there(compiler).link(kind, tmp_path)
+        program, handler = measure(elf, "_start"), measure(elf, "handler")
+        assert program.finished
+        assert handler.finished
+        answer = ask(capsys, elf)
+        if kind in UNBOUNDED:
+            assert (answer.status, answer.bytes) == (1, None), kind
+            assert ask(capsys, elf, "--allow-unbounded").status == 0
+        elif kind != "SWITCH" or answer.bytes is not None:
+            assert isinstance(answer.bytes, int), kind
+            assert answer.bytes >= program.bytes > 0, kind
+        sizes = [row["bytes"] for row in answer.handlers()]
+        assert sizes, kind
+        assert all(isinstance(size, int) and size > 0 for size in sizes), kind
+        pushed = max(int(str(row["pushed_bytes"])) for row in answer.handlers())
+        assert max(int(str(size)) for size in sizes) - pushed >= handler.bytes > 0, kind
+
+
+@pytest.mark.parametrize("compiler", FAST, ids=str)
+def test_a_bound_names_why_there_is_none(
+    compiler: Compiler, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind, function in (("RECURSION", "even > odd"), ("VLA", "vary"), ("POINTERS", "handle")):
+        answer = ask(capsys, there(compiler).link(kind, tmp_path))
+        assert function in answer.reasons() or "work" in answer.reasons()
+
+
+@pytest.mark.parametrize("compiler", FAST, ids=str)
+def test_annotations_resolve_calls_through_pointers(
+    compiler: Compiler, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = there(compiler).link("POINTERS", tmp_path)
+    answer = ask(capsys, elf, "--calls", "handle=small,large,middle")
+    assert answer.status == 0
+    assert isinstance(answer.bytes, int)
+    assert answer.bytes >= measure(elf, "_start").bytes
