@@ -6,6 +6,7 @@ from atoll.contract.cache_maintenance import maintained
 from atoll.contract.command_check import check_commands
 from atoll.contract.contract import Contract, contract_of
 from atoll.contract.maintenance_check import check_maintenance
+from atoll.contract.npu_check import check_streams
 from atoll.contract.program_check import check_program
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
@@ -36,8 +37,10 @@ def agreed(
     """Return the contract of a program, to which its `commands` keep, by list and not padded.
 
     Raises:
-        PlanError: E121, E122; an address in a command is none of what its operator touches.
+        PlanError: E121, E122; an address in a command is none of what its operator touches. E171;
+            the stream of an Ethos-U touches other bytes.
     """
     contract = contract_of(module, plan, graph, soc)
     check_commands(module, contract, commands, soc)
+    check_streams(module, contract, commands, graph, soc)
     return contract

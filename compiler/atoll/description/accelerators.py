@@ -34,6 +34,7 @@ GROUP = "atoll.engines"
 OWN = {
     "ethos_u55": "atoll_sim.engines.ethos_u",
     "ethos_u65": "atoll_sim.engines.ethos_u",
+    "ethos_u85": "atoll_sim.engines.ethos_u",
     "reef": "atoll_sim.engines.reef",
     "ripple": "atoll_sim.engines.ripple",
 }

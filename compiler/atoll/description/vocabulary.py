@@ -14,7 +14,7 @@ from atoll.isa.find import PATTERN, USUAL
 CORES = shipped_names(shared_folder("socs") / "cores")
 """Cores that are shipped."""
 
-ACCELERATORS = ("ethos_u55", "ethos_u65", "reef", "ripple")
+ACCELERATORS = ("ethos_u55", "ethos_u65", "ethos_u85", "reef", "ripple")
 """Accelerators and engines that are shipped."""
 
 ENGINES = ("ripple",)

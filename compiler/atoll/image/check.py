@@ -1,4 +1,4 @@
-"""What of an image is not as the chip has it: each rule yields faults of code E140."""
+"""What of an image is not as the chip has it: rules yield faults of code E140, streams E172."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.errors import Fault, SourceLoc
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, Span
+from atoll.image.npu_streams import stream_faults
 from atoll.image.protection import wrong_entries
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
@@ -53,6 +54,7 @@ class Rules:
                 yield from self._load(section)
         yield from self._symbols()
         yield from self._protection()
+        yield from stream_faults(self.soc, self.image)
 
     def _starts(self) -> Iterator[Fault]:
         """The core finds its first instruction, or its vectors, where it looks for them."""

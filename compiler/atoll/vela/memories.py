@@ -11,7 +11,7 @@ NAME = "Atoll"
 KIND = "ethos_u"
 """The kind of operators that such an NPU runs."""
 
-PORT_BYTES = {"ethos_u55": 8, "ethos_u65": 16}
+PORT_BYTES = {"ethos_u55": 8, "ethos_u65": 16, "ethos_u85": 16}
 """Width of a data port, by the accelerator's name."""
 
 

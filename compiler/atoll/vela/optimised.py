@@ -9,6 +9,7 @@ from typing import Any
 from tflite.Model import Model
 
 from atoll.errors import ModelError
+from atoll.vela.allocation import Locations, allocations
 from atoll.vela.payload import UPDATE, Payload, read_second
 from atoll.vela.run import VelaOutput
 
@@ -16,20 +17,19 @@ CUSTOM = "ethos-u"
 _FIXED = 4
 """Inputs of the custom operator before its activations: payload, constants, scratch, fast one."""
 
-WEIGHTS_REGION, SCRATCH_REGION, FAST_REGION, FIRST_REGION = range(4)
-MOST_REGIONS = 8
-"""Base addresses that the NPU has."""
+WEIGHTS_REGION, SCRATCH_REGION = range(2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NpuCall:
-    """One custom operator `ethos-u`. Its activations have regions 3, 4 and so on, inputs first.
+    """One custom operator `ethos-u`.
 
     Attributes:
         payload: the commands.
         weights: the constants, region 0; b"" if it has none.
         scratch: bytes of region 1, 0 if it needs none.
         inputs, outputs: names of tensors as the file has them.
+        locations: where the commands have them.
     """
 
     payload: Payload
@@ -37,6 +37,7 @@ class NpuCall:
     scratch: int
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    locations: Locations
 
 
 def calls_in(output: VelaOutput) -> tuple[NpuCall, ...]:
@@ -46,27 +47,27 @@ def calls_in(output: VelaOutput) -> tuple[NpuCall, ...]:
         ModelError: E143; they are not as Atoll knows them.
     """
     model = Model.GetRootAs(output.network)
-    graph = model.Subgraphs(0)
-    return tuple(_calls(model, graph))
+    counts = [len([*_custom(model, at)]) for at in range(model.SubgraphsLength())]
+    found = allocations(output.said)
+    if len(found) != sum(counts):
+        message = f"Vela wrote {sum(counts)} operators, and said of {len(found)} where tensors are"
+        raise ModelError("E143", message, remedy=UPDATE)
+    first = zip(_custom(model, 0), found, strict=False)
+    return tuple(_call(model, model.Subgraphs(0), op, where) for op, where in first)
 
 
-def _calls(model: Any, graph: Any) -> Iterator[NpuCall]:
-    for number in range(graph.OperatorsLength()):
-        op = graph.Operators(number)
+def _custom(model: Any, subgraph: int) -> Iterator[Any]:
+    graph = model.Subgraphs(subgraph)
+    for op in map(graph.Operators, range(graph.OperatorsLength())):
         if model.OperatorCodes(op.OpcodeIndex()).CustomCode() == CUSTOM.encode():
-            inputs, outputs = op.InputsAsNumpy().tolist(), op.OutputsAsNumpy().tolist()
-            yield _call(model, graph, inputs, outputs)
+            yield op
 
 
-def _call(model: Any, graph: Any, inputs: list[int], outputs: list[int]) -> NpuCall:
-    regions = FIRST_REGION + len(inputs) - _FIXED + len(outputs)
-    if len(inputs) < _FIXED or regions > MOST_REGIONS:
-        raise ModelError(
-            "E143",
-            f"Vela's operator has {max(0, len(inputs) - _FIXED)} inputs and {len(outputs)} outputs,"
-            f" and the NPU has base addresses for {MOST_REGIONS - FIRST_REGION}",
-            remedy="give the network fewer branches where it enters and leaves the NPU",
-        )
+def _call(model: Any, graph: Any, op: Any, locations: Locations) -> NpuCall:
+    inputs, outputs = op.InputsAsNumpy().tolist(), op.OutputsAsNumpy().tolist()
+    if len(inputs) < _FIXED:
+        message = f"Vela's operator has {len(inputs)} inputs, of which {_FIXED} are its own"
+        raise ModelError("E143", message, remedy=UPDATE)
     stream, weights, scratch, fast = inputs[:_FIXED]
     if fast != scratch and _size(graph, fast):
         message = f"Vela wants a second scratch of {_size(graph, fast)} bytes"
@@ -77,6 +78,7 @@ def _call(model: Any, graph: Any, inputs: list[int], outputs: list[int]) -> NpuC
         scratch=_size(graph, scratch),
         inputs=tuple(_name(graph, index) for index in inputs[_FIXED:]),
         outputs=tuple(_name(graph, index) for index in outputs),
+        locations=locations,
     )
 
 

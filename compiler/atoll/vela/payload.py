@@ -46,8 +46,8 @@ class Payload:
 
     @property
     def product(self) -> int:
-        """The NPU that it is for: 55 or 65."""
-        return 65 if self.config >> 28 == 1 else 55
+        """The NPU that it is for: 55, 65 or 85."""
+        return {0: 55, 1: 65}.get(self.config >> 28, 85)
 
     def for_driver(self) -> bytes:
         """Return it as Arm's driver takes it; the stream begins 32 bytes behind the start.

@@ -1,8 +1,10 @@
 """Run Vela on a network, once for each network and chip."""
 
+import struct
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import accumulate
 from pathlib import Path
 
 from atoll.errors import ModelError, ToolchainError
@@ -12,8 +14,9 @@ from atoll.tools import run_tool
 from atoll.vela.memories import NAME, VelaTarget
 
 PACKAGE = "ethos-u-vela"
-_FOLDER = "vela-1"
+_FOLDER = "vela-2"
 _STEM = "network"
+_SIZES = "<3Q"
 _SAID = 5
 """Lines of Vela's that a message has at most."""
 
@@ -22,10 +25,11 @@ WITHOUT = "leave the NPU out with --no-accelerators (of atoll run: --accelerator
 
 @dataclass(frozen=True, slots=True)
 class VelaOutput:
-    """What Vela wrote: the network with its custom operators, and its table of layers."""
+    """What Vela wrote: the network with its custom operators, its table of layers, what it said."""
 
     network: bytes
     layers: str
+    said: str
 
 
 def vela_version() -> str:
@@ -60,8 +64,10 @@ def optimised(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
     release, options = vela_version(), options_of(target, strategy)
     name = f"{_FOLDER}/{name_of(release, *options, target.config, data)}"
     whole = kept(name, lambda: _run(data, target, options))
-    size = int.from_bytes(whole[:8], "little")
-    return VelaOutput(whole[8 : 8 + size], whole[8 + size :].decode())
+    sizes = struct.unpack_from(_SIZES, whole)
+    begins = accumulate(sizes, initial=struct.calcsize(_SIZES))
+    file, layers, said = (whole[at : at + size] for at, size in zip(begins, sizes, strict=False))
+    return VelaOutput(file, layers.decode(), said.decode(errors="replace"))
 
 
 def options_of(target: VelaTarget, strategy: str) -> tuple[str, ...]:
@@ -71,7 +77,7 @@ def options_of(target: VelaTarget, strategy: str) -> tuple[str, ...]:
         *("--system-config", NAME, "--memory-mode", NAME),
         *("--optimise", strategy),
         *("--cop-format", "COP2", "--separate-io-regions"),
-        "--verbose-performance",
+        *("--verbose-performance", "--verbose-allocation"),
     )
 
 
@@ -97,7 +103,8 @@ def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
         file = made.read_bytes()
         table = folder / f"{_STEM}_per-layer.csv"
         layers = table.read_bytes() if table.is_file() else b""
-    return len(file).to_bytes(8, "little") + file + layers
+    parts = (file, layers, done.stdout.encode(errors="replace"))
+    return struct.pack(_SIZES, *map(len, parts)) + b"".join(parts)
 
 
 def _said(text: str, folder: Path) -> str:

@@ -1,31 +1,54 @@
-"""The command stream of an Ethos-U55 or U65, read as far as it says which bytes it touches.
+"""Give each input and output of a command stream a base address of its own.
+
+Vela has one base address for all inputs of an operator and one for all outputs, and Atoll plans
+each tensor by itself. A stream has no jumps, so the registers that name a region and an address in
+it are set anew before the operations that use them; all else stays as it was. That the result
+touches the same bytes is judged by another reader (`atoll.npu_stream`).
 
 A command is a word: its number in bits 0 to 9, in bits 14 and 15 how many words follow (0 or 1), a
 parameter in bits 16 to 31. The numbers are those of the register interface that Vela and Arm's
-driver share (ethos_u55_regs.py of ethos-u-vela, Apache-2.0). The stream is Vela's: nothing here
-judges what it computes.
+driver share (ethos_u55_regs.py of ethos-u-vela, Apache-2.0).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from atoll.errors import ModelError
+from atoll.npu_stream.judge import Place
 
-_STOP, _CONV, _DEPTHWISE, _POOL, _ELEMENTWISE, _DMA = 0x000, 0x002, 0x003, 0x005, 0x006, 0x010
-_IFM_REGION, _OFM_REGION, _IFM2_REGION = 0x10F, 0x11F, 0x18F
-_WEIGHT_REGION, _SCALE_REGION = 0x128, 0x129
-_SOURCE_REGION, _TARGET_REGION = 0x130, 0x131
+_STOP, _DMA, _KERNELS = 0x000, 0x010, (0x002, 0x003, 0x005, 0x006, 0x007)
 _FOLLOWED = 1 << 14
-_IFM_BASE, _OFM_BASE, _IFM2_BASE = (_FOLLOWED | n for n in (0x000, 0x010, 0x080))
-_WEIGHT_BASE, _WEIGHT_LENGTH = (_FOLLOWED | n for n in (0x020, 0x021))
-_SCALE_BASE, _SCALE_LENGTH = (_FOLLOWED | n for n in (0x022, 0x023))
-_SOURCE, _TARGET, _LENGTH = (_FOLLOWED | n for n in (0x030, 0x031, 0x032))
+_CHAINED = 14
+"""Bits of a U85's precision: an operand that is no memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """The registers that say where an operand is."""
+
+    region: int
+    bases: tuple[int, ...]
+    precision: int = 0
+    writes: bool = False
+
+
+_OPERANDS = {
+    **dict.fromkeys(
+        _KERNELS,
+        (
+            _Operand(0x10F, tuple(_FOLLOWED | n for n in range(0x000, 0x004)), 0x105),
+            _Operand(0x18F, tuple(_FOLLOWED | n for n in range(0x080, 0x084)), 0x185),
+            _Operand(0x11F, tuple(_FOLLOWED | n for n in range(0x010, 0x014)), 0x114, writes=True),
+        ),
+    ),
+    _DMA: (
+        _Operand(0x130, (_FOLLOWED | 0x030,)),
+        _Operand(0x131, (_FOLLOWED | 0x031,), writes=True),
+    ),
+}
+_MOVED = {n for each in _OPERANDS.values() for of in each for n in (of.region, *of.bases)}
 _INTERNAL = 1 << 8
 """Of a DMA's region: memory of the NPU itself."""
-_SCALAR = 1 << 7
-"""Of an elementwise operation's broadcast: the second operand is a number."""
-_IFM2_BROADCAST = 0x180
-_ONE_OPERAND = frozenset({5, 6, 7})
-"""Elementwise operations without a second operand: LRELU, ABS, CLZ."""
 
 
 def commands(stream: Sequence[int]) -> Iterator[tuple[int, int, int]]:
@@ -49,43 +72,82 @@ def commands(stream: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         raise _damaged(f"{len(stream) - at} words behind its end, or no end")
 
 
-def reached(stream: Sequence[int]) -> Mapping[int, int]:
-    """Return how many bytes of each region the stream is sure to reach, by region.
+def with_own_regions(
+    stream: Sequence[int], inputs: Sequence[Place], outputs: Sequence[Place], *, chains: bool
+) -> tuple[int, ...]:
+    """Return `stream` with a region for each input and output.
 
-    Operands of DMA, weights and scales count whole, feature maps by their first byte.
+    Args:
+        stream: as Vela writes it.
+        inputs: where it has them; one that is dead may share bytes with an output.
+        outputs: likewise.
+        chains: whether operands may be passed on inside of the NPU, as the U85 does.
 
     Raises:
         ModelError: E143, it is no command stream.
     """
-    state: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    for number, parameter, word in commands(stream):
-        state[number] = word | parameter << 32 if number & _FOLLOWED else parameter
-        for region, end in _touched(number, parameter, state):
-            ends[region] = max(ends.get(region, 0), end)
-    return ends
+    writer = _Writer(tuple(inputs), tuple(outputs), chains)
+    for command in commands(stream):
+        writer.add(*command)
+    return tuple(writer.words)
 
 
-def _touched(number: int, parameter: int, state: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    def part(region: int, base: int, length: int | None = None) -> tuple[int, int]:
-        size = 1 if length is None else state.get(length, 0) & 0xFFFF_FFFF
-        return state.get(region, 0) & 7, (state.get(base, 0) & 0xFF_FFFF_FFFF) + size
+@dataclass(slots=True)
+class _Writer:
+    """Writes a stream anew; `state` is what the old one has set, `told` what the new one has."""
 
-    if number == _DMA:
-        for region, base in ((_SOURCE_REGION, _SOURCE), (_TARGET_REGION, _TARGET)):
-            if not state.get(region, 0) & _INTERNAL:
-                yield part(region, base, _LENGTH)
-    if number in (_CONV, _DEPTHWISE, _POOL, _ELEMENTWISE):
-        yield part(_IFM_REGION, _IFM_BASE)
-        yield part(_OFM_REGION, _OFM_BASE)
-    if number in (_CONV, _DEPTHWISE):
-        yield part(_WEIGHT_REGION, _WEIGHT_BASE, _WEIGHT_LENGTH)
-        yield part(_SCALE_REGION, _SCALE_BASE, _SCALE_LENGTH)
-    two = number == _ELEMENTWISE and parameter not in _ONE_OPERAND
-    if two and not state.get(_IFM2_BROADCAST, 0) & _SCALAR:
-        yield part(_IFM2_REGION, _IFM2_BASE)
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+    chains: bool
+    words: list[int] = field(default_factory=list)
+    state: dict[int, int] = field(default_factory=dict)
+    told: dict[int, int] = field(default_factory=dict)
+    made: set[int] = field(default_factory=set)
+
+    def add(self, number: int, parameter: int, word: int) -> None:
+        """Write a command, before an operation the registers of its operands."""
+        self.state[number] = word | parameter << 32 if number & _FOLLOWED else parameter
+        if number in _MOVED:
+            return
+        for operand in _OPERANDS.get(number, ()):
+            self._operand(operand)
+        self._write(number, self.state[number])
+
+    def _operand(self, of: _Operand) -> None:
+        values = {n: self.state[n] for n in (of.region, *of.bases) if n in self.state}
+        if place := self._place(of):
+            values[of.region] = place.becomes
+            for base in of.bases:
+                if place.begin <= values.get(base, -1) < place.end:
+                    values[base] -= place.begin
+            if of.writes:
+                self.made.add(place.becomes)
+        for number, value in values.items():
+            if self.told.get(number) != value:
+                self.told[number] = value
+                self._write(number, value)
+
+    def _place(self, of: _Operand) -> Place | None:
+        """Return the tensor that an operand is; None if it is none of the edges."""
+        region, base = self.state.get(of.region, 0), self.state.get(of.bases[0], 0)
+        inside = of.precision and self.chains and self.state.get(of.precision, 0) >> _CHAINED
+        if inside or (not of.precision and region & _INTERNAL):
+            return None
+        places = self.outputs if of.writes else (*self.outputs, *self.inputs)
+        found = [p for p in places if p.region == region and p.begin <= base < p.end]
+        known = [p for p in found if p in self.inputs or of.writes or p.becomes in self.made]
+        return next(iter((*known, *found)), None)
+
+    def _write(self, number: int, value: int) -> None:
+        if number & _FOLLOWED:
+            self.words += (number | value >> 32 << 16, value & 0xFFFF_FFFF)
+        else:
+            self.words.append(number | value << 16)
 
 
 def _damaged(what: str) -> ModelError:
-    message = f"Vela's command stream is none that Atoll can read: {what}"
-    return ModelError("E143", message, remedy="install another version of ethos-u-vela")
+    return ModelError(
+        "E143",
+        f"Vela's command stream is none that Atoll can read: {what}",
+        remedy="install the version of ethos-u-vela that Atoll names: pip install 'atoll[ethos-u]'",
+    )

@@ -7,6 +7,7 @@ untouched. What Vela does inside is not followed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from atoll.errors import ModelError
@@ -14,20 +15,24 @@ from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
 from atoll.frontend.tflite.reader import read_file
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults
+from atoll.npu_stream.reader import StreamError, operations
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import (
-    FIRST_REGION,
     SCRATCH_REGION,
     WEIGHTS_REGION,
     NpuCall,
     calls_in,
     estimated_cycles,
 )
-from atoll.vela.run import WITHOUT, optimised, vela_version
-from atoll.vela.stream import reached
+from atoll.vela.parts import part_of
+from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
+from atoll.vela.stream import with_own_regions
 
 LEAST_SCRATCH = 16
+FIRST_REGION, MOST_REGIONS = 2, 8
+"""The region of the first input, behind constants and scratch; base addresses of an NPU."""
 
 
 def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
@@ -61,13 +66,38 @@ def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
     names, data = _names(graph, source.path), source.data
     for strategy in ("Performance", "Size"):
         output = optimised(data, target, strategy)
-        calls = calls_in(output)
-        if all(_workspace(graph, call, names) <= target.arena.room for call in calls):
+        compiled = tuple((output, call) for call in calls_in(output))
+        if len(compiled) > 1:
+            every = (_alone(graph, call, names, data, target, strategy) for _, call in compiled)
+            compiled = tuple(every)
+        if all(_workspace(graph, call, names) <= target.arena.room for _, call in compiled):
             break
-    layers = estimated_cycles(output, "")
-    cycles = {names[name]: count for name, count in layers.items() if name in names}
-    parts = tuple(_part(graph, call, names, cycles) for call in calls)
+    parts = tuple(_part(graph, call, names, _cycles(output, names)) for output, call in compiled)
     return _joined(graph, parts)
+
+
+def _alone(
+    graph: Graph,
+    call: NpuCall,
+    names: Mapping[str, str],
+    data: bytes,
+    target: VelaTarget,
+    strategy: str,
+) -> tuple[VelaOutput, NpuCall]:
+    """Return what Vela makes of the operators of `call` alone."""
+    edges = [[_found(name, names) for name in side] for side in (call.inputs, call.outputs)]
+    inputs, outputs = ([graph.tensor(name).index for name in side] for side in edges)
+    output = optimised(part_of(data, inputs, outputs), target, strategy)
+    calls = calls_in(output)
+    sides = [({*each.inputs}, {*each.outputs}) for each in calls]
+    if sides != [({*call.inputs}, {*call.outputs})]:
+        raise _unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
+    return output, calls[0]
+
+
+def _cycles(output: VelaOutput, names: Mapping[str, str]) -> Mapping[str, int]:
+    layers = estimated_cycles(output, "")
+    return {names[name]: count for name, count in layers.items() if name in names}
 
 
 def _workspace(graph: Graph, call: NpuCall, names: Mapping[str, str]) -> int:
@@ -104,13 +134,13 @@ def _part(
     body = _between(graph, inputs, outputs)
     last = body[-1]
     name = f"{KIND}_{last.index}"
+    payload = replace(call.payload, stream=_stream(graph, call, inputs, outputs))
     tensors = (
-        _constant(f"{name}_stream", call.payload.for_driver()),
+        _constant(f"{name}_stream", payload.for_driver()),
         _constant(f"{name}_weights", call.weights or bytes(LEAST_SCRATCH)),
         Tensor(name=f"{name}_scratch", shape=(max(call.scratch, LEAST_SCRATCH),), dtype="int8"),
     )
     stream, weights, scratch = tensors
-    _check_reach(graph, call, inputs, outputs, (weights, scratch))
     made = {made for op in body for made in op.outputs}
     operator = Operator(
         name=name,
@@ -169,26 +199,56 @@ def _untraceable(what: str) -> ModelError:
     return ModelError("E143", message, remedy=WITHOUT)
 
 
-def _check_reach(
-    graph: Graph,
-    call: NpuCall,
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-    own: Sequence[Tensor],
-) -> None:
-    """Refuse a stream that reaches past a region."""
-    weights, scratch = own
-    sizes = {WEIGHTS_REGION: weights.size, SCRATCH_REGION: scratch.size}
-    edges = enumerate((*inputs, *outputs), FIRST_REGION)
-    sizes |= {region: graph.tensor(name).size for region, name in edges}
-    for region, end in sorted(reached(call.payload.stream).items()):
-        if end > sizes.get(region, 0):
-            raise ModelError(
-                "E143",
-                f"Vela's command stream reaches {end} bytes of region {region}, which has"
-                f" {sizes.get(region, 0)}",
-                remedy="install another version of ethos-u-vela",
-            )
+def _stream(
+    graph: Graph, call: NpuCall, inputs: Sequence[str], outputs: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the commands with a region for each tensor, which another reader has judged."""
+    edges = tuple(graph.tensor(name) for name in (*inputs, *outputs))
+    if len(edges) > MOST_REGIONS - FIRST_REGION:
+        raise ModelError(
+            "E143",
+            f"Vela's operator has {len(inputs)} inputs and {len(outputs)} outputs, and the NPU has"
+            f" base addresses for {MOST_REGIONS - FIRST_REGION} of them",
+            remedy=f"give the network fewer branches where it meets the NPU, or {WITHOUT}",
+        )
+    places = tuple(
+        _place(call, name, tensor.size, number)
+        for number, (name, tensor) in enumerate(
+            zip((*call.inputs, *call.outputs), edges, strict=True), FIRST_REGION
+        )
+    )
+    old, product = call.payload.stream, call.payload.product
+    entering, leaving = places[: len(inputs)], places[len(inputs) :]
+    stream = with_own_regions(old, entering, leaving, chains=product == 85)
+    regions = {
+        WEIGHTS_REGION: Region(Role.CONSTANT, len(call.weights)),
+        SCRATCH_REGION: Region(Role.SCRATCH, call.scratch),
+        **{p.becomes: Region(Role.INPUT, p.end - p.begin) for p in entering},
+        **{p.becomes: Region(Role.OUTPUT, p.end - p.begin) for p in leaving},
+    }
+    try:
+        before, after = operations(old, product), operations(stream, product)
+    except StreamError as error:
+        raise _unfollowed(str(error)) from error
+    if wrong := next(chain(differences(before, after, places), faults(after, regions)), None):
+        raise _unfollowed(wrong)
+    return stream
+
+
+def _place(call: NpuCall, name: str, size: int, becomes: int) -> Place:
+    """Return the bytes that Vela's commands have of a tensor."""
+    found = call.locations.get(name, ())
+    if len(found) != 1:
+        raise _unfollowed(f"its tables have {len(found)} places of tensor '{name}'")
+    return Place(found[0].region, found[0].begin, found[0].begin + size, becomes)
+
+
+def _unfollowed(what: str) -> ModelError:
+    return ModelError(
+        "E170",
+        f"Vela {vela_version()} made commands that do not keep to their tensors: {what}",
+        remedy=WITHOUT,
+    )
 
 
 def _constant(name: str, data: bytes) -> Tensor:

@@ -1,5 +1,6 @@
 """The model of the Ethos-U's border: what it reads, writes and refuses."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,14 @@ class Bench:
         assert found is not None
         return found
 
+    def give(self, region: int, address: int) -> None:
+        """Give the commands another base address, as if it had been planned."""
+        block, payload = self.block(), self.compiled.graph.tensor(f"{NAME}_stream").data
+        assert payload is not None
+        regions = list(block.regions)
+        regions[region] = (address, regions[region][1])
+        self.patch(f"{NAME}_commands", 0, replace(block, regions=tuple(regions)).encoded(payload))
+
     def patch(self, buffer: str, offset: int, data: bytes) -> None:
         self.memory.write(self.at(buffer) + offset, data)
 
@@ -75,7 +84,7 @@ def bench(compiled: Compiled) -> Bench:
 def test_the_block_says_where_everything_is(bench: Bench) -> None:
     graph = bench.compiled.graph
     image, result = graph.inputs[0], graph.outputs[0]
-    names = (f"{NAME}_weights", f"{NAME}_scratch", f"{NAME}_scratch", image, result)
+    names = (f"{NAME}_weights", f"{NAME}_scratch", image, result)
     block = bench.block()
     assert block.regions == tuple((bench.at(name), graph.tensor(name).size) for name in names)
     assert block.payload == (bench.at(f"{NAME}_stream"), graph.tensor(f"{NAME}_stream").size)
@@ -98,9 +107,11 @@ def test_a_run_makes_the_reference_and_spoils_the_scratch(bench: Bench) -> None:
     [
         ("commands", 0, b"X", BAD_OPCODE),
         ("commands", 12, b"\x09", BAD_OPCODE),
-        ("commands", 12, b"\x04", BAD_FIELD),
+        ("commands", 12, b"\x03", BAD_FIELD),
         ("commands", 127, b"\x01", BAD_OPCODE),
         ("commands", 20, b"\x00", BAD_FIELD),
+        ("commands", 80, b"\x00", BAD_CHECK),
+        ("commands", 84, b"\x00", BAD_CHECK),
         ("stream", 0, b"X", BAD_FIELD),
         ("stream", 8, b"\x08", BAD_FIELD),
         ("stream", 40, b"\xee", BAD_CHECK),
@@ -117,12 +128,26 @@ def test_a_wrong_byte_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("region", "error"), [(0, READ_DECODE), (3, READ_DECODE), (4, WRITE_DECODE)]
+    ("region", "error"), [(0, READ_DECODE), (2, READ_DECODE), (3, WRITE_DECODE)]
 )
 def test_what_the_npu_does_not_reach_is_refused(bench: Bench, region: int, error: int) -> None:
     outside = bench.soc.memory("dtcm").origin
-    bench.patch(f"{NAME}_commands", 16 + 8 * region, outside.to_bytes(4, "little"))
+    bench.give(region, outside)
     assert bench.run() == Outcome(error=error, fault_address=outside, completed=0)
+
+
+def test_inputs_are_read_where_the_commands_say(bench: Bench) -> None:
+    """A base address that is 16 bytes off: the same commands read and write other bytes."""
+    (result,) = bench.compiled.graph.outputs
+    for region in (2, 3):
+        right = bench.block().regions[region][0]
+        bench.give(region, right + 16)
+        bench.run()
+        expected = reference.run(bench.compiled.graph, bench.sample)[result].tobytes()
+        assert bench.memory.read(bench.at(result), 10) != expected
+        bench.give(region, right)
+    assert bench.run().error == 0
+    assert bench.memory.read(bench.at(result), 10) == expected
 
 
 def test_a_list_that_nobody_planned_is_refused(bench: Bench) -> None:

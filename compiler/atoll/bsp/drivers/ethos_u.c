@@ -1,4 +1,4 @@
-/* Driver of Arm's Ethos-U55 and U65: Arm's own where it is linked, else Atoll's model of the border. */
+/* Driver of Arm's Ethos-U55, U65 and U85: Arm's own where it is linked, else Atoll's model of the border. */
 #include "ethos_u.h"
 
 #include "atoll_runtime.h"

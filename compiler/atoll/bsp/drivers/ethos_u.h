@@ -1,4 +1,4 @@
-/* Driver of Arm's Ethos-U55 and U65 as Atoll starts them: by Arm's own driver, which is not part of
+/* Driver of Arm's Ethos-U55, U65 and U85 as Atoll starts them: by Arm's own driver, which is not part of
  * this package, or, in a simulation, by Atoll's model of the NPU's border.
  *
  * With ATOLL_ETHOS_U_DRIVER defined, `ethosu_driver.h` of Arm's ethos-u-core-driver is included, and
@@ -20,7 +20,8 @@
 #define ATOLL_ETHOS_U_REGIONS 8
 
 /* What one start needs, in the memory that the plan has for it: where Vela's commands are, then the
- * bytes that each base address is of. */
+ * bytes that each base address is of, a bit for each that is written, and the CRC-32 of the commands
+ * and of all words before it. */
 struct atoll_ethos_u_block {
   uint32_t magic;
   uint32_t payload;
@@ -30,6 +31,8 @@ struct atoll_ethos_u_block {
     uint32_t address;
     uint32_t size;
   } region[ATOLL_ETHOS_U_REGIONS];
+  uint32_t written;
+  uint32_t checksum;
 };
 
 /* One instance. */

@@ -14,7 +14,7 @@ version there, and no NPU has 5."""
 
 
 class EthosUEmitter:
-    """The `CommandEmitter` of Ethos-U55 and U65."""
+    """The `CommandEmitter` of Ethos-U55, U65 and U85."""
 
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Name the buffers of what Vela compiled: the scratch is the last output."""
@@ -38,7 +38,7 @@ class EthosUEmitter:
     ) -> bytes:
         """Return the block of `op`.
 
-        Regions are the constants, the scratch twice (there is no faster one), inputs and outputs.
+        Regions are the constants, the scratch, inputs and outputs.
         """
 
         def placed(name: str) -> tuple[int, int]:
@@ -47,8 +47,12 @@ class EthosUEmitter:
         *outputs, scratch = op.outputs
         edges = (*op.inputs[FIRST_INPUT:], *outputs)
         weights, work = placed(op.inputs[WEIGHTS]), placed(scratch)
-        regions = (weights, work, work, *map(placed, edges))
-        return Block(placed(op.inputs[STREAM]), regions).encoded()
+        regions = (weights, work, *map(placed, edges))
+        first = len(regions) - len(outputs)
+        written = frozenset({1, *range(first, len(regions))})
+        payload = graph.tensor(op.inputs[STREAM]).data
+        assert payload is not None, f"{op.name} has no payload"
+        return Block(placed(op.inputs[STREAM]), regions, written).encoded(payload)
 
     def identity(self, npu: Engine) -> Mapping[str, int]:
         """Return what tells the model of the border."""

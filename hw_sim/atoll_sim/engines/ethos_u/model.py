@@ -2,27 +2,30 @@
 
 What the NPU does between its inputs and outputs is Vela's and Arm's; here the operators that Vela
 compiled compute it, with Atoll's exact references. Checked is what lies at the border: that block,
-payload and constants are the ones that were planned, for an NPU as the chip has it, and that every
-input and output is where the block says.
+payload and constants are the ones that were planned, for an NPU as the chip has it. Inputs are
+read, and outputs written, byte by byte where the commands say, from the addresses in the block.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from atoll.ir.graph import Graph, Operator
+from atoll.npu_stream.reader import Operation, StreamError, operations
+from atoll.npu_stream.spans import Spans, joined
 from atoll.ops.ethos_u import FIRST_INPUT, STREAM, WEIGHTS
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Engine
 from atoll.vela.payload import read_first
-from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decoded
+from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decoded, is_whole
 from atoll_sim.engines.interface import Bus, BusFault, Outcome
 
 READ_SLAVE, READ_DECODE, WRITE_SLAVE, WRITE_DECODE = 1, 2, 3, 4
 BAD_OPCODE, BAD_FIELD, BAD_CHECK = 5, 6, 9
 """Errors as the C driver of command lists names them."""
 
-_INPUTS_FROM = 3
+_INPUTS_FROM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,40 +59,61 @@ class EthosUModel:
         return Outcome(0, 0, count)
 
     def _block(self, bus: Bus, address: int) -> int:
-        block, known = decoded(_read(bus, address, BLOCK_BYTES)), self._known.get(address)
+        words, known = _read(bus, address, BLOCK_BYTES), self._known.get(address)
+        block = decoded(words)
         if block is None or known is None:
             return BAD_OPCODE
         op, graph = known.operator, known.graph
         edges = (*op.inputs[FIRST_INPUT:], *op.outputs[:-1])
-        names = (op.inputs[WEIGHTS], *(op.outputs[-1],) * 2, *edges)
+        names = (op.inputs[WEIGHTS], op.outputs[-1], *edges)
         if [size for _, size in block.regions] != [graph.tensor(n).size for n in names]:
             return BAD_FIELD
-        if error := self._commands(bus, block, op, graph):
-            return error
-        _compute(bus, block, op, graph)
-        return 0
-
-    def _commands(self, bus: Bus, block: Block, op: Operator, graph: Graph) -> int:
-        """Read payload and constants, which must be Vela's, for this NPU."""
         found = _read(bus, *block.payload)
         payload = read_first(found)
         if payload is None or payload.macs != self._macs:
             return BAD_FIELD
         planned = (graph.tensor(op.inputs[place]).data for place in (STREAM, WEIGHTS))
-        return 0 if (found, _read(bus, *block.regions[0])) == (*planned,) else BAD_CHECK
+        whole = is_whole(words, found)
+        if not whole or (found, _read(bus, *block.regions[0])) != (*planned,):
+            return BAD_CHECK
+        try:
+            steps = operations(payload.stream, payload.product)
+        except StreamError:
+            return BAD_OPCODE
+        _compute(bus, block, steps, op, graph)
+        return 0
 
 
-def _compute(bus: Bus, block: Block, op: Operator, graph: Graph) -> None:
-    """Read the inputs and write the outputs, the scratch last."""
-    places = dict(zip(op.inputs[FIRST_INPUT:], block.regions[_INPUTS_FROM:], strict=False))
-    inputs = [
-        _array(_read(bus, *places[name]), graph, name) if name in places else None
-        for name in op.inputs
-    ]
-    results = kind_of(op).reference(op, graph, inputs)
-    made = block.regions[_INPUTS_FROM + len(op.inputs) - FIRST_INPUT :]
-    for (address, _), values in zip((*made, block.regions[1]), results, strict=True):
-        _write(bus, address, values.tobytes())
+def _compute(
+    bus: Bus, block: Block, steps: Sequence[Operation], op: Operator, graph: Graph
+) -> None:
+    """Read the inputs and write the outputs as the commands do, the scratch last."""
+    regions = dict(enumerate(op.inputs[FIRST_INPUT:], _INPUTS_FROM))
+    inputs = {
+        name: _array(_gathered(bus, block, number, steps), graph, name)
+        for number, name in regions.items()
+    }
+    results = kind_of(op).reference(op, graph, [inputs.get(name) for name in op.inputs])
+    for number, values in enumerate(results[:-1], _INPUTS_FROM + len(regions)):
+        data, (address, _) = values.tobytes(), block.regions[number]
+        for begin, end in _touched(steps, number, writes=True):
+            _write(bus, address + begin, data[begin:end].ljust(end - begin, b"\0"))
+    _write(bus, block.regions[1][0], results[-1].tobytes())
+
+
+def _gathered(bus: Bus, block: Block, number: int, steps: Sequence[Operation]) -> bytes:
+    """Return the bytes of an input: those that no command reads are 0."""
+    address, size = block.regions[number]
+    data = bytearray(size)
+    for begin, end in _touched(steps, number, writes=False):
+        data[begin:end] = _read(bus, address + begin, end - begin)
+    return bytes(data[:size])
+
+
+def _touched(steps: Sequence[Operation], number: int, *, writes: bool) -> Spans:
+    """Return the bytes of a region that commands read, or write."""
+    every = (access for step in steps for access in step.accesses)
+    return joined([a.spans for a in every if (a.region, a.writes) == (number, writes)])
 
 
 def _array(data: bytes, graph: Graph, name: str) -> np.ndarray[tuple[int, ...], np.dtype]:

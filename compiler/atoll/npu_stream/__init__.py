@@ -1,0 +1,1 @@
+"""What the register commands of an Ethos-U touch, read without anything that made or moves them."""

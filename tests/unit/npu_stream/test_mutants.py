@@ -1,0 +1,78 @@
+"""A wrong base address, region or command is noticed where streams are moved, planned, linked.
+
+`python -m benchmarks.ethos_u` plants more, in random networks.
+"""
+
+from pathlib import Path
+
+import pytest
+from tests import tflite_builder
+from tests.npu_mutants import block_mutants, image_mutants, noticed_in_image, stream_mutants
+from tests.unit.vela.test_edges import core_between, two_inputs, two_outputs
+
+from atoll.build_tree import build
+from atoll.errors import AtollError
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.vela import subgraphs
+from atoll.vela.stream import with_own_regions
+from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
+
+pytest.importorskip("ethosu.vela")
+
+CASES = {"core_between": core_between, "two_inputs": two_inputs, "two_outputs": two_outputs}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("networks") / f"{request.param}.tflite"
+    path.write_bytes(tflite_builder.write(CASES[request.param]()))
+    return path
+
+
+def compiled(path: Path) -> Compiled:
+    return compile_file(load_soc("corstone300_u55"), path)
+
+
+def test_streams_that_were_moved_wrongly_are_refused(
+    network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each register of a region or an address that is set wrongly, and each that is not set."""
+    right: list[tuple[int, ...]] = []
+
+    def moved(*given: object, **options: object) -> tuple[int, ...]:
+        right.append(with_own_regions(*given, **options))  # type: ignore[arg-type]
+        return right[-1]
+
+    monkeypatch.setattr(subgraphs, "with_own_regions", moved)
+    compiled(network)
+    last = len(right) - 1
+    mutants = [*stream_mutants(right[last])]
+    assert len(mutants) > 8
+    for _, stream in mutants:
+        given = iter((*right[:last], stream))
+        monkeypatch.setattr(subgraphs, "with_own_regions", lambda *_, g=given, **__: next(g))
+        with pytest.raises(AtollError, match="E170"):
+            compiled(network)
+
+
+def test_blocks_with_wrong_addresses_are_refused(
+    network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = EthosUEmitter.encode
+    for name, change in block_mutants():
+        monkeypatch.setattr(EthosUEmitter, "encode", lambda *a, c=change: c(encode(*a)))
+        with pytest.raises(AtollError) as raised:
+            compiled(network)
+        assert {fault.code for fault in raised.value.faults} <= {"E121", "E171"}, name
+
+
+def test_images_that_were_changed_disagree(network: Path, tmp_path: Path) -> None:
+    tree = build((compiled(network),), tmp_path / "build")
+    (elf,) = tree.firmware.elves
+    soc = load_soc("corstone300_u55")
+    assert noticed_in_image(soc, elf.read_bytes(), tmp_path) == set()
+    mutants = [*image_mutants(elf.read_bytes())]
+    assert len(mutants) > 8
+    for name, data in mutants:
+        assert "E172" in noticed_in_image(soc, data, tmp_path), name

@@ -1,0 +1,126 @@
+"""Several inputs and outputs of what Vela makes: each lies where the commands have it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import tflite_builder
+from tests.npu_networks import npu_network
+from tests.operator_samples import SCALE, Tree
+from tflite.Model import Model
+
+from atoll.errors import ModelError
+from atoll.pipeline import Compiled, compile_file
+from atoll.resolve import load_soc
+from atoll.samples import random_samples
+from atoll.vela.parts import part_of
+from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+
+pytest.importorskip("ethosu.vela")
+
+OTHER: dict[str, Any] = {"scales": (0.1,), "zero_points": (4,)}
+NPUS = {
+    name: (f"devices.ethos_u55.accelerator=ethos_{name}", f"devices.ethos_u55.params.macs={macs}")
+    for name, macs in (("u55", 128), ("u65", 256), ("u85", 256))
+}
+
+
+def core_between() -> Any:
+    """RELU on the NPU, its result spread by the core, and the sum of both on the NPU."""
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 16), **SCALE)
+    one = tree.apply("RELU", (x,), tree.add((1, 16), **SCALE))
+    spread = tree.apply("BROADCAST_TO", (one, tree.numbers(4, 16)), tree.add((4, 16), **SCALE))
+    tree.apply("ADD", (one, spread), tree.add((4, 16), **OTHER), "AddOptions")
+    return tree.model()
+
+
+def two_inputs() -> Any:
+    """A difference of two inputs, which tells which is which."""
+    tree = Tree(tflite_builder)
+    x, y = (tree.add((1, 4, 16), **SCALE) for _ in range(2))
+    tree.apply("SUB", (x, y), tree.add((1, 4, 16), **OTHER), "SubOptions")
+    return replace(tree.model(), inputs=(0, 1))
+
+
+def two_outputs() -> Any:
+    """One input and two outputs."""
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 4, 16), **SCALE)
+    for code in ("RELU", "HARD_SWISH"):
+        tree.apply(code, (x,), tree.add((1, 4, 16), **OTHER))
+    return tree.model()
+
+
+def product() -> Any:
+    """BATCH_MATMUL of two inputs."""
+    tree = Tree(tflite_builder)
+    x, y = tree.add((1, 4, 8), **SCALE), tree.add((1, 8, 4), **SCALE)
+    result = tree.add((1, 4, 4), **OTHER)
+    tree.apply("BATCH_MATMUL", (x, y), result, "BatchMatMulOptions", AdjX=False, AdjY=False)
+    return replace(tree.model(), inputs=(0, 1))
+
+
+def shared() -> Any:
+    """Two parts that share a tensor, of which Vela 5.2 has one address for both.
+
+    The first part writes two tensors; where the second has one of them is in the other's bytes.
+    """
+    return npu_network(tflite_builder, 0)
+
+
+CASES = (core_between, two_inputs, two_outputs, product, shared)
+
+
+def compiled(model: Any, npu: str, folder: Path) -> Compiled:
+    """Compile a network for a chip with one of the NPUs."""
+    path = folder / "network.tflite"
+    path.write_bytes(tflite_builder.write(model))
+    return compile_file(load_soc("corstone300_u55", NPUS[npu]), path)
+
+
+def run_well(found: Compiled) -> None:
+    """Run it natively, with the border of the NPU."""
+    samples = random_samples(found.graph, 1)
+    kinds: dict[str, Any] = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}
+    (outcome,) = run_models((found,), (samples,), **kinds)
+    assert outcome.report.passed, outcome.report
+
+
+@pytest.mark.parametrize("npu", NPUS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_a_network_runs_bit_exactly(case: Callable[[], Any], npu: str, tmp_path: Path) -> None:
+    found = compiled(case(), npu, tmp_path)
+    parts = [op for op in found.graph.operators if op.kind == "ethos_u"]
+    assert len(parts) == (2 if case in (core_between, shared) else 1)
+    run_well(found)
+
+
+@pytest.mark.parametrize("npu", NPUS)
+def test_random_networks_run_bit_exactly(npu: str, tmp_path: Path) -> None:
+    """A few; `python -m benchmarks.ethos_u` tries more."""
+    for seed in range(3, 7):
+        run_well(compiled(npu_network(tflite_builder, seed), npu, tmp_path))
+
+
+def test_what_vela_does_past_a_tensor_is_refused(tmp_path: Path) -> None:
+    """Vela 5.2 leaves out the second of two axes of SUM, counted from the end."""
+    tree = Tree(tflite_builder)
+    x, axes = tree.add((1, 6, 6, 8), **SCALE), tree.numbers(1, -1)
+    tree.apply("SUM", (x, axes), tree.add((1, 6), **SCALE), "ReducerOptions", KeepDims=False)
+    with pytest.raises(ModelError, match="E170") as raised:
+        compiled(tree.model(), "u55", tmp_path)
+    assert "is bytes 0 to 48 of region" in str(raised.value)
+    assert "--no-accelerators" in str(raised.value.faults[0].remedy)
+
+
+def test_a_part_of_a_file_has_its_operators_and_edges() -> None:
+    data = tflite_builder.write(core_between())
+    graph = Model.GetRootAs(part_of(data, (1, 3), (4,))).Subgraphs(0)
+    assert graph.OperatorsLength() == 1
+    assert graph.InputsAsNumpy().tolist() == [1, 3]
+    assert graph.OutputsAsNumpy().tolist() == [4]
+    assert graph.Operators(0).InputsAsNumpy().tolist() == [1, 3]
+    assert graph.TensorsLength() == 5
