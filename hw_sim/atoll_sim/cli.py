@@ -31,7 +31,7 @@ from atoll.shown import json_text
 from atoll_sim.dataset.judged import Judged, refuse_with_dataset
 from atoll_sim.dataset.text import render_accuracy
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.players import completed, players_of, takes_part
+from atoll_sim.players import AcceleratorOption, players_of, takes_part
 from atoll_sim.run import (
     CpuKind,
     Outcome,
@@ -61,15 +61,6 @@ DatasetOption = Annotated[
     ),
 ]
 CpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores.")]
-AcceleratorOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[NAME=]rtl|model|none",
-        help="Who plays the accelerators, or the one of this NAME; none: every operator on the"
-        " host. By default rtl, and model where there is no RTL.",
-        autocompletion=completed,
-    ),
-]
 FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl, iss or qemu.")]
 KeepOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Keep the build folder in DIR.")
