@@ -33,7 +33,7 @@ from atoll_sim.dataset.judged import Judged, refuse_with_dataset
 from atoll_sim.dataset.text import render_accuracy
 from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.oracle.ask import Oracle, oracle_of
-from atoll_sim.players import completed, players_of, takes_part
+from atoll_sim.players import AcceleratorOption, players_of, takes_part
 from atoll_sim.run import (
     CpuKind,
     Outcome,
@@ -63,15 +63,6 @@ DatasetOption = Annotated[
     ),
 ]
 CpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores.")]
-AcceleratorOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[NAME=]rtl|model|none",
-        help="Who plays the accelerators, or the one of this NAME; none: every operator on the"
-        " host. By default rtl, and model where there is no RTL.",
-        autocompletion=completed,
-    ),
-]
 FirmwareCpuOption = Annotated[CpuKind, typer.Option(help="Who plays the cores: rtl, iss or qemu.")]
 OracleOption = Annotated[
     bool,

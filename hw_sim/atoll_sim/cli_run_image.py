@@ -1,6 +1,6 @@
 """The command `atoll run-image`: whatever was linked for a chip, on the simulated chip."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -8,17 +8,22 @@ from typing import Annotated
 import typer
 
 from atoll.bsp.cores import image_cores
-from atoll.cli.options import JsonOption, SetOption, SocArgument
+from atoll.cli.options import JsonOption, PlacementOptions, SetOption, SocArgument
 from atoll.cli.output import log, log_room
+from atoll.cli.requests import build_options
 from atoll.cli.working import working
 from atoll.columns import wrapped
-from atoll.errors import UsageError
+from atoll.errors import SimulationError, UsageError
+from atoll.pipeline import Compiled
 from atoll.progress import Progress
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
+from atoll.several_models import compile_models
 from atoll.shown import json_text
-from atoll_sim.session import CpuKind
+from atoll_sim.linked_networks import check_networks
+from atoll_sim.players import AcceleratorOption, players_of
+from atoll_sim.session import AcceleratorKind, CpuKind, Players
 from atoll_sim.trace.run_files import read_pace
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
 
@@ -42,6 +47,18 @@ def run_image(
     cycles: Annotated[
         int, typer.Option("--max-cycles", metavar="N", min=1, help="Stop after so many cycles.")
     ] = _MOST,
+    networks: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--network",
+            metavar="MODEL",
+            help="A network that the images run, for accelerators that are played by its"
+            " operators; once for each, in their order.",
+        ),
+    ] = None,
+    accelerator: AcceleratorOption = None,
+    *,
+    placement: PlacementOptions,
     overrides: SetOption = None,
     machine: JsonOption = False,
 ) -> None:
@@ -49,6 +66,8 @@ def run_image(
 
     Prints what they send to the console, and nothing else on standard output. The status is 0 only
     if the host's program ends with 0. Firewalls are as described; no network is compared.
+    Accelerators are played as by `atoll run`; of --network and options of placement only they
+    take notice.
 
     Example: atoll run-image lagoon build/zig/firmware.selftest.elf | atoll selftest -
     """
@@ -59,7 +78,18 @@ def run_image(
     resolved = load_soc(soc, overrides or ())
     _check(resolved, images)
     cpu.session().check_chip(resolved)
+    players = players_of(accelerator) or Players()
+    players.check(resolved)
     with working("simulating") as progress, temporary_folder() as folder:
+        models = _models(resolved, networks, placement, progress)
+        if players.kind is not AcceleratorKind.NONE:
+            check_networks(
+                resolved,
+                models,
+                images,
+                modelled=players.models(resolved),
+                cores_in_rtl=cpu is CpuKind.RTL,
+            )
         request = SimRequest(
             executable=Path(),
             elves=tuple(images),
@@ -71,7 +101,7 @@ def run_image(
             max_cycles=cycles,
             stall_cycles=cycles,
         )
-        result = _PLAYERS[cpu](request, progress)
+        result = _PLAYERS[cpu](request, models, players, progress)
     if machine:
         print(json_text(_as_data(resolved, cpu, result)), end="")
     else:
@@ -91,33 +121,67 @@ def _check(soc: ResolvedSoc, images: list[Path]) -> None:
         )
 
 
-def _in_rtl(request: SimRequest, progress: Progress) -> SimResult:
+def _models(
+    soc: ResolvedSoc,
+    networks: Sequence[Path] | None,
+    placement: PlacementOptions,
+    progress: Progress,
+) -> tuple[Compiled, ...]:
+    if not networks:
+        return ()
+    progress("compiling and planning")
+    return compile_models(soc, networks, build_options(networks, placement))
+
+
+def _in_rtl(
+    request: SimRequest, models: Sequence[Compiled], players: Players, progress: Progress
+) -> SimResult:
     from atoll_sim.build.model import build_model
     from atoll_sim.simulate.session import simulate
+    from atoll_sim.simulate.stand_ins import StandIns
 
-    executable = build_model(request.soc, progress=progress)
+    modelled = players.models(request.soc)
+    executable = build_model(request.soc, stand_ins=modelled, progress=progress)
 
     def watch() -> None:
         if seen := read_pace(request.run_dir):
             progress(f"simulating in RTL: {seen.cycle:,} cycles")
 
-    return simulate(replace(request, executable=executable, watch=watch))
+    request = replace(request, executable=executable, watch=watch)
+    if not modelled:
+        return simulate(request)
+    absent = players.kind is AcceleratorKind.NONE
+    with StandIns(request.soc, models, modelled, absent=absent) as stand_ins:
+        try:
+            return simulate(replace(request, stand_ins=stand_ins.theirs.fileno()))
+        except SimulationError as error:
+            raise stand_ins.error or error from error
 
 
-def _on_simulated_cores(request: SimRequest, progress: Progress) -> SimResult:
-    from atoll_sim.iss.engines import modelled
-    from atoll_sim.iss.run import simulate
+def _on_simulated_cores(
+    request: SimRequest, models: Sequence[Compiled], players: Players, progress: Progress
+) -> SimResult:
+    from atoll_sim.iss.engines import ABSENT
+    from atoll_sim.iss.run import playing, simulate
 
-    return simulate(request, lambda memory: modelled(request.soc, memory), progress=progress)
+    if players.kind is AcceleratorKind.NONE:
+        return simulate(request, lambda _memory: ABSENT, progress=progress)
+    modelled = players.models(request.soc)
+    with playing(request.soc, models, modelled, request.run_dir, progress) as engines:
+        return simulate(request, engines, progress=progress)
 
 
-def _on_qemu(request: SimRequest, progress: Progress) -> SimResult:
+def _on_qemu(
+    request: SimRequest, models: Sequence[Compiled], players: Players, progress: Progress
+) -> SimResult:
     from atoll_sim.qemu.run import simulate
 
     return simulate(request, progress)
 
 
-_PLAYERS: dict[CpuKind, Callable[[SimRequest, Progress], SimResult]] = {
+_PLAYERS: dict[
+    CpuKind, Callable[[SimRequest, Sequence[Compiled], Players, Progress], SimResult]
+] = {
     CpuKind.RTL: _in_rtl,
     CpuKind.ISS: _on_simulated_cores,
     CpuKind.QEMU: _on_qemu,

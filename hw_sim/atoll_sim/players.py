@@ -1,6 +1,7 @@
 """The option ``--accelerator``: who plays the accelerators."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -60,3 +61,14 @@ def _wrong(word: str) -> UsageError:
 def completed(context: typer.Context, incomplete: str) -> list[str]:
     """Return the words for all accelerators that begin so."""
     return [kind for kind in AcceleratorKind if kind.startswith(incomplete)]
+
+
+AcceleratorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]rtl|model|none",
+        help="Who plays the accelerators, or the one of this NAME; none: every operator on the"
+        " host. By default rtl, and model where there is no RTL.",
+        autocompletion=completed,
+    ),
+]

@@ -55,6 +55,7 @@ CASES: dict[str, list[str]] = {
     "image_of_no_core": ["check-image", "lagoon", "digits.tflite", "--core", "npu"],
     "image_that_is_none": ["check-image", "lagoon", "digits.tflite"],
     "image_that_is_missing": ["check-image", "lagoon", "absent.elf"],
+    "image_of_unknown_networks": ["run-image", "idea.yaml", "digits.tflite", "--cpu", "iss"],
     "new_of_no_core": ["new", "other", "--core", "cortex_m34"],
     "new_memory": ["new", "other", "--memory", "sram:64KiB"],
     "new_memory_without_unit": ["new", "other", "--memory", "sram=64"],

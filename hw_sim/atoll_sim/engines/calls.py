@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from atoll.errors import SimulationError
 from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled
 from atoll.plugins import Methods, Part, make_part
@@ -54,11 +55,27 @@ def teach(models: Mapping[str, Part], compiled: Compiled) -> None:
     for step in compiled.module.entry.steps:
         if isinstance(step.action, EngineAction):
             model = models.get(step.action.device)
-            if model and callable(getattr(model.value, "learn", None)):
+            if model and learns(model):
                 bus = compiled.plan.address(step.action.commands)
                 address = seen_by(compiled.soc, step.action.device, bus)
                 op = compiled.graph.operators[step.number]
                 model.call("learn", address, op, compiled.graph, about=f"operator '{op.name}'")
+
+
+def unplayed(engine: Engine) -> SimulationError:
+    """Return that firmware uses an accelerator which nobody plays."""
+    return SimulationError(
+        "E179",
+        f"the image uses '{engine.name}', and '--accelerator none' says that it does not",
+        at=engine.at,
+        remedy="name the networks of the images with '--network MODEL', and leave"
+        " '--accelerator none' out",
+    )
+
+
+def learns(model: Part) -> bool:
+    """Say whether a model has to be told what its lists are for (`Learning`)."""
+    return callable(getattr(model.value, "learn", None))
 
 
 def seals(emitter: Part) -> bool:

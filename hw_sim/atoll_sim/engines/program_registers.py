@@ -5,8 +5,9 @@ order; another access is answered with an error, as hardware that hangs would en
 is what the operator computes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from atoll.program.steps import Verb
 from atoll.resolve.engine_parts import identity_of
@@ -15,6 +16,9 @@ from atoll_sim.engines.interface import BusFault
 from atoll_sim.engines.script import Access, Script
 
 WORD_BYTES = 4
+
+Seen = tuple[Verb, int, int]
+"""An access as the device sees it: what is pushed is a write. Third is the value written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,28 +40,39 @@ class Begun:
 class ProgramRegisters:
     """The control port."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, ask: Callable[[], Sequence[Begun]] | None = None) -> None:
+        """Connect it.
+
+        Args:
+            engine: the instance.
+            ask: returns what the host may turn to, if `begin` does not tell.
+        """
         self._engine = engine
+        self._ask = ask
         self._names = {offset: name for name, offset in engine.spec.registers.items()}
         self._values = dict(identity_of(engine))
+        self._told = {engine.spec.registers[name] for name in _telling(engine)}
         self._begun: Begun | None = None
+        self._rivals: list[Begun] = []
+        self._seen: list[Seen] = []
         self._left: list[Access] = []
         self._waits = 0
         self._results: Mapping[int, bytes] = {}
         self._since: int | None = None
         self._ended: int | None = None
 
-    def begin(self, begun: Begun) -> None:
-        """The host turns to an operator."""
-        self._begun, self._since, self._ended = begun, None, None
-        self._left = list(_words((*begun.script.run, *begun.script.finish)))
+    def begin(self, begun: Begun, *rivals: Begun) -> None:
+        """The host turns to an operator, or to one of its rivals."""
+        self._rivals, self._seen = list(rivals), []
+        self._since = self._ended = None
+        self._follow_script(begun)
+
+    def _follow_script(self, begun: Begun) -> None:
+        """Take an operator's script up where the host is."""
+        self._begun = begun
+        self._left = list(_words(begun.script))[len(self._seen) :]
         self._left.reverse()
         self._waits = sum(access.verb is Verb.WAIT for access in self._left)
-
-    @property
-    def idle(self) -> bool:
-        """Whether the driver has done all of what was begun."""
-        return not self._left
 
     def finish(self, now: int, error: int = 0, address: int = 0) -> None:
         """End what runs; nobody hears of an error before the last wait times out."""
@@ -74,6 +89,8 @@ class ProgramRegisters:
         name = self._names.get(offset)
         if name is None:
             raise BusFault(offset, decode=False)
+        if offset not in self._told:
+            self._turn()
         if self._left and self._left[-1].offset == offset:
             access = self._left[-1]
             if access.verb is Verb.WAIT:
@@ -87,47 +104,82 @@ class ProgramRegisters:
         name = self._names.get(offset)
         if name is None or name in self._engine.spec.program.identity:  # type: ignore[union-attr]
             raise BusFault(offset, decode=False)
+        self._turn()
         if self._left:
             self._follow(offset, value, now)
         self._values[name] = value
+
+    def _turn(self) -> None:
+        """Find out what the host turns to, if it has done all of what was begun."""
+        if not self._left and self._ask:
+            self.begin(*self._ask())
 
     def _follow(self, offset: int, value: int, now: int) -> None:
         """Go on in the script with a write.
 
         Raises:
-            BusFault: the script has another access here.
+            BusFault: neither this script nor a rival's has such an access here.
         """
-        access = self._left.pop()
-        wanted = access.value
-        if access.verb is Verb.PUSH and self._begun:
-            data = self._begun.read(access.address, access.size)
-            wanted = int.from_bytes(data.ljust(WORD_BYTES, b"\0"), "little")
-        if access.verb not in (Verb.WRITE, Verb.PUSH) or (offset, value) != (access.offset, wanted):
+        seen = Verb.WRITE, offset, value
+        agrees = _as_seen(self._left.pop(), self._begun) == seen
+        self._seen.append(seen)
+        if not agrees and not self._takes_rival():
             self._left = []
             raise BusFault(offset, decode=False)
         self._start(now)
+
+    def _takes_rival(self) -> bool:
+        """Go on with the first rival that agrees with what was seen, if one does."""
+        while self._rivals:
+            rival = self._rivals.pop(0)
+            if self._agrees(rival):
+                self._follow_script(rival)
+                return True
+        return False
+
+    def _agrees(self, begun: Begun) -> bool:
+        """Say whether an operator's script begins with all that was seen."""
+        accesses = islice(_words(begun.script), len(self._seen))
+        return [_as_seen(access, begun) for access in accesses] == self._seen
+
+    def _pop_seen(self) -> Access:
+        access = self._left.pop()
+        self._seen.append(_as_seen(access, self._begun))
+        return access
 
     def _start(self, now: int) -> None:
         """Compute before the device is waited for, or asked for what it made."""
         if self._since is None:
             self._since = now
         ready = not self._left or self._left[-1].verb in (Verb.WAIT, Verb.POP)
-        if ready and self._ended is None and self._begun:
+        if ready and self._ended is None and self._begun and not self._undecided():
             self._results, cycles = self._begun.run(now)
             self._ended = self._since + cycles
+
+    def _undecided(self) -> bool:
+        """Say whether a write is still to come that may tell an operator from a rival."""
+        self._rivals = [each for each in self._rivals if self._agrees(each)]
+        return bool(self._rivals) and any(a.verb in (Verb.WRITE, Verb.PUSH) for a in self._before())
+
+    def _before(self) -> Iterator[Access]:
+        """Yield the accesses that are left before the last wait and what is popped."""
+        for access in reversed(self._left):
+            if access.verb is Verb.POP or (access.verb is Verb.WAIT and self._waits == 1):
+                return
+            yield access
 
     def _waited(self, access: Access, now: int) -> int:
         self._start(now)
         done = self._waits > 1 or self._ended is None or now >= self._ended
         if done:
-            self._left.pop()
+            self._pop_seen()
             self._waits -= 1
             return access.equals
         return ~access.equals & access.mask
 
     def _popped(self, now: int) -> int:
         self._start(now)
-        access = self._left.pop()
+        access = self._pop_seen()
         for begin, data in self._results.items():
             if begin <= access.address < begin + len(data):
                 at = access.address - begin
@@ -135,9 +187,24 @@ class ProgramRegisters:
         raise BusFault(access.offset, decode=False)
 
 
-def _words(accesses: tuple[Access, ...]) -> Iterator[Access]:
-    """Yield the accesses, those of windows word by word."""
-    for access in accesses:
+def _telling(engine: Engine) -> Iterator[str]:
+    """Yield the registers that are read whether an operator runs or not."""
+    if program := engine.spec.program:
+        yield from program.identity
+        yield from (each.register for each in program.failures)
+
+
+def _as_seen(access: Access, begun: Begun | None) -> Seen:
+    """Return what the device sees of an access."""
+    if access.verb is Verb.PUSH and begun:
+        data = begun.read(access.address, access.size)
+        return Verb.WRITE, access.offset, int.from_bytes(data.ljust(WORD_BYTES, b"\0"), "little")
+    return access.verb, access.offset, access.value
+
+
+def _words(script: Script) -> Iterator[Access]:
+    """Yield the accesses of a script, those of windows word by word."""
+    for access in (*script.run, *script.finish):
         if access.verb not in (Verb.PUSH, Verb.POP):
             yield access
             continue

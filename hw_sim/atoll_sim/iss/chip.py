@@ -2,24 +2,27 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from atoll.ir.tir import Step
+from atoll.pipeline import Compiled
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
+from atoll_sim.engines.calls import unplayed
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
 from atoll_sim.engines.player import joined_of
-from atoll_sim.engines.program_registers import ProgramRegisters
+from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.devices import Console, Device, Guard, Mailbox
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
-from atoll_sim.iss.programs import begun_of, run_by_program
+from atoll_sim.iss.programs import begun_of, programs_of, run_by_program
 from atoll_sim.protocol.records import AccessKind, EventKind
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.trace.simulation import Stop
@@ -125,7 +128,7 @@ class IssChip:
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._counted()
         self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
-        self._programs = {e.name: ProgramRegisters(e) for e in soc.engines if e.spec.program}
+        self._programs = {e.name: self._program(e) for e in soc.engines if e.spec.program}
         lists = {
             each.name: list_registers(each, self._run_list)
             for each in soc.engines
@@ -227,11 +230,30 @@ class IssChip:
     def _turned_to(self, trace: Trace) -> None:
         """Tell an accelerator with a program which operator the host turns to."""
         models = self._played.models
-        if trace.event == TraceEvent.OPERATOR_BEGIN and models and self._programs:
+        if trace.event == TraceEvent.OPERATOR_BEGIN and self._bench.asked and self._programs:
             compiled = models[(self._bench.asked - 1) % len(models)]
             if found := run_by_program(compiled, trace.operator):
-                begun = begun_of(found, compiled, self._played, self._model.peek, self._run_list)
-                self._programs[found[0].name].begin(begun)
+                self._programs[found[0].name].begin(self._begun(*found, compiled))
+
+    def _program(self, engine: Engine) -> ProgramRegisters:
+        """Return the registers of an accelerator with a program.
+
+        A linked image that asks for no samples need not tell which operator it turns to.
+        """
+        if self._bench.work.samples:
+            return ProgramRegisters(engine)
+        return ProgramRegisters(engine, partial(self._turns, engine))
+
+    def _turns(self, engine: Engine) -> Sequence[Begun]:
+        """Return what the host may turn an accelerator to."""
+        if not self._played.models:
+            raise unplayed(engine)
+        found = programs_of(self._played.models, engine)
+        return [self._begun(engine, step, compiled) for compiled, step in found]
+
+    def _begun(self, engine: Engine, step: Step, compiled: Compiled) -> Begun:
+        found, peek = (engine, step), self._model.peek
+        return begun_of(found, compiled, self._played, peek, self._run_list)
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
         """Run a list, and those that the engine goes on with; return how they ended, and when."""

@@ -7,10 +7,13 @@ from atoll.ir.tir import EngineAction
 from atoll.pipeline import Compiled, placed_graph
 from atoll.place.costs import busy_cycles
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll_sim.engines.calls import unplayed
+from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of
-from atoll_sim.host.memory import HostMemory
+from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.host.native import Accelerators, ModelAccelerators, joined
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
+from atoll_sim.trace.simulation import Touched
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,29 @@ class Engines:
     accelerators: Accelerators
     cycles_of: Callable[[Engine, int], int]
     models: Sequence[Compiled] = ()
+
+
+class _Absent:
+    """Engines that nobody plays."""
+
+    def run(self, npu: Engine, address: int, count: int) -> Outcome:
+        """Refuse to run a list, with E179."""
+        raise unplayed(npu)
+
+    def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
+        """Refuse likewise."""
+        raise unplayed(npu)
+
+    def recent(self) -> tuple[Accessed, ...]:
+        """Return nothing."""
+        return ()
+
+    def take_touched(self) -> tuple[Touched, ...]:
+        """Return nothing."""
+        return ()
+
+
+ABSENT = Engines(_Absent(), lambda _engine, _address: 1)
 
 
 def modelled(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = ()) -> Engines:

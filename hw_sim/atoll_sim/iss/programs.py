@@ -1,6 +1,6 @@
 """The operators that the host has accelerators run by programs, as an ISS needs them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from atoll.ir.tir import EngineAction, Step
 from atoll.pipeline import Compiled
@@ -22,6 +22,14 @@ def run_by_program(compiled: Compiled, number: int) -> tuple[Engine, Step] | Non
             assert isinstance(engine, Engine)
             return (engine, step) if engine.spec.program else None
     return None
+
+
+def programs_of(models: Iterable[Compiled], engine: Engine) -> Iterator[tuple[Compiled, Step]]:
+    """Yield the operators that an accelerator with a program may be turned to."""
+    for compiled in models:
+        for step in compiled.module.entry.steps:
+            if isinstance(step.action, EngineAction) and step.action.device == engine.name:
+                yield compiled, step
 
 
 def begun_of(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -11,13 +11,15 @@ from pathlib import Path
 from atoll.bsp.cores import image_cores
 from atoll.children import LIMIT_VARIABLE, time_limit
 from atoll.errors import SimulationError, UsageError
+from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
-from atoll_sim.iss.engines import Engines, measured, modelled
+from atoll_sim.iss.engines import Engines, measured
+from atoll_sim.iss.engines import modelled as software
 from atoll_sim.iss.supported import check_chip
 from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import executable_spans, write_image
@@ -61,28 +63,43 @@ class IssSession:
 
 
 def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
-    rtl = work.engines_in_rtl
-    soc = work.models[0].soc
+    soc, rtl = work.models[0].soc, work.engines_in_rtl
     request = requests_for(work.models, work.elves, work.samples, Path(), folder, beats=rtl)
-    executable = (
-        build_model(soc, external_host=True, stand_ins=work.modelled, progress=work.progress)
-        if rtl
-        else None
-    )
-
-    def engines(memory: HostMemory) -> Engines:
-        if executable is None:
-            return modelled(soc, memory, work.models)
-        accelerators = RtlAccelerators(
-            soc, memory, executable, folder / "accelerators", work.models
-        )
-        names = frozenset(engine.name for engine in soc.engines) - work.modelled
-        started = ends.enter_context(accelerators)
-        return measured(started, names, soc, memory, work.models)
-
+    engines = ends.enter_context(playing(soc, work.models, work.modelled, folder, work.progress))
     runs = len(request.samples)
     work.progress(f"running {runs} sample{'s' if runs != 1 else ''} on the simulated cores")
     return simulate(request, engines, progress=work.progress)
+
+
+@contextmanager
+def playing(
+    soc: ResolvedSoc,
+    models: Sequence[Compiled],
+    modelled: frozenset[str],
+    folder: Path,
+    progress: Progress,
+) -> Iterator[Callable[[HostMemory], Engines]]:
+    """Yield what makes the engines of a run: RTL, which is built, but for those of `modelled`.
+
+    Args:
+        soc: the chip.
+        models: the networks that its firmware runs, as far as they are known.
+        modelled: the engines that software models play.
+        folder: of the run.
+        progress: told what goes on.
+    """
+    names = frozenset(engine.name for engine in soc.engines) - modelled
+    if not names:
+        yield lambda memory: software(soc, memory, models)
+        return
+    executable = build_model(soc, external_host=True, stand_ins=modelled, progress=progress)
+    with ExitStack() as ends:
+
+        def engines(memory: HostMemory) -> Engines:
+            rtl = RtlAccelerators(soc, memory, executable, folder / "accelerators", models)
+            return measured(ends.enter_context(rtl), names, soc, memory, models)
+
+        yield engines
 
 
 def simulate(

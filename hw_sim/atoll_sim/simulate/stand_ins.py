@@ -8,6 +8,7 @@ import socket
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from threading import Thread
 
@@ -18,7 +19,7 @@ from atoll.place.costs import busy_cycles
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes, plan_chip
-from atoll_sim.engines.calls import model_of, run_model, teach
+from atoll_sim.engines.calls import model_of, run_model, teach, unplayed
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import BusFault, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
@@ -84,14 +85,23 @@ class StandIns:
         error: what went wrong in an accelerator's own code.
     """
 
-    def __init__(self, soc: ResolvedSoc, models: Sequence[Compiled], names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        soc: ResolvedSoc,
+        models: Sequence[Compiled],
+        names: frozenset[str],
+        *,
+        absent: bool = False,
+    ) -> None:
         """Prepare.
 
         Args:
             soc: the chip.
             models: the networks that run in turn.
             names: the accelerators.
+            absent: whoever uses one of them gets E179.
         """
+        self._absent = absent
         self.soc = soc
         self.error: AtollError | None = None
         self._models = models
@@ -100,7 +110,7 @@ class StandIns:
         numbers = {master.name: master.index for master in plan_chip(soc).masters}
         self._engines = {numbers[engine.name]: engine for engine in engines}
         self._registers: Mapping[str, EngineRegisters | ProgramRegisters] = {
-            engine.name: ProgramRegisters(engine)
+            engine.name: ProgramRegisters(engine, partial(self._turn, engine))
             if engine.spec.program
             else list_registers(engine, self._run_list)
             for engine in engines
@@ -174,8 +184,6 @@ class StandIns:
         self._started = None
         failed = 0
         try:
-            if isinstance(registers, ProgramRegisters) and registers.idle:
-                self._begin_next(engine, registers, offset, write)
             if write:
                 registers.write(offset, value, self.soc.host, now)
             else:
@@ -192,6 +200,8 @@ class StandIns:
         self._ours.sendall(_ANSWER.pack(ANSWER, *head) + packed + data)
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
+        if self._absent:
+            raise unplayed(engine)
         moved = _Moved(self, engine)
         found = self._lists.get((engine.name, address))
         if model := self._own.get(engine.name):
@@ -220,18 +230,11 @@ class StandIns:
                 if isinstance(step.action, EngineAction) and step.action.device == engine.name:
                     yield compiled, step
 
-    def _begin_next(
-        self, engine: Engine, registers: ProgramRegisters, offset: int, write: int
-    ) -> None:
-        """Turn to the next operator if the host does."""
-        identity = engine.spec.program.identity if engine.spec.program else {}
-        told = {engine.spec.registers[name] for name in identity}
-        failures = engine.spec.program.failures if engine.spec.program else ()
-        told |= {engine.spec.registers[each.register] for each in failures}
-        if not write and offset in told:
-            return
-        found = next(self._next[engine.name])
-        registers.begin(self._begun(engine, *found))
+    def _turn(self, engine: Engine) -> Sequence[Begun]:
+        """Return the operator that the host turns to next."""
+        if self._absent:
+            raise unplayed(engine)
+        return (self._begun(engine, *next(self._next[engine.name])),)
 
     def _begun(self, engine: Engine, compiled: Compiled, step: Step) -> Begun:
         assert isinstance(step.action, EngineAction)

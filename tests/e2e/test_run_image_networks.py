@@ -1,0 +1,79 @@
+"""Images with accelerators of one's own compute on simulated cores what the network computes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.e2e.test_board_packages import cmake
+from tests.refusal import refusal
+
+from atoll.cli import main
+
+pytest.importorskip("unicorn")
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DIGITS = str(EXAMPLES / "01_digits" / "digits_int8.tflite")
+OWN, PLOVER = EXAMPLES / "07_own_accelerator", EXAMPLES / "10_vector_engine"
+
+Capture = pytest.CaptureFixture[str]
+Made = Callable[..., tuple[list[str], str]]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Make a package and its image; return the words of `run-image`, and of the network."""
+
+    def make(example: Path, *options: str) -> tuple[list[str], str]:
+        monkeypatch.syspath_prepend(str(OWN))
+        own = example / "network.tflite"
+        chip, network = str(example / "chip.yaml"), str(own) if own.exists() else DIGITS
+        assert main(["bsp", chip, network, "-o", str(tmp_path / "bsp"), *options]) == 0
+        cmake(tmp_path / "bsp", "zig")
+        image = tmp_path / "bsp" / "build" / "zig" / "firmware.elf"
+        return ["run-image", chip, str(image), "--cpu", "iss"], network
+
+    return make
+
+
+def is_right(words: list[str], capsys: Capture) -> None:
+    capsys.readouterr()
+    status = main(words)
+    said = capsys.readouterr()
+    assert (status, "(WRONG)" in said.out) == (0, False), said.out + said.err
+    assert "(right)\n" in said.out
+
+
+def test_an_accelerator_with_a_program_is_right_or_refused(made: Made, capsys: Capture) -> None:
+    words, network = made(PLOVER)
+    known = [*words, "--network", network]
+    is_right([*known, "--accelerator", "model"], capsys)
+    assert "error[E177]: what 'vector' of 'with_plover'" in refusal(words, capsys)
+    said = refusal([*words, "--accelerator", "none"], capsys)
+    assert "error[E179]: the image uses 'npu'" in said
+    other = ["--place", "conv_2d_0=cpu", "--accelerator", "model"]
+    said = refusal([*known, *other], capsys)
+    assert said.startswith("error[E178]: the image has no commands of ")
+    said = refusal([*words, "--network", str(OWN / "network.tflite")], capsys)
+    assert said.startswith("error[E178]: the image has no commands of ")
+
+
+def test_an_accelerator_with_a_model_of_its_commands_is_right(made: Made, capsys: Capture) -> None:
+    words, network = made(OWN)
+    words += ["--accelerator", "joiner=model"]
+    is_right(words, capsys)
+    is_right([*words, "--network", network], capsys)
+
+
+@pytest.mark.parametrize("accelerator", ["rtl", "model"])
+@pytest.mark.parametrize("example", [OWN, PLOVER], ids=["tern", "plover"])
+@pytest.mark.parametrize("cpu", ["rtl", "iss"])
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_accelerators_in_rtl(
+    cpu: str, example: Path, accelerator: str, made: Made, capsys: Capture
+) -> None:
+    words, network = made(example)
+    words[-1] = cpu
+    is_right([*words, "--network", network, "--accelerator", accelerator], capsys)
+    if accelerator == "rtl" and (cpu == "rtl" or example == OWN):
+        is_right(words, capsys)
