@@ -150,7 +150,7 @@ class _Run:
     def _fail(self, message: str) -> NoReturn:
         raise ProgramError.all([ill_formed(f"function '{self._function.name}'", message)])
 
-    def _value(self, expr: Expr) -> int:
+    def _value(self, expr: Expr) -> int:  # noqa: C901 - a case for each kind
         match expr:
             case Const():
                 return expr.value
