@@ -159,9 +159,13 @@ def same_type(*positions: int) -> Rule:
 
 
 def same_quantization(op: Operator, graph: Graph) -> Iterator[Fault]:
-    """Require every input of a `QUANTIZED` type to be quantised as the outputs are."""
+    """Require every input of a `QUANTIZED` type to be quantised as the outputs are.
+
+    One of another type that states a scale must be so where the output states one too.
+    """
     for output, tensor in product(graph.results(op), graph.operands(op)):
-        if tensor is None or tensor.dtype not in QUANTIZED:
+        stated = tensor is not None and tensor.quantization and output.quantization
+        if tensor is None or not (tensor.dtype in QUANTIZED or stated):
             continue
         if tensor.quantization != output.quantization:
             message = f"is quantised differently from the output '{output.name}'"

@@ -202,6 +202,18 @@ def test_zero_points_of_several_scales_are_refused(
         load(tree.model(), tflite_builder, tmp_path)
 
 
+def test_a_zero_point_that_no_int8_has_is_refused(
+    tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    tree = Tree(tflite_builder)
+    x, data = tree.add((1, 4), **SCALE), np.ones((3, 4), np.int8)
+    weights = tree.add((3, 4), data=data, scales=(0.1,), zero_points=(300,))
+    result = tree.add((1, 3), **SCALE)
+    tree.apply("FULLY_CONNECTED", (x, weights), result, "FullyConnectedOptions")
+    with pytest.raises(ModelError, match="has a zero point outside -128 to 127"):
+        load(tree.model(), tflite_builder, tmp_path)
+
+
 @pytest.mark.parametrize("activation", range(4))
 @pytest.mark.parametrize("code", ["ADD", "SUB", "MUL"])
 def test_numbers_with_an_activation(

@@ -126,6 +126,42 @@ def test_operators_with_states(
         assert accepted(tflite_builder, changed, tmp_path / "model.tflite") is fits
 
 
+@pytest.mark.parametrize(
+    ("code", "scales", "fits"),
+    [
+        ("ADD", (0.5, 0.5, 0.5), True),
+        ("ADD", (0.5, 0.25, 0.5), False),
+        ("SUB", (0.5, 0.5, 0.25), False),
+        ("MUL", (0.5, 0.5, 0.5), False),
+        ("MUL", (1.0, 1.0, 1.0), True),
+        ("MUL", (), True),
+        ("RESHAPE", (0.5, 0.5), True),
+        ("RESHAPE", (0.5, 0.25), False),
+        ("CONCATENATION", (0.5, 0.5, 0.25), False),
+        ("MAXIMUM", (0.5, 0.25, 0.5), False),
+    ],
+)
+def test_scales_of_int32_that_kernels_do_not_heed(
+    code: str, scales: tuple[float, ...], fits: bool, tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    tree = Tree(tflite_builder)
+    count = 2 if code == "RESHAPE" else 3
+    grids = [{"scales": (each,), "zero_points": (0,)} for each in scales] or [{}] * count
+    *operands, result = (tree.add((4,), dtype="int32", **each) for each in grids)
+    if code == "CONCATENATION":
+        tree.tensors[result] = replace(tree.tensors[result], shape=(8,))
+    table = "" if code in ("RESHAPE", "MAXIMUM") else f"{code.capitalize()}Options"
+    tree.apply(code, tuple(operands), result, table)
+    model = replace(tree.model(), inputs=tuple(operands))
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tflite_builder.write(model))
+    if fits:
+        load_tflite(path)
+        return
+    with pytest.raises(ModelError, match=r"is quantised differently|has a scale or a zero point"):
+        load_tflite(path)
+
+
 def test_an_lstm_hands_out_its_hidden_state(tflite_builder: ModuleType, tmp_path: Path) -> None:
     model = recurrent(tflite_builder)
     op = next(op for op in model.operators if op.code == "UNIDIRECTIONAL_SEQUENCE_LSTM")

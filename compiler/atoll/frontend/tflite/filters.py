@@ -23,17 +23,13 @@ def with_symmetric_filters(model: FileModel) -> FileModel:
     Where a difference leaves 8 bits, it becomes the sum of two, and the input is there twice.
     TFLM heeds no zero points of several scales: such filters stay for the checks to refuse.
     """
-    making = _Making([*model.tensors], [*model.buffers], max_index(model))
+    last = max((op.index for op in model.operators), default=-1)
+    making = _Making([*model.tensors], [*model.buffers], last)
     operators = tuple(each for op in model.operators for each in making.operators(op))
     if len(making.tensors) == len(model.tensors):
         return model
     tensors, buffers = tuple(making.tensors), tuple(making.buffers)
     return replace(model, tensors=tensors, buffers=buffers, operators=operators)
-
-
-def max_index(model: FileModel) -> int:
-    """Return the greatest number of an operator."""
-    return max((op.index for op in model.operators), default=-1)
 
 
 class _Making:
@@ -87,16 +83,17 @@ class _Making:
         fits = len(self.buffers[weights.buffer].data) == prod(weights.shape)
         known = fits and min((*weights.shape, *source.shape), default=0) > 0
         whole = known and prod(source.shape) % weights.shape[1] == 0
-        return (
-            whole
-            and len(weights.scales) == len(weights.zero_points) == 1
-            and any(weights.zero_points)
-        )
+        if not whole or not len(weights.scales) == len(weights.zero_points) == 1:
+            return False
+        (zero,) = weights.zero_points
+        return zero != 0 and INT8_MIN <= zero <= INT8_MAX
 
     def _add(self, like: FileTensor, shape: tuple[int, ...], data: bytes) -> int:
         buffer, number = len(self.buffers), len(self.tensors)
         self.buffers.append(FileBuffer(data=memoryview(data), external=False))
-        self.tensors.append(replace(like, index=number, shape=shape, buffer=buffer))
+        place = like.number if like.number >= 0 else like.index
+        made = replace(like, index=number, number=place, shape=shape, buffer=buffer)
+        self.tensors.append(replace(made, variable=False, initial=None))
         return number
 
     def _next(self) -> int:

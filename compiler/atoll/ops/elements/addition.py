@@ -267,5 +267,5 @@ def _above_zero(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=graph.results(op)[0])
 
 
-ADD = Numbers(Add(), np.add, add, clamped=False)
-SUB = Numbers(Sub(), np.subtract, subtract)
+ADD = Numbers(Add(), np.add, add, clamped=False, sums=True)
+SUB = Numbers(Sub(), np.subtract, subtract, sums=True)

@@ -1,9 +1,10 @@
 """Arithmetic on int32, whose values stand for themselves: sums and products wrap around."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from atoll.errors import Fault
 from atoll.ir.expressions import clamp
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered
@@ -37,6 +38,7 @@ class Numbers(Elementwise):
         operation: Callable[[Expr, Expr], Expr],
         *,
         clamped: bool = True,
+        sums: bool = False,
         types: tuple[str, ...] = ("int8", "int16", "int32"),
         cycles: int = NUMBERS_CYCLES,
     ) -> None:
@@ -47,11 +49,13 @@ class Numbers(Elementwise):
             function: makes numbers of two arrays.
             operation: makes the same of two expressions.
             clamped: numbers are clamped by an activation, which TFLM leaves out of an ADD.
+            sums: numbers of one scale make numbers of that scale.
             types: of operands.
             cycles: of a core for each number.
         """
         self.tflite, self.rates = quantised.tflite, quantised.rates  # type: ignore[misc]
-        self._quantised, self._clamped, self._types = quantised, clamped, types
+        self._quantised, self._types = quantised, types
+        self._clamped, self._sums = clamped, sums
         self._function, self._operation, self._cycles = function, operation, cycles
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -66,6 +70,8 @@ class Numbers(Elementwise):
         checks.apply(rules, op, graph)
         if not of_numbers(op, graph):
             self._quantised.check(op, graph)
+        else:
+            checks.apply((self._plain,), op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -98,6 +104,20 @@ class Numbers(Elementwise):
             return clamp(self._operation(*values), *self._limits(op))
 
         return lowered(op, graph, lambda builder: made)
+
+    def _plain(self, op: Operator, graph: Graph) -> Iterator[Fault]:
+        """Require numbers that stand for themselves, as TFLM takes them, whatever scale they have.
+
+        Sums and differences may have one scale and a zero point of 0.
+        """
+        tensors = [t for t in (*graph.operands(op), *graph.results(op)) if t is not None]
+        stated = [(t, t.quantization) for t in tensors if t.quantization is not None]
+        grids = {(grid.scales, grid.zero_points) for _, grid in stated}
+        alike = len(grids) == 1 and self._sums and self._limits(op)[1] == INT32_MAX
+        wrong = any(any(points) or not (alike or set(scales) == {1.0}) for scales, points in grids)
+        if wrong:
+            message = "has a scale or a zero point, which TFLM does not heed of int32 here"
+            yield checks.fault(op, message, tensor=stated[0][0])
 
     def _limits(self, op: Operator) -> tuple[int, int]:
         chosen = op.attributes.get("activation", "none") if self._clamped else "none"
