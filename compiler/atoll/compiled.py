@@ -19,6 +19,7 @@ from atoll.place.basis import basis_of
 from atoll.place.costs import Spent, spent_by
 from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
+from atoll.place.slower import slower_than_elsewhere
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
@@ -145,6 +146,11 @@ def expected_length(compiled: Compiled) -> int:
     return timeline_of(compiled.module.entry.steps, cycles, compiled.soc).length
 
 
+def slower(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that a wish or a pin made many times slower."""
+    return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
+
+
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
@@ -158,6 +164,7 @@ def explanation(compiled: Compiled) -> Explanation:
         buffers=stories,
         decisions=decisions,
         cuts=cuts,
+        slower=slower(compiled),
         left_out=compiled.left_out,
         coverage=coverage_of(graph, cycles, soc),
         streaming=streaming_story(

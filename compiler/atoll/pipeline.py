@@ -12,6 +12,7 @@ from atoll.compiled import (
     expected_length,
     explanation,
     placed_graph,
+    slower,
     with_plan,
 )
 from atoll.errors import AtollError, PlacementError, PlanError
@@ -38,6 +39,7 @@ __all__ = [
     "expected",
     "explanation",
     "placed_graph",
+    "slower",
     "with_plan",
 ]
 

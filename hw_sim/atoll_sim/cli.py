@@ -116,6 +116,9 @@ def run(
     oracles = [oracle_of(model) for model in models] if oracle else ()
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
+    if asked_players:
+        asked_players.check(resolved)
+    cpu.session().check_chip(resolved)
     compiled = _planned(resolved, models, placement, asked_players)
     judged = _judged(compiled[0], dataset)
     batches = (judged.samples,) if judged else samples_of(compiled, inputs)
@@ -207,10 +210,7 @@ def _planned(
 ) -> tuple[Compiled, ...]:
     options = build_options(models, placement, accelerators=takes_part(players))
     with working("compiling and planning"):
-        compiled = compile_models(soc, models, options)
-    if players:
-        players.check(soc)
-    return compiled
+        return compile_models(soc, models, options)
 
 
 def _judged(compiled: Compiled, dataset: Path | None) -> Judged | None:

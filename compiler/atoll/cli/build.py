@@ -17,7 +17,7 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log, log_room
-from atoll.cli.requests import build_options, require_toolchain
+from atoll.cli.requests import build_options, log_slower, require_toolchain
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import UsageError
@@ -93,6 +93,7 @@ def build_command(
             progress("building the firmware")
             tree = build(compiled, output, toolchain=toolchain, emit=emit)
             data, summary = tree_json(tree, compiled), tree.firmware.summary()
+    log_slower(compiled)
     if machine:
         print(json_text(data), end="")
     else:

@@ -19,7 +19,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.output import log
 from atoll.cli.plan_output import Found, Planned
-from atoll.cli.requests import build_options
+from atoll.cli.requests import build_options, log_slower
 from atoll.cli.working import working
 from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
@@ -176,7 +176,9 @@ def plan(
         ]
         with working("compiling and planning"):
             chip = load_soc(soc, overrides or ())
-            found = Found.of(chip, compile_models(chip, models, options))
+            compiled = compile_models(chip, models, options)
+        log_slower(compiled)
+        found = Found.of(chip, compiled)
     if show.figure:
         write_text(show.figure, found.figure())
         log(f"wrote {show.figure}")

@@ -6,11 +6,20 @@ from typing import Literal
 
 from atoll.bsp.toolchain import find_toolchain
 from atoll.cli.options import PlacementOptions
+from atoll.cli.output import log, log_room
+from atoll.columns import wrapped
 from atoll.description.build_networks import Wishes, network_requests
 from atoll.networks import Known, Word, network_of, parts_of
-from atoll.pipeline import BuildOptions
+from atoll.pipeline import BuildOptions, Compiled, slower
 from atoll.resolve.soc import ResolvedSoc
 from atoll.several_models import names_of
+
+
+def log_slower(models: Sequence[Compiled]) -> None:
+    """Print a note about each operator that a wish or a pin made many times slower."""
+    for model in models:
+        for each in slower(model):
+            log(wrapped(f"note: {each}", log_room()))
 
 
 def build_options(

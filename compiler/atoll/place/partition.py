@@ -40,6 +40,7 @@ class Decision:
         basis: what the figures in `reason` and `rejected` rest on.
         turns_to: the device that would be chosen if each core whose cycles rest on another one
             were `FASTER` times as fast; "" if it is the same.
+        pinned: devices that nothing but pins kept it off.
     """
 
     operator: str
@@ -49,6 +50,7 @@ class Decision:
     asked: bool = False
     basis: str = MEASURED
     turns_to: str = ""
+    pinned: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         others = "".join(f"; not {device}: {why}" for device, why in self.rejected)
@@ -159,7 +161,8 @@ class _Chooser:
             return self._off_cores(op, able, rejected)
         able.append(self._core(op, rejected))
         if len(able) == 1:
-            return self._decision(op, able[0], self._default_reason(rejected, pinned), rejected)
+            reason = self._default_reason(rejected, pinned)
+            return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
         dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
@@ -171,7 +174,8 @@ class _Chooser:
         if turns:
             reason += f"; '{turns}' if unmeasured cores are {FASTER} times faster than that"
         decision = self._decision(op, best, reason, rejected | dearer)
-        return replace(decision, basis=basis_of(self._soc, costs), turns_to=turns)
+        basis = basis_of(self._soc, costs)
+        return replace(decision, basis=basis, turns_to=turns, pinned=tuple(pinned))
 
     def _best(self, able: Sequence[Device], totals: Mapping[str, int]) -> tuple[Device, Device]:
         """Return the cheapest device by itself, and the one that is after what lists save."""

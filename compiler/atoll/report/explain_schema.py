@@ -39,6 +39,7 @@ EXPLAINED = object_of(
         )
     ),
     left_out=named(TEXT),
+    notes=each(TEXT),
     cuts=each(
         object_of(
             **dict.fromkeys(("first", "last"), TEXT),

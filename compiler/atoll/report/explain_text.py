@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from atoll.columns import wrapped
 from atoll.place.basis import marked
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
@@ -28,6 +29,7 @@ class Explanation:
     streaming: StreamingStory | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     coverage: tuple[Share, ...] = ()
+    slower: tuple[str, ...] = ()
 
     def operators_text(self, columns: int | None = None) -> str:
         """Return what each device does, as tables of at most so many columns."""
@@ -47,7 +49,10 @@ class Explanation:
             tables = (story_table(self.buffers), decision_table(self.decisions))
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (stream_table(self.streaming),) if self.streaming else ()
-            return as_text((*tables, *self._left_out, *cuts, *streams), columns)
+            told = as_text((*tables, *self._left_out, *cuts, *streams), columns)
+            return told + "".join(
+                f"\n{wrapped(f'note: {each}', columns)}\n" for each in self.slower
+            )
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
@@ -68,6 +73,7 @@ class Explanation:
             "operators": decisions_json(decisions),
             "coverage": coverage_json(self.coverage),
             "left_out": dict(self.left_out),
+            "notes": list(self.slower),
             "cuts": [cut.as_json() for cut in self.cuts],
             "streaming": self.streaming.as_json() if self.streaming else None,
         }

@@ -52,7 +52,7 @@ _SUMMARY: Mapping[str, Shape] = {
     "views": each(object_of(what=TEXT, device=TEXT, first_address=COUNT, last_address=COUNT)),
     "pools": each(_POOL),
 }
-CHECK = object_of(**_SUMMARY, not_checked=each(TEXT))
+CHECK = object_of(**_SUMMARY, notes=each(TEXT), not_checked=each(TEXT))
 
 _SPEED = object_of(
     pool=TEXT,

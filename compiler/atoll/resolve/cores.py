@@ -17,6 +17,11 @@ from atoll.resolve.specs import ProtectionUnit
 MAINTAINED = {"armv": "scb", "rv32": "zicbom", "rv64": "zicbom"}
 """How the data cache of a core is maintained, by the begin of its instruction set."""
 
+_OF_ITS_FILE = "; or let the core's file say 'cache'"
+
+WITHOUT_ZICBOM = ("picorv32", "vexriscv")
+"""Interrupt controllers of cores that have no instructions to maintain a data cache."""
+
 
 def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
     """Note an instruction set or a mailbox that a core cannot have."""
@@ -50,9 +55,10 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
     if core and cpu.cache is not None and not _is_maintained(core, cpu):
         draft.faults.add(
             "E107",
-            f"core '{core.core}' of '{name}' says no way to maintain a data cache with '{cpu.isa}'",
+            f"core '{core.core}' of '{name}' has no way to maintain a data cache with '{cpu.isa}'",
             at=draft.where.at("devices", name, "cache"),
-            remedy=f"remove 'devices.{name}.cache'; or let the core's file say 'cache'",
+            remedy=f"remove 'devices.{name}.cache'"
+            + ("" if core.interrupts.controller in WITHOUT_ZICBOM else _OF_ITS_FILE),
         )
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(
@@ -64,6 +70,8 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
 
 
 def _is_maintained(core: Core, cpu: Cpu) -> bool:
+    if core.interrupts.controller in WITHOUT_ZICBOM:
+        return False
     return core.cache is not None and core.cache == MAINTAINED.get(cpu.isa[:4])
 
 

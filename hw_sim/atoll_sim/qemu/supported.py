@@ -61,15 +61,15 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             at=host.at,
             remedy="use --cpu rtl or --cpu iss",
         )
-    for device in soc.devices:
-        if device.name != soc.host and not isinstance(device, Master):
-            yield Fault(
-                code="E103",
-                message=f"no machine of QEMU has '{device.name}': it runs one core alone",
-                at=device.at,
-                remedy="use --cpu rtl or --cpu iss, or a chip of one core",
-            )
-    if len(soc.devices) == 1 and not soc.qemu_machine:
+    others = [d for d in soc.devices if d.name != soc.host and not isinstance(d, Master)]
+    for device in others:
+        yield Fault(
+            code="E103",
+            message=f"no machine of QEMU has '{device.name}': it runs one core alone",
+            at=device.at,
+            remedy="use --cpu rtl or --cpu iss, or a chip of one core",
+        )
+    if not others and not soc.qemu_machine:
         example = "mps2-an385" if program == PROGRAMS[0] else "virt"
         yield Fault(
             code="E103",

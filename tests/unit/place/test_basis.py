@@ -71,3 +71,15 @@ def test_explain_says_when_a_faster_core_would_get_an_operator(
     assert (first["device"], first["turns_to"]) == ("npu", turns_to)
     sentence = "; 'cpu' if unmeasured cores are 10 times faster than that"
     assert first["reason"].endswith(sentence) == (turns_to is not None)
+
+
+def test_a_pin_that_makes_an_operator_many_times_slower_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pin = ("--pin", "image=private")
+    note = "conv_2d_0 takes 223 times as long on 'cpu' as on 'npu': "
+    assert main(["plan", "lagoon", DIGITS]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["plan", "lagoon", DIGITS, *pin]) == 0
+    assert note in capsys.readouterr().err.replace("\n  ", " ")
+    assert any(note in each for each in told(capsys, "estimate", "lagoon", DIGITS, *pin)["notes"])  # type: ignore[attr-defined]

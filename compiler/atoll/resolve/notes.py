@@ -1,0 +1,44 @@
+"""What is no fault of a chip, and yet perhaps not what was meant."""
+
+from collections.abc import Iterator
+
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+SLOW = 10_000
+"""Hertz below which a clock is more likely a number without its unit."""
+
+
+def notes_of(soc: ResolvedSoc) -> tuple[str, ...]:
+    """Return sentences for whoever described the chip."""
+    return (*_unused(soc), *_silent(soc), *_slow(soc))
+
+
+def _unused(soc: ResolvedSoc) -> Iterator[str]:
+    regions = [pool.region for pool in soc.pools]
+    for core in soc.cpus:
+        regions += (core.code, core.data, *core.stacks)
+    used = {region.memory for region in regions}
+    if idle := [f"'{each.name}'" for each in soc.memories if each.name not in used]:
+        yield (
+            f"nothing is planned or linked into {', '.join(idle)}: no pool and no region of a core "
+            "names them as its memory"
+        )
+
+
+def _silent(soc: ResolvedSoc) -> Iterator[str]:
+    for core in soc.cpus:
+        if core.name != soc.host and core.mailbox is None:
+            yield (
+                f"core '{core.name}' has no mailbox: it gets no image and runs no operators; "
+                f"'mailbox' and 'irq' under 'devices.{core.name}' let the host drive it"
+            )
+
+
+def _slow(soc: ResolvedSoc) -> Iterator[str]:
+    for device in soc.devices:
+        if device.clock < SLOW:
+            kind = "core" if isinstance(device, Cpu) else "device"
+            yield (
+                f"the clock of {kind} '{device.name}' is {device.clock} Hz; a number "
+                f"without a unit is hertz: write 'clock: {device.clock} MHz', for example"
+            )

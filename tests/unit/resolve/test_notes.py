@@ -1,0 +1,82 @@
+"""`atoll check` notes what is no fault and perhaps not meant."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from atoll.cli import main
+from atoll.errors import AtollError, SimulationError
+from atoll.resolve import load_soc
+from atoll.resolve.notes import notes_of
+from atoll_sim.qemu.supported import check_chip
+
+DIGITS = str(Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite")
+CHIP = """extends: lagoon
+soc: own
+devices:
+  cpu: {clock: 100}
+  npu: {clock: 5 kHz}
+  spare: {kind: cpu, isa: rv32im, stack: {memory: extra, size: 4 KiB}}
+memories:
+  extra: {origin: 0x3000_0000, size: 64 KiB, kind: ram}
+  idle: {origin: 0x3100_0000, size: 64 KiB, kind: ram}
+  more: {origin: 0x3200_0000, size: 64 KiB, kind: ram}
+pools:
+  weights: {others: none}
+  shared: {others: none}
+  private: {others: none}
+"""
+
+
+def test_notes_name_what_nothing_uses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(CHIP)
+    assert main(["check", str(chip), "--json"]) == 0
+    memory, core, clock, _ = json.loads(capsys.readouterr().out)["notes"]
+    assert memory.startswith("nothing is planned or linked into 'idle', 'more': no pool and no ")
+    assert core.startswith("core 'spare' has no mailbox: it gets no image and runs no operators")
+    assert "clock of core 'cpu' is 100 Hz" in clock
+    assert "write 'clock: 100 MHz'" in clock
+    assert main(["check", str(chip)]) == 0
+    assert capsys.readouterr().out.count("\nnote: ") == 4
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "twin", "quad"])
+def test_chips_that_ship_need_no_notes(chip: str) -> None:
+    assert notes_of(load_soc(chip)) == ()
+
+
+def test_qemu_is_refused_without_a_machine_although_there_is_a_master(tmp_path: Path) -> None:
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(
+        "extends: lagoon\nsoc: own\ndevices: {npu: null, radio: {kind: master}}\npools:\n"
+        + "".join(f"  {name}: {{others: none}}\n" for name in ("weights", "shared", "private"))
+    )
+    with pytest.raises(SimulationError, match="does not say which machine of QEMU it is"):
+        check_chip(load_soc(chip))
+
+
+def test_capabilities_are_checked_before_anything_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def compiled(*_: object) -> None:
+        raise AssertionError("it was compiled")
+
+    monkeypatch.setattr("atoll_sim.cli.compile_models", compiled)
+    bits = ["--set", "devices.cpu.core=ibex", "--set", "devices.cpu.isa=rv32imc_zba_zbb_zbs"]
+    for words, code in (([*bits, "--cpu", "iss"], "E102"), (["--cpu", "qemu"], "E103")):
+        assert main(["run", "lagoon", DIGITS, *words]) == 1
+        assert f"error[{code}]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("controller", ["picorv32", "vexriscv"])
+def test_a_core_without_zicbom_has_no_data_cache(controller: str, tmp_path: Path) -> None:
+    (tmp_path / "core.yaml").write_text(
+        "core: mine\nversion: 1\nisas: [rv32imc]\nstartup: picorv32.S\ncache: zicbom\n"
+        f"interrupts: {{first: 3, last: 31, bus_error: 2, controller: {controller}}}\n"
+        "reset: {offset: 0, alignment: 4}\nbus_errors: traps\n"
+    )
+    words = (f"devices.cpu.core={tmp_path}/core.yaml", "devices.cpu.cache.line=32")
+    with pytest.raises(AtollError, match="'mine' of 'cpu' has no way to maintain a data cache"):
+        load_soc("lagoon", words)
