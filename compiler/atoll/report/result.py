@@ -221,6 +221,7 @@ class RunReport:
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
         host_clock: hertz; all cycles are the host's.
+        not_modelled: what the cores would have done and the simulation of them does not.
     """
 
     soc: str
@@ -241,6 +242,7 @@ class RunReport:
     wall: Mapping[str, float]
     notes: tuple[str, ...] = ()
     host_clock: int
+    not_modelled: tuple[str, ...] = ()
 
     @property
     def bit_exact(self) -> bool:
@@ -283,6 +285,7 @@ class RunReport:
             "cycles": self._cycles_json(),
             "wall_seconds": {part: round(seconds, 3) for part, seconds in self.wall.items()},
             "notes": list(self.notes),
+            "not_modelled": list(self.not_modelled),
         }
 
     def _cycles_json(self) -> dict[str, Any]:
