@@ -13,6 +13,11 @@ from atoll_sim.iss.run import simulate
 from atoll_sim.trace.simulation import SimResult
 
 
+def script_of(begin: int) -> str:
+    """Return a linker script of a program that begins at an address; its tables are aligned."""
+    return f"SECTIONS {{ . = {begin}; .text : {{ *(.text*) }} .table : {{ *(.table) }} }}"
+
+
 def run_program(
     folder: Path,
     core: str,
@@ -31,6 +36,5 @@ def run_program(
     source = folder / "test.S"
     source.write_text(text)
     reset = core_as_it_sees(soc, soc.host_cpu).reset_address
-    script = f"SECTIONS {{ . = {reset}; .text : {{ *(.text*) }} }}"
-    elf = linked(source, script, folder, instruction_set(written_for or isa))
+    elf = linked(source, script_of(reset), folder, instruction_set(written_for or isa))
     return simulate(request(soc, elf, **changes), lambda memory: modelled(soc, memory))

@@ -21,6 +21,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll.several_models import compile_models
 from atoll.shown import json_text
+from atoll_sim.iss.rules import not_modelled
 from atoll_sim.linked_networks import check_networks
 from atoll_sim.players import AcceleratorOption, players_of
 from atoll_sim.session import AcceleratorKind, CpuKind, Players
@@ -107,6 +108,8 @@ def run_image(
     else:
         print(result.text, end="" if result.text.endswith("\n") else "\n")
         log(wrapped(_ended(result), log_room()))
+        if left_out := _not_modelled(resolved, cpu):
+            log(wrapped(f"not modelled: {'; '.join(left_out)}", log_room()))
     if result.stop is not Stop.EXIT or result.exit_status:
         raise typer.Exit(1)
 
@@ -205,4 +208,9 @@ def _as_data(soc: ResolvedSoc, cpu: CpuKind, result: SimResult) -> object:
         "cycles": result.cycles,
         "seconds": round(result.wall_seconds, 3),
         "text": result.text,
+        "not_modelled": list(_not_modelled(soc, cpu)),
     }
+
+
+def _not_modelled(soc: ResolvedSoc, cpu: CpuKind) -> tuple[str, ...]:
+    return not_modelled(soc) if cpu is CpuKind.ISS else ()

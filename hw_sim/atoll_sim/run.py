@@ -24,6 +24,7 @@ from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured
 from atoll_sim.inputs.build_folder import Image
+from atoll_sim.iss.rules import not_modelled
 from atoll_sim.session import AcceleratorKind, CpuKind, Players, Work
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
@@ -218,6 +219,7 @@ def judge(
         },
         notes=(*unmeasured(stacks), *_notes(compiled, result, samples)),
         host_clock=compiled.soc.host_cpu.clock,
+        not_modelled=not_modelled(compiled.soc) if setup.cpu is CpuKind.ISS else (),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 

@@ -163,6 +163,13 @@ class Core(Described):
         "traps.",
         examples=["traps"],
     )
+    misaligned: Literal["works", "traps"] | None = Field(
+        default=None,
+        description="What a load or store does whose address is no multiple of its size: it works, "
+        "or the core traps. Of a Cortex-M, those of single values; several at once trap always. An "
+        "instruction-set simulator lets it work where this is not said, and reports so.",
+        examples=["traps"],
+    )
     cycles: dict[CycleClass, Cycles] = Field(
         default={},
         description="Cycles that an instruction of each class takes on an instruction-set "

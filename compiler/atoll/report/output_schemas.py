@@ -185,6 +185,7 @@ _REPORT: Mapping[str, Shape] = dict(
     cycles=_CYCLES,
     wall_seconds=named(SECONDS),
     notes=each(TEXT),
+    not_modelled=each(TEXT),
 )
 RUN = one_or_more(object_of(**_REPORT, dataset=maybe(ACCURACY)))
 
@@ -298,6 +299,7 @@ RUN_IMAGE = object_of(
     status=maybe(NUMBER),
     cycles=COUNT,
     seconds=NUMBER,
+    not_modelled=each(TEXT),
 )
 
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {

@@ -226,6 +226,7 @@ class RunReport:
         notes: what a reader should know, such as described devices that took no part.
         host_clock: hertz; all cycles are the host's.
         oracle: how far the reference is from another implementation, if one was asked.
+        not_modelled: what the cores would have done and the simulation of them does not.
     """
 
     soc: str
@@ -247,6 +248,7 @@ class RunReport:
     notes: tuple[str, ...] = ()
     host_clock: int
     oracle: OracleVerdict | None = None
+    not_modelled: tuple[str, ...] = ()
 
     @property
     def bit_exact(self) -> bool:
@@ -292,6 +294,7 @@ class RunReport:
             "wall_seconds": {part: round(seconds, 3) for part, seconds in self.wall.items()},
             "notes": list(self.notes),
             "oracle": self.oracle.as_json() if self.oracle else None,
+            "not_modelled": list(self.not_modelled),
         }
 
     def _cycles_json(self) -> dict[str, Any]:

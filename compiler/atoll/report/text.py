@@ -27,7 +27,10 @@ def render(report: RunReport, plan: MemoryPlan | None = None, *, brief: bool = F
         parts += memory_maps(plan)
     if report.by_layer and report.total_cycles and not brief:
         parts.append(cycle_table(report))
-    parts += [resource_table(report), *_verdict(report)]
+    parts.append(resource_table(report))
+    if report.not_modelled and not brief:
+        parts.append(Sentence(f"not modelled: {'; '.join(report.not_modelled)}"))
+    parts += _verdict(report)
     return Group(*parts)
 
 

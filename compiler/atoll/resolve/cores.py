@@ -109,6 +109,7 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         local=model.local,
         cache=model.cache,
         traps=model.bus_errors == "traps",
+        misaligned=model.misaligned,
         protection=_unit_of(model),
         unit_port=model.function_unit or "",
         uncached=model.uncached,

@@ -39,6 +39,8 @@ class CoreSpec:
         local: where the 64 KiB of registers begin that the core answers itself, if it has any.
         cache: how its data cache is maintained, ``scb`` or ``zicbom``; None if it has none.
         traps: a load or store that a firewall or the bus fails is an exception.
+        misaligned: what a load or store across its size does, ``works`` or ``traps``; None if not
+            said.
         protection: its memory protection, if it has any.
         unit_port: style of its port for a function unit; "" if it has none.
         uncached: address from which on its data cache leaves all alone; None without such a cache.
@@ -65,6 +67,7 @@ class CoreSpec:
     local: int | None
     cache: str | None = None
     traps: bool
+    misaligned: str | None = None
     protection: ProtectionUnit | None = None
     unit_port: str = ""
     uncached: int | None = None

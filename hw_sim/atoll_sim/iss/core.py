@@ -1,7 +1,7 @@
 """One core: its view of memory, its registers, and what it does until a deadline."""
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from atoll.resolve.cores import local_of
@@ -24,11 +24,14 @@ from atoll_sim.iss.riscv import (
     FETCH_FAULT,
     ILLEGAL,
     LOAD_FAULT,
+    LOAD_MISALIGNED,
     STORE_FAULT,
+    STORE_MISALIGNED,
     Lines,
     Next,
     load_target,
 )
+from atoll_sim.iss.rules import FLOATS, Span, Why, extensions_of
 from atoll_sim.iss.systems import system_addresses, system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
 
@@ -68,22 +71,24 @@ class IssCore:
         """
         self.cpu = cpu
         self._clock = CoreClock(cpu.clock, model.soc.host_cpu.clock)
-        self.asleep = self.halted = self._illegal = False
+        self.asleep = self.halted = self._illegal = self._misaligned = False
         self._master, self._model, self._chip = master, model, chip
         self._local = CoreLocal(self._stand_still)
         self._emulator = Emulator(machine_of(cpu))
-        self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu.instructions)
+        kept = self._emulator.kept
+        self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu, kept)
+        self.align_all(on=False)
         model.set_clock(self.state, self._clock)
         self._memory = CoreMemory(cpu, model, self.state)
         cache = CoreCache(cpu, model, self.state)
         own_lines = partial(self._clock.lines, lines)
-        self._system = system_of(cpu, self, self._memory, own_lines, self._local, cache)
+        self._system = system_of(cpu, self, self._memory, own_lines, self._local, cache, self)
         self._blocks = list(blocks)
         if own := local_of(cpu.spec):
             system = self._system
             registers = system if isinstance(system, CortexSystem) else self._local
             self._blocks.append((own, OwnClock(registers, lambda: self.state.time)))
-        self._pc = self._began = cpu.reset_address
+        self._pc = cpu.reset_address
         self._second_word = 0, -1  # of an access that trapped, and when
         self._map_memories()
         self._map_registers()
@@ -126,22 +131,36 @@ class IssCore:
         """See `riscv.Registers`."""
         self._emulator.set(number, value)
 
+    def let_floats(self, *, on: bool) -> None:
+        """See `rules.Rules`."""
+        self.state.floats = on and bool(extensions_of(self.cpu) & FLOATS)
+
+    def align_all(self, *, on: bool) -> None:
+        """See `rules.Rules`."""
+        self.state.aligned = on or self.cpu.spec.misaligned == "traps"
+
+    def protect(self, spans: Sequence[Span], rest: int, *, whole: bool) -> None:
+        """See `rules.Rules`."""
+        self._model.protect(self.state, spans, rest, whole=whole)
+
     def run(self, deadline: int) -> None:
         """Run until `deadline` of the host, or until the core sleeps, halts or is stopped."""
         if self.asleep:
             self.state.time = max(self.state.time, self._system.wakes() or 0)
             self.asleep = False
-        self._began = following = self._system.interrupt(self._pc)
+        following = self._system.interrupt(self._pc)
         self.state.deadline = self._clock.from_host(deadline)
         self._expect_interrupt()
         self._model.at(self.time)
-        end = self._emulator.run(following)
+        until, self.state.until = self.state.until, 0
+        end = self._emulator.run(following, until)
         self._unit.raise_any()
         self._pc = self._emulator.pc
         if end is End.STOPPED:
             self._stopped()
             return
-        self._model.left(self.state, self._pc)
+        if not self.state.refused:
+            self._model.left(self.state, self._pc)
         if end is End.FETCH and (back := self._system.returned(self._pc)):
             self._go_on(back)
         elif end is End.FETCH:
@@ -150,7 +169,7 @@ class IssCore:
             self._chip.failed(self.cpu, byte, writes=False, bus=False)
             self._go_on(self._system.trap(FETCH_FAULT, self._pc, self._pc))
         elif self.state.refused:
-            self._refused(precise=True)
+            self._refused()
         else:
             self._go_on(self._system.trap(ILLEGAL, self._pc))
 
@@ -205,8 +224,8 @@ class IssCore:
             for writes in (False, True):
                 self._model.add_window(self.state, own, writes=writes)
 
-    def _note_exception(self) -> None:
-        self._illegal = True
+    def _note_exception(self, misaligned: bool) -> None:
+        self._illegal, self._misaligned = not misaligned, misaligned
         self.stop()
 
     def _system_instruction(self, address: int) -> None:
@@ -240,34 +259,50 @@ class IssCore:
             at = self._pc - self._system.began(self._instruction(self._pc - WORD))
             self._model.left(self.state, at)
             self._go_on(self._system.trap(ILLEGAL, at))
+        elif self._misaligned:
+            self._misaligned = False
+            self._model.left(self.state, self._pc)
+            self._go_on(self._system.trap(LOAD_MISALIGNED, self._pc, 0, Why.MISALIGNED))
         elif self.state.refused:
-            if size := self.state.undo_size:
-                self._memory.write(self._on_bus(self.state.address), bytes(self.state.undo[:size]))
-            # An access that a run begins with leaves the core where it is.
-            self._refused(precise=self._pc == self._began)
+            self._refused()
+        elif self.state.until and self.state.until == self._pc:
+            self.state.until = 0
+            self._not_run(Why(self.state.why))
 
-    def _refused(self, *, precise: bool) -> None:
-        """Take an access that a firewall keeps back.
+    def _not_run(self, why: Why) -> None:
+        """Take an instruction that the core is before, and does not run."""
+        if why is Why.PROTECTED:
+            self._go_on(self._system.trap(FETCH_FAULT, self._pc, self._pc, why))
+        else:
+            self._go_on(self._system.trap(ILLEGAL, self._pc, 0, why))
 
-        Args:
-            precise: the core is at the instruction, which has done nothing. Otherwise its page is
-                shared with what the core reaches; a load has its value, and the core is past it.
-        """
-        writes, address = self.state.refused == 1 + AccessKind.WRITE.number, self.state.address
-        self.state.refused = 0
-        self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=False)
-        if self.cpu.spec.traps:
-            self._trap_access(address, writes=writes)
-        elif precise:
+    def _refused(self) -> None:
+        """Take an access that the core does not make, or a firewall keeps back."""
+        state, why = self.state, Why(self.state.why)
+        writes, address = state.refused == 1 + AccessKind.WRITE.number, state.address
+        self._model.undo(state, self._emulator.handle)
+        self._pc = self._emulator.pc
+        self._model.left(state, self._pc)
+        if why is Why.FIREWALL:
+            self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=False)
+        if why is Why.MISALIGNED:
+            cause = STORE_MISALIGNED if writes else LOAD_MISALIGNED
+            self._go_on(self._system.trap(cause, self._pc, address, why))
+        elif self.cpu.spec.traps or why is Why.PROTECTED:
+            self._trap_access(address, writes=writes, why=why)
+        else:
             data = self._instruction(self._pc)
             if not writes:
                 self.set(load_target(data, self.cpu.instructions.bits), 0)
             self._pc += self._system.length(data)
 
-    def _trap_access(self, address: int, *, writes: bool) -> None:
-        self._go_on(self._system.trap(STORE_FAULT if writes else LOAD_FAULT, self._pc, address))
+    def _trap_access(self, address: int, *, writes: bool, why: Why = Why.FIREWALL) -> None:
+        cause = STORE_FAULT if writes else LOAD_FAULT
+        self._go_on(self._system.trap(cause, self._pc, address, why))
 
     def _read_register(self, address: int, size: int) -> int:
+        if self.state.refused:
+            return 0
         try:
             device, inside = self._device_at(address, size)
             return device.read(inside, self.cpu.name, self.time) & 0xFFFF_FFFF
@@ -276,6 +311,8 @@ class IssCore:
             return 0
 
     def _write_register(self, address: int, size: int, value: int) -> None:
+        if self.state.refused:
+            return
         try:
             device, inside = self._device_at(address, size)
             self._model.at(self.time)
@@ -291,7 +328,7 @@ class IssCore:
         raise BusFault(address, decode=False)
 
     def _bus_failed(self, address: int, *, writes: bool) -> None:
-        if self.state.refused or self._second_word == (address, self.time):
+        if self._second_word == (address, self.time):
             return
         self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=True)
         if self.cpu.spec.traps:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from atoll_sim.iss.cache_control import CacheControl
 from atoll_sim.iss.cortex_faults import LEAVES, STAND_STILL, Faults, Words
+from atoll_sim.iss.mpu import Mpu
 from atoll_sim.iss.riscv import FETCH_FAULT, ILLEGAL, Lines, Next, Registers
+from atoll_sim.iss.rules import Rules, Why
 
 WFI = 0xBF30
 SYST_CSR, SYST_RVR, SYST_CVR = 0xE010, 0xE014, 0xE018
@@ -19,8 +21,14 @@ NVIC_WORDS = 0x1C
 """Bits of the offset that name one of the eight words of such a register, for 32 lines each."""
 ICSR, VTOR, CPACR = 0xED04, 0xED08, 0xED88
 CCR, CCSIDR, CSSELR = 0xED14, 0xED80, 0xED84
-CFSR, HFSR, BFAR = 0xED28, 0xED2C, 0xED38
+CFSR, HFSR, MMFAR, BFAR = 0xED28, 0xED2C, 0xED34, 0xED38
 PRECISE, FETCHED, UNDEFINED, FORCED = 0x8200, 0x100, 0x1_0000, 1 << 30
+CLOSED, CLOSED_FETCH, NO_COPROCESSOR, UNALIGNED = 0x82, 0x01, 0x8_0000, 0x100_0000
+ALIGN_ALL = 1 << 3
+""" `CCR.UNALIGN_TRP`"""
+FLOATS_AT = 20
+"""Bits of CPACR from there on let privileged code use floating-point registers, if bit 0 is set."""
+
 DCIMVAC, DCISW, DCCMVAC = 0xEF5C, 0xEF60, 0xEF68
 CACHE_ON = 1 << 16
 WAYS, SETS, WAY_AT, LEAST_LINE = 4, 64, 30, 16
@@ -35,8 +43,16 @@ class CortexSystem:
     """Its system control space, and what sleeps and faults."""
 
     def __init__(
-        self, registers: Registers, words: Words, vectors: int, lines: Lines, cache: CacheControl
+        self,
+        registers: Registers,
+        words: Words,
+        vectors: int,
+        lines: Lines,
+        cache: CacheControl,
+        rules: Rules,
+        mpu: Mpu,
     ) -> None:
+        self._rules, self._mpu = rules, mpu
         self._lines = lines
         self._cache = cache
         self._forgotten: set[int] = set()
@@ -44,7 +60,7 @@ class CortexSystem:
         self._faults = Faults(registers, words)
         self._words = words
         self._plain = {SYST_RVR: 0, VTOR: vectors, CPACR: 0, CCR: 0, CSSELR: 0}
-        self._causes = {CFSR: 0, HFSR: 0, BFAR: 0}
+        self._causes = {CFSR: 0, HFSR: 0, MMFAR: 0, BFAR: 0}
         self._control = 0
         self._due: int | None = None
         self._ticked = False
@@ -70,19 +86,29 @@ class CortexSystem:
         """Return the bytes of the last instruction of `before`, the four bytes before the next."""
         return 4 if before[1] >> 3 >= 0b11101 else 2
 
-    def trap(self, cause: int, address: int, value: int = 0) -> Next:
+    def trap(self, cause: int, address: int, value: int = 0, why: Why = Why.FIREWALL) -> Next:
         """Take a fault of the instruction at `address`; some cores take the end of a handler so."""
         if (back := self.returned(address)) is not None:
             return back
-        causes = {ILLEGAL: UNDEFINED, FETCH_FAULT: FETCHED}
-        self._causes = {CFSR: causes.get(cause, PRECISE), HFSR: FORCED, BFAR: value}
-        return Next(self._faults.enter(self._plain[VTOR], address))
+        closed = why is Why.PROTECTED
+        status = _status(cause, why)
+        self._causes = {
+            CFSR: status,
+            HFSR: FORCED,
+            MMFAR: value * closed,
+            BFAR: value * (not closed),
+        }
+        handler = self._faults.enter(self._plain[VTOR], address)
+        self._mpu.in_fault(active=self._faults.active)
+        return Next(handler)
 
     def returned(self, address: int) -> Next | None:
         """Return how the core goes on that would run `address`, if a handler ends so."""
         if not self._faults.active or address not in LEAVES:
             return None
-        return Next(self._faults.leave())
+        back = self._faults.leave()
+        self._mpu.in_fault(active=self._faults.active)
+        return Next(back)
 
     def interrupt(self, address: int) -> int:
         """Return where the core goes on that would run `address` next."""
@@ -116,6 +142,8 @@ class CortexSystem:
             return 0 if self._due is None else self._due - now
         if offset == ICSR:
             return TICK_PENDING * self._ticked
+        if self._mpu.has(offset):
+            return self._mpu.read(offset)
         if offset == CCSIDR and self._cache.line:
             return SETS - 1 << 13 | WAYS - 1 << 3 | self._line().bit_length() - 5
         return self._causes.get(offset, 0) or self._plain.get(offset, 0)
@@ -141,6 +169,12 @@ class CortexSystem:
             self._forgotten.add(value)
         elif offset == CCR:
             self._switch(value)
+            self._rules.align_all(on=bool(value & ALIGN_ALL))
+        elif offset == CPACR:
+            self._plain[CPACR] = value
+            self._rules.let_floats(on=bool(value >> FLOATS_AT & 1))
+        elif self._mpu.has(offset):
+            self._mpu.write(offset, value)
         elif offset in (CFSR, HFSR):
             self._causes[offset] &= ~value
         elif offset in self._plain:
@@ -172,3 +206,14 @@ class CortexSystem:
         self._ticked = self._ticked or bool(self._control & TICK_INTERRUPTS)
         period = self._plain[SYST_RVR] + 1
         self._due += ((now - self._due) // period + 1) * period
+
+
+def _status(cause: int, why: Why) -> int:
+    """Return CFSR for a fault."""
+    if why is Why.MISALIGNED:
+        return UNALIGNED
+    if why is Why.FLOATS_OFF:
+        return NO_COPROCESSOR
+    if why is Why.PROTECTED:
+        return CLOSED_FETCH if cause == FETCH_FAULT else CLOSED
+    return {ILLEGAL: UNDEFINED, FETCH_FAULT: FETCHED}.get(cause, PRECISE)

@@ -32,6 +32,12 @@ NOWHERE = 0xFFFF_FFFE
 """No instruction is there: a run ends when it is stopped."""
 
 EVERYWHERE = (1, 0)
+DATA_ABORT = 4
+"""Unicorn's exception of a load that it wants to be aligned: LDREX and its kind."""
+
+FLOATS_ON = 0x6000
+"""Bits of mstatus; whether a core's floats are on is a matter of `rules`."""
+
 FETCHES = (unicorn.UC_ERR_FETCH_UNMAPPED, unicorn.UC_ERR_FETCH_PROT)
 
 
@@ -112,6 +118,8 @@ class Emulator:
         self._uc: Any = _unicorn.Uc(machine.architecture, machine.mode)
         if machine.model is not None:
             self._uc.ctl_set_cpu_model(machine.model)
+        if machine.zero:
+            self._uc.reg_write(riscv_const.UC_RISCV_REG_MSTATUS, FLOATS_ON)
         self._kept: list[object] = []
 
     @property
@@ -132,10 +140,15 @@ class Emulator:
         if number or not self._machine.zero:
             self._uc.reg_write(self._machine.registers[number], value & self._mask)
 
-    def run(self, address: int) -> End:
-        """Run from `address` on until something stops the core."""
+    @property
+    def handle(self) -> object:
+        """What functions of C know this core by."""
+        return self._uc._uch
+
+    def run(self, address: int, until: int = 0) -> End:
+        """Run from `address` on until something stops the core, or up to `until` if it is not 0."""
         try:
-            self._uc.emu_start(address | self._machine.flag, NOWHERE)
+            self._uc.emu_start(address | self._machine.flag, until or NOWHERE)
         except _unicorn.UcError as error:
             return End.FETCH if error.errno in FETCHES else End.ACCESS
         return End.STOPPED
@@ -209,6 +222,17 @@ class Emulator:
         return self._machine.registers
 
     @property
+    def kept(self) -> tuple[int, ...]:
+        """Its numbers of the registers that an exception leaves, the program counter last.
+
+        Those of RISC-V need no care: it stops at each access that is refused.
+        """
+        if self._machine.zero:
+            return (self._machine.pc,)
+        *others, _, status = self._machine.registers
+        return (*others, status, self._machine.pc)
+
+    @property
     def pc_number(self) -> int:
         """Unicorn's number of the program counter."""
         return self._machine.pc
@@ -221,6 +245,14 @@ class Emulator:
         self._hook(unicorn.UC_HOOK_CODE, execute, ctypes.byref(what), (address, address))
         self._kept.append(what)
 
-    def watch_exceptions(self, see: Callable[[], None]) -> None:
-        """Call `see` at each exception that is no failed access."""
-        self._uc.hook_add(unicorn.UC_HOOK_INTR, lambda _uc, _cause, _data: see())
+    def watch_exceptions(self, see: Callable[[bool], None]) -> None:
+        """Call `see` at each exception that is no failed access.
+
+        It is told whether the core is at an access of its own that has to be aligned.
+        """
+        aligned = self._machine.architecture == unicorn.UC_ARCH_ARM
+
+        def hook(_uc: object, cause: int, _data: object) -> None:
+            see(aligned and cause == DATA_ABORT)
+
+        self._uc.hook_add(unicorn.UC_HOOK_INTR, hook)

@@ -39,28 +39,101 @@ void forget_condition(const Core& core, void* engine) {
   core.engine.write(engine, kCpsr, &cpsr);
 }
 
+// The instruction at an address of the bus: its first half word, the second if it has one, and its bytes.
+struct Fetched {
+  uint32_t first = 0;
+  uint32_t second = 0;
+  uint32_t size = 2;
+  uint32_t word() const { return first | second << 16; }
+};
+
+Fetched fetched(const Core& core, uint32_t address) {
+  Fetched found;
+  const uint8_t* at = bytes_at(address, 2);
+  found.first = at ? at[0] | at[1] << 8 : 0;
+  const bool whole = core.encoding == kThumb ? found.first >> 11 >= 0x1d : (found.first & 3) == 3;
+  if (!whole) return found;
+  found.size = 4;
+  if (bytes_at(address, 4)) found.second = at[2] | at[3] << 8;
+  return found;
+}
+
 // Count what lies from `first` up to `end`.
 void count(const Core& core, uint32_t first, uint32_t end, uint32_t& instructions, uint32_t& cycles) {
   while (first < end) {
-    const uint8_t* at = bytes_at(first, 2);
-    const uint32_t half = at ? at[0] | at[1] << 8 : 0;
-    const bool thumb = core.encoding == kThumb;
-    const bool whole = thumb ? half >> 11 >= 0x1d : (half & 3) == 3;
-    const uint32_t next = whole && bytes_at(first, 4) ? at[2] | at[3] << 8 : 0;
+    const Fetched each = fetched(core, first);
     ++instructions;
-    cycles += core.costs[thumb ? class_of_thumb(half, next) : class_of(half | next << 16, core.encoding)];
-    first += whole ? 4 : 2;
+    const bool thumb = core.encoding == kThumb;
+    cycles += core.costs[thumb ? class_of_thumb(each.first, each.second) : class_of(each.word(), core.encoding)];
+    first += each.size;
   }
 }
 
-bool has_conditions(uint32_t first, uint32_t end) {
-  while (first < end) {
-    const uint8_t* at = bytes_at(first, 2);
-    const uint32_t half = at ? at[0] | at[1] << 8 : 0;
-    if (begins_condition(half)) return true;
-    first += half >> 11 >= 0x1d ? 4 : 2;
+// Find out what else a block has.
+void look_at(const Core& core, Block& block) {
+  const uint32_t end = block.address + block.size;
+  const bool thumb = core.encoding == kThumb;
+  block.floats = block.missing = end;
+  for (uint32_t at = block.address; at < end;) {
+    const Fetched each = fetched(core, at);
+    block.conditional |= thumb && begins_condition(each.first);
+    const uint32_t needs = thumb ? needs_of_thumb(each.first, each.second) : needs_of(each.word(), core.encoding);
+    if (needs & kFloats && block.floats == end) block.floats = at;
+    if (needs & ~core.extensions && block.missing == end) block.missing = at;
+    at += each.size;
   }
-  return false;
+}
+
+// Where in a block the core has to stop, or its end.
+uint32_t stops_at(Core& core, const Block& block, uint32_t seen) {
+  const uint32_t end = block.address + block.size;
+  uint32_t stop = std::min(block.missing, core.floats ? end : block.floats);
+  core.why = !core.floats && stop == block.floats ? kFloatsOff : kMissing;
+  if (core.protection.on()) {
+    const uint32_t closed = core.protection.refuses_fetch(seen, seen + block.size) - seen + block.address;
+    if (closed < stop) core.why = kProtected;
+    stop = std::min(stop, closed);
+  }
+  return stop;
+}
+
+// Whether the core traps on a misaligned access of the instruction that it is at.
+bool has_to_be_aligned(const Core& core, void* engine, uint32_t address, uint32_t size) {
+  const bool thumb = core.encoding == kThumb;
+  const uint32_t most = thumb ? std::min(size, 4U) : size;
+  if ((address & (most - 1)) == 0) return false;
+  if (core.aligned) return true;
+  uint64_t pc = 0;
+  core.engine.read(engine, core.registers.back(), &pc);
+  const Fetched at = fetched(core, core.on_bus(pc & ~1ULL).value_or(static_cast<uint32_t>(pc)));
+  if (!thumb) return needs_of(at.word(), core.encoding) & kAtomics;
+  const uint32_t part = address >> 29;  // of the address map: 2, 5 and 6 are devices, 7 is the system
+  return always_aligned_thumb(at.first, at.second) || part == 2 || part >= 5;
+}
+
+// Remember what a store will overwrite.
+void keep(Core& core, uint32_t address, uint32_t size) {
+  uint8_t* old = core.cache ? core.cache->view_at(address, size) : nullptr;
+  if (!old) old = bytes_at(address, size);
+  if (!old) return;
+  core.undo.push_back({.at = old, .bytes = {}, .size = size});
+  std::memcpy(core.undo.back().bytes.data(), old, size);
+}
+
+// Do not make an access; the core stops, in a block with IT instructions at its end.
+void refuse(Core& core, void* engine, uint64_t where, uint32_t address, uint32_t size, bool writes, Why why) {
+  core.refused = writes ? 2 : 1;
+  core.why = why;
+  core.address = where;
+  core.size = size;
+  if (writes) keep(core, address, size);
+  if (core.conditional) {
+    for (const int number : core.registers) {
+      core.before.push_back(0);
+      core.engine.read(engine, number, &core.before.back());
+    }
+  }
+  core.engine.stop(engine);
 }
 
 void tell_fetches(const Core& core, uint32_t first, uint32_t end) {
@@ -146,14 +219,37 @@ int atoll_iss_watch(const uint32_t* words, size_t size) {
   return size == 0 || monitor::watcher().load(words, size);
 }
 
-Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* costs, int encoding) {
+Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* costs, int encoding,
+                     uint32_t extensions, const int* registers, uint32_t count_of_registers) {
   cores.push_back(std::make_unique<Core>());
   Core& core = *cores.back();
   core.master = master;
   core.engine = *engine;
   core.encoding = static_cast<Encoding>(encoding);
+  core.extensions = extensions;
+  core.registers.assign(registers, registers + count_of_registers);
   std::copy(costs, costs + kClasses, core.costs.begin());
   return &core;
+}
+
+// Hold the core's accesses against spans, of which the first that has an address decides.
+void atoll_iss_protect(Core* core, const Span* spans, uint32_t number, uint32_t otherwise, int whole) {
+  core->protection.set({spans, spans + number}, otherwise, whole != 0);
+}
+
+// An access was refused: undo what the core did since.
+void atoll_iss_undo(Core* core, void* engine) {
+  for (; !core->undo.empty(); core->undo.pop_back()) {
+    const Undo& last = core->undo.back();
+    std::memcpy(last.at, last.bytes.data(), last.size);
+  }
+  for (size_t each = 0; each < core->before.size(); ++each) {
+    const uint32_t pc = each + 1 == core->before.size() && core->encoding == kThumb;
+    const uint32_t value = core->before[each] | pc;
+    core->engine.write(engine, core->registers[each], &value);
+  }
+  core->before.clear();
+  core->refused = 0;
 }
 
 void atoll_iss_clock(Core* core, uint64_t own, uint64_t host) {
@@ -209,7 +305,12 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
   if (block.address != at || block.size != size) {
     block = Block{.address = at, .size = size};
     count(core, at, at + size, block.instructions, block.cycles);
-    block.conditional = core.encoding == kThumb && has_conditions(at, at + size);
+    look_at(core, block);
+  }
+  if (const uint32_t stop = stops_at(core, block, seen); stop != at + size) {
+    core.until = stop - at + seen;
+    core.engine.stop(engine);
+    return;
   }
   if (at != core.expected) core.time += core.costs[kTaken];
   monitor::log().cycle = core.host_time();
@@ -233,20 +334,28 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t 
   const uint32_t bytes = (1U << size) - 1;
   const uint32_t inside = address % kBeat;
   if (core.conditional) forget_condition(core, engine);
+  if (core.refused) {
+    if (writes) keep(core, address, static_cast<uint32_t>(size));
+    return;
+  }
+  if (has_to_be_aligned(core, engine, static_cast<uint32_t>(where), static_cast<uint32_t>(size))) {
+    refuse(core, engine, where, address, static_cast<uint32_t>(size), writes, kMisaligned);
+    return;
+  }
+  if (core.protection.on()) {
+    const uint32_t first = static_cast<uint32_t>(where);
+    if (!core.protection.permits(first, first + static_cast<uint32_t>(size) - 1, writes ? kWrite : kRead)) {
+      refuse(core, engine, where, address, static_cast<uint32_t>(size), writes, kProtected);
+      return;
+    }
+  }
   if (found && core.reaches(address, last, writes)) {
     atoll_saw_access(core.master, writes, address - inside, bytes << inside);
     through_caches(core, address, static_cast<uint32_t>(size), writes, &value);
     return;
   }
   atoll_saw_blocked(core.master, writes, address - inside, bytes << inside);
-  core.refused = writes ? 2 : 1;
-  core.address = where;
-  core.size = static_cast<uint32_t>(size);
-  const uint8_t* old = writes && core.cache ? core.cache->view_at(address, core.size) : nullptr;
-  if (writes && !old) old = bytes_at(address, core.size);
-  core.undo_size = old ? core.size : 0;
-  if (old) std::memcpy(core.undo, old, core.size);
-  core.engine.stop(engine);
+  refuse(core, engine, where, address, static_cast<uint32_t>(size), writes, kFirewall);
 }
 
 // UC_HOOK_MEM_READ_INVALID and UC_HOOK_MEM_WRITE_INVALID: the access is not made.

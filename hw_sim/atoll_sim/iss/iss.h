@@ -8,6 +8,8 @@
 
 #include "data_cache.h"
 #include "instruction_class.h"
+#include "instruction_needs.h"
+#include "protection.h"
 
 constexpr size_t kBlocks = 1 << 14;
 
@@ -39,9 +41,21 @@ struct Block {
   uint32_t cycles = 0;
   uint32_t phase = UINT32_MAX;  // in which its fetches were last told
   bool conditional = false;     // it has IT instructions
+  uint32_t floats = 0;          // its first instruction on floating-point registers, or its end
+  uint32_t missing = 0;         // likewise that the core does not have
 };
 
-// One core; core.py has the same fields up to `undo`.
+// Why an access was not made, or an instruction not run; core.py has the same.
+enum Why : uint32_t { kFirewall, kMisaligned, kProtected, kFloatsOff, kMissing };
+
+// Bytes that will be as they were before an access that was not made.
+struct Undo {
+  uint8_t* at;
+  std::array<uint8_t, 16> bytes;
+  uint32_t size;
+};
+
+// One core; core.py has the same fields up to `until`.
 struct Core {
   uint64_t time = 0;          // its cycles since reset was released
   uint64_t deadline = 0;      // it stops at the first block from then on
@@ -49,8 +63,10 @@ struct Core {
   uint32_t refused = 0;       // 0, or 1 + the kind of the access that was kept back
   uint32_t size = 0;          // of that access
   uint64_t address = 0;       // likewise, as the core sees it
-  uint32_t undo_size = 0;  // bytes that it will have overwritten
-  uint8_t undo[16] = {};
+  uint32_t why = kFirewall;  // of what was refused
+  uint32_t aligned = 0;      // it traps on every misaligned access
+  uint32_t floats = 0;       // it runs instructions on floating-point registers
+  uint32_t until = 0;        // where it has to stop within the block, or 0
 
   uint64_t clock = 1;  // hertz
   uint64_t host_clock = 1;
@@ -58,6 +74,11 @@ struct Core {
   uint32_t expected = 0;  // where the latest block ends
   Engine engine;
   Encoding encoding = kThumb;
+  uint32_t extensions = 0;  // bits of Needs that it has
+  Protection protection;
+  std::vector<int> registers;    // Unicorn's numbers
+  std::vector<Undo> undo;        // latest last
+  std::vector<uint32_t> before;  // registers as they were, if the core ran on
   bool conditional = false;  // the latest block has instructions in IT blocks
   std::vector<View> views;
   std::array<std::vector<Window>, 2> windows;  // by read, write

@@ -5,11 +5,12 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from atoll.isa.instruction_set import Family, InstructionSet
+from atoll.isa.instruction_set import Family
 from atoll.protocol import Request
-from atoll.resolve.soc import Access, Cache, ResolvedSoc
+from atoll.resolve.soc import Access, Cache, Cpu, ResolvedSoc
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.iss.clock import CoreClock
+from atoll_sim.iss.rules import Span, extensions_of
 from atoll_sim.model.monitors import Model
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, EventKind
 from atoll_sim.shadow import memory as shadow
@@ -23,9 +24,10 @@ SOURCES = (
     MODEL / "monitor.cpp",
     *shadow.SOURCES,
 )
+OWN_HEADERS = ("data_cache", "instruction_class", "instruction_needs", "iss", "protection")
 HEADERS = (
     *shadow.HEADERS,
-    *(HERE / name for name in ("data_cache.h", "instruction_class.h", "iss.h")),
+    *(HERE / f"{name}.h" for name in OWN_HEADERS),
     *(MODEL / name for name in ("backdoor.h", "memory_map.h", "monitor.h")),
 )
 LITTER = b"\xa5"
@@ -42,8 +44,7 @@ class CoreState(ctypes.Structure):
         ("refused", ctypes.c_uint32),
         ("size", ctypes.c_uint32),
         ("address", ctypes.c_uint64),
-        ("undo_size", ctypes.c_uint32),
-        ("undo", ctypes.c_uint8 * 16),
+        *((name, ctypes.c_uint32) for name in ("why", "aligned", "floats", "until")),
     )
 
 
@@ -132,7 +133,8 @@ class IssModel(Model):
         master: int,
         engine: Sequence[int],
         costs: Sequence[int],
-        instructions: InstructionSet,
+        cpu: Cpu,
+        registers: Sequence[int],
     ) -> CoreState:
         """Return a new core.
 
@@ -141,15 +143,40 @@ class IssModel(Model):
             engine: addresses of Unicorn's functions that stop an engine, and read and write a
                 register of it.
             costs: cycles of each class of instructions; see `costs`.
-            instructions: its instruction set.
+            cpu: its description.
+            registers: Unicorn's numbers of what an exception leaves as it was, the program counter
+                last.
         """
+        instructions = cpu.instructions
         words = (ctypes.c_uint32 * len(costs))(*costs)
         functions = (ctypes.c_void_p * len(engine))(*engine)
         number = ctypes.c_uint32(master)
         encoding = instructions.bits if instructions.family is Family.RISCV else 0
-        made = self.library.atoll_iss_core(number, functions, words, encoding)
+        numbers = (ctypes.c_int * len(registers))(*registers)
+        has = (ctypes.c_uint32(extensions_of(cpu)), numbers, ctypes.c_uint32(len(registers)))
+        made = self.library.atoll_iss_core(number, functions, words, encoding, *has)
         state: CoreState = made.contents
         return state
+
+    def protect(self, core: CoreState, spans: Sequence[Span], rest: int, *, whole: bool) -> None:
+        """Hold a core's accesses against spans, of which the first that has an address decides.
+
+        Args:
+            core: whose.
+            spans: with rights.
+            rest: rights where no span is.
+            whole: an access must not reach from one span into another.
+        """
+        numbers = [n for each in spans for n in (each.first, each.last, each.rights)]
+        words = (ctypes.c_uint32 * len(numbers))(*numbers)
+        count = ctypes.c_uint32(len(spans))
+        self.library.atoll_iss_protect(
+            ctypes.byref(core), words, count, ctypes.c_uint32(rest), int(whole)
+        )
+
+    def undo(self, core: CoreState, engine: object) -> None:
+        """Undo what a core did since an access of it was refused; `engine` is its Unicorn."""
+        self.library.atoll_iss_undo(ctypes.byref(core), engine)
 
     def set_clock(self, core: CoreState, clock: CoreClock) -> None:
         """Let a core, of which all times are its own cycles, log in cycles of the host."""

@@ -16,6 +16,7 @@ from atoll_sim.iss.riscv import (
     Registers,
     RiscvSystem,
 )
+from atoll_sim.iss.rules import Why
 
 
 class PicoSystem:
@@ -76,7 +77,7 @@ class PicoSystem:
     length = staticmethod(RiscvSystem.length)
     began = staticmethod(RiscvSystem.began)
 
-    def trap(self, cause: int, address: int, value: int = 0) -> Next:
+    def trap(self, cause: int, address: int, value: int = 0, why: Why = Why.FIREWALL) -> Next:
         """Stand still: every exception is the end."""
         return Next(None)
 

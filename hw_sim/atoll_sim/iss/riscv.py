@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll_sim.iss.cache_control import CacheControl
+from atoll_sim.iss.pmp import Pmp
+from atoll_sim.iss.rules import Rules, Why
 
 ILLEGAL, BREAKPOINT, LOAD_FAULT, STORE_FAULT, FETCH_FAULT, ECALL = 2, 3, 5, 7, 1, 11
+LOAD_MISALIGNED, STORE_MISALIGNED = 4, 6
 
 MSTATUS, MIE, MTVEC, MEPC, MCAUSE, MTVAL, MIP = 0x300, 0x304, 0x305, 0x341, 0x342, 0x343, 0x344
 CYCLE_LOW = frozenset({0xB00, 0xC00, 0xC01})
@@ -23,7 +26,7 @@ FLOAT_REGISTERS = range(1, 4)
 
 TIMER_BIT, EXTERNAL_BIT = 7, 11
 MASK, PENDING = 0xBC0, 0xFC0
-STATUS_MIE, STATUS_MPIE, MACHINE_MODE = 1 << 3, 1 << 7, 3 << 11
+STATUS_MIE, STATUS_MPIE, MACHINE_MODE, FLOATS_ON = 1 << 3, 1 << 7, 3 << 11, 3 << 13
 ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = 0x0000_0073, 0x0010_0073, 0x3020_0073, 0x1050_0073
 
 CBO_MASK, CBO, CBO_CLEAN = 0x7FFF, 0x200F, 1
@@ -73,6 +76,8 @@ class RiscvSystem:
         timer: Callable[[], int],
         first_bit: int | None,
         cache: CacheControl,
+        rules: Rules,
+        pmp: Pmp,
         bits: int = 32,
     ) -> None:
         """Connect it.
@@ -84,12 +89,14 @@ class RiscvSystem:
             first_bit: bit of `mip` of line 0; None: lines are bits of the registers 0xBC0 (mask)
                 and 0xFC0 (pending), and together the external interrupt.
             cache: the data cache.
+            rules: hears whether instructions on floats may run.
+            pmp: its memory protection.
             bits: of a register.
         """
         self._bits = bits
         self._all = (1 << bits) - 1
         self._registers = registers
-        self._cache = cache
+        self._cache, self._rules, self._pmp = cache, rules, pmp
         self._lines = lines
         self._timer = timer
         self._first_bit = first_bit
@@ -134,7 +141,7 @@ class RiscvSystem:
         """Return the bytes of the last instruction of `before`, the four bytes before the next."""
         return 4 if before[0] & 3 == 3 else 2
 
-    def trap(self, cause: int, address: int, value: int = 0) -> Next:
+    def trap(self, cause: int, address: int, value: int = 0, why: Why = Why.FIREWALL) -> Next:
         """Take an exception of the instruction at `address`."""
         self._enter(cause, address, value)
         return Next(self._csr.get(MTVEC, 0) & ~3)
@@ -186,15 +193,25 @@ class RiscvSystem:
         operand = source if function & 4 else self._registers.get(source)
         old = self._value(csr)
         if function & 3 == 1:
-            self._csr[csr] = operand
+            self._write(csr, operand)
         elif source:
-            self._csr[csr] = old | operand if function & 3 == 2 else old & ~operand & self._all
+            self._write(csr, old | operand if function & 3 == 2 else old & ~operand & self._all)
         self._registers.set(word >> 7 & 31, old)
+
+    def _write(self, csr: int, value: int) -> None:
+        if self._pmp.has(csr):
+            self._pmp.write(csr, value)
+            return
+        self._csr[csr] = value
+        if csr == MSTATUS:
+            self._rules.let_floats(on=bool(value & FLOATS_ON))
 
     def _value(self, csr: int) -> int:
         cycles, retired = self._registers.counters()
         if csr == MIP:
             return self._pending()
+        if self._pmp.has(csr):
+            return self._pmp.read(csr)
         if csr == PENDING and self._first_bit is None:
             lines = self._lines().items()
             return self._csr.get(MASK, 0) & sum(1 << line for line, at in lines if at <= cycles)

@@ -19,7 +19,12 @@ _THUMB = {
 
 
 def unicorn_core(cpu: Cpu) -> str:
-    """Return Unicorn's name of a core that runs Thumb; "" if it has none."""
+    """Return Unicorn's name of a core that runs Thumb; "" if it has none.
+
+    Its mode for microcontrollers is not used: every core is a Cortex-M33 in it.
+    """
+    if cpu.isa.startswith("armv7e-m") and (cpu.spec.name == "cortex_m7" or "+fp.dp" in cpu.isa):
+        return "M7"
     return _THUMB.get(cpu.isa.partition("+")[0], "")
 
 

@@ -10,8 +10,11 @@ from atoll_sim.iss.cache_control import CacheControl
 from atoll_sim.iss.cortex_faults import Words
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.devices import CoreLocal
+from atoll_sim.iss.mpu import Mpu
 from atoll_sim.iss.picorv32 import PicoSystem
+from atoll_sim.iss.pmp import Pmp
 from atoll_sim.iss.riscv import Lines, Registers, RiscvSystem
+from atoll_sim.iss.rules import Rules
 
 System = RiscvSystem | PicoSystem | CortexSystem
 
@@ -26,6 +29,7 @@ def system_of(
     lines: Lines,
     local: CoreLocal,
     cache: CacheControl,
+    rules: Rules,
 ) -> System:
     """Return the system of a core.
 
@@ -36,14 +40,17 @@ def system_of(
         lines: its interrupt lines.
         local: the timer of a core-local interruptor, for RISC-V cores other than PicoRV32.
         cache: its data cache.
+        rules: what it traps on.
     """
     controller = cpu.spec.controller or ""
     if controller == "nvic":
-        return CortexSystem(registers, words, cpu.code.origin, lines, cache)
+        mpu = Mpu(cpu.spec.protection, rules)
+        return CortexSystem(registers, words, cpu.code.origin, lines, cache, rules, mpu)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
     bits = cpu.instructions.bits
-    return RiscvSystem(registers, lines, lambda: local.due, FIRST_BITS[controller], cache, bits)
+    pmp, first = Pmp(cpu.spec.protection, bits, rules), FIRST_BITS[controller]
+    return RiscvSystem(registers, lines, lambda: local.due, first, cache, rules, pmp, bits)
 
 
 def system_addresses(system: System, texts: Iterable[tuple[range, bytes]]) -> Iterator[int]:
