@@ -43,7 +43,8 @@ ALONE int vary(int n) { char a[n]; for (int i = 0; i < n; i++) ((volatile char *
   return ((volatile char *)a)[n / 2]; }
 ALONE int work(int n) { return vary(n * 60); }
 #elif defined(ALLOCA)
-ALONE int vary(int n) { volatile char *a = __builtin_alloca(n); for (int i = 0; i < n; i++) a[i] = 1;
+ALONE int vary(int n) { volatile char *a = __builtin_alloca(n);
+  for (int i = 0; i < n; i++) a[i] = 1;
   return a[n / 2] + small(n); }
 ALONE int work(int n) { return vary(n * 60); }
 #elif defined(POINTERS)
@@ -68,7 +69,8 @@ ALONE int choose(int n) {
   }
   return 0;
 }
-ALONE int work(int n) { int sum = 0; for (int i = 0; i < 9; i++) sum += choose(i + n - n); return sum; }
+ALONE int work(int n) { int sum = 0;
+  for (int i = 0; i < 9; i++) sum += choose(i + n - n); return sum; }
 #elif defined(INTERRUPT)
 ALONE int work(int n) { return small(n); }
 #endif

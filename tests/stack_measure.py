@@ -55,7 +55,8 @@ def measure(image: Path, begin: str, end: str = "finished") -> Measured:
         ]
         bits = elf.elfclass
     mode = unicorn.UC_MODE_RISCV32 if bits == 32 else unicorn.UC_MODE_RISCV64
-    engine: Any = unicorn.Uc(*_MACHINES.get(machine, (_RISCV, mode)))
+    machine_of: Any = unicorn
+    engine = machine_of.Uc(*_MACHINES.get(machine, (_RISCV, mode)))
     engine.mem_map(0, 0x80000)
     for address, data, _ in segments:
         engine.mem_write(address, data)

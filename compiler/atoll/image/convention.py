@@ -42,7 +42,7 @@ def convention_faults(image: ElfImage, core: Cpu) -> Iterator[Fault]:
 def _riscv(image: ElfImage, core: Cpu) -> Iterator[Fault]:
     wanted, flags = core.instructions, image.flags
     abi = riscv_abi(flags, image.bits)
-    if abi != wanted.abi:
+    if abi not in wanted.abis:
         yield _fault(f"the image has the calling convention {abi}; the core has {wanted.abi}", core)
     have = extensions(wanted.name)
     if flags & _RVC and "c" not in have:
@@ -72,9 +72,11 @@ def _arm(image: ElfImage, core: Cpu) -> Iterator[Fault]:
     if isinstance(architecture, int) and known and architecture not in known:
         message = f"the image is for architecture {architecture} (Tag_CPU_arch)"
         yield _fault(f"{message}; the core has {wanted.name}", core)
-    floats = attributes.get("TAG_ABI_VFP_ARGS")
-    if isinstance(floats, int) and VFP_ARGS.get(floats, wanted.abi) != wanted.abi:
-        found = VFP_ARGS[floats]
+    floats = attributes.get("TAG_ABI_VFP_ARGS", 0)
+    found = VFP_ARGS.get(floats, wanted.abi) if isinstance(floats, int) else wanted.abi
+    if attributes.get("TAG_FP_ARCH") and VFP_ARGS[1] not in wanted.abis:
+        yield _fault(f"the image has instructions for floats; the core has {wanted.name}", core)
+    elif found not in wanted.abis:
         message = f"the image has the calling convention {found}; the core has {wanted.abi}"
         yield _fault(message, core)
 

@@ -1,4 +1,4 @@
-"""Stacks of images that Atoll did not build: bounds hold what a painted stack shows, or are none."""
+"""Stacks of images that Atoll did not build: a bound holds what paint shows, or there is none."""
 
 import json
 from dataclasses import dataclass

@@ -1,0 +1,254 @@
+"""What `check-image` says of stacks and loads of somebody else's firmware, and what it is asked."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.foreign_images import Compiler
+from tests.stack_measure import measure
+
+from atoll.cache import cache_folder
+from atoll.cli import main
+from atoll.image.elf import read_image
+from atoll.image.stacks import Questions, stack_of
+
+CHIP = """\
+soc: m4
+version: 1
+devices:
+  cpu:
+    kind: cpu
+    core: cortex_m4
+    isa: armv7e-m+fp
+    stack: {memory: sram, size: 4 KiB, interrupts: 256}
+    code: {memory: flash, size: 256 KiB}
+    data: {memory: sram, size: 16 KiB}
+memories:
+  flash: {origin: 0x0800_0000, size: 1 MiB, kind: rom}
+  sram: {origin: 0x2000_0000, size: 128 KiB, kind: ram}
+pools:
+  weights: {memory: flash, role: constants, reach: {cpu: ro}}
+  shared: {memory: sram, role: workspace, reach: {cpu: rw}, provided: application}
+host: cpu
+"""
+SCRIPT = """
+ENTRY(Reset_Handler)
+MEMORY { FLASH (rx) : ORIGIN = 0x08000000, LENGTH = 256K
+         RAM (rwx) : ORIGIN = 0x20001000, LENGTH = 16K }
+SECTIONS {
+  .isr_vector : { KEEP(*(.isr_vector)) } > FLASH
+  .text : { *(.text*) *(.rodata*) } > FLASH
+  .extra : { KEEP(*(.extra)) } > FLASH
+  .data : { *(.data*) } > RAM AT > FLASH
+  .bss (NOLOAD) : { *(.bss*) } > RAM
+  /DISCARD/ : { *(.ARM.ex*) *(.comment) }
+}
+"""
+SOURCE = """
+#define ALONE __attribute__((noinline))
+volatile int t[4] = {1, 2, 3, 4};
+__attribute__((section(".extra"), used)) const int extra[8] = {9};
+ALONE int deep(int n) {
+  volatile char a[3000]; for (int i = 0; i < 3000; i++) a[i] = n; return a[n & 2047]; }
+#if defined(RECURSION)
+int odd(int n);
+ALONE int even(int n) { t[0] = n; return n ? odd(n - 1) + t[1] : 1; }
+ALONE int odd(int n) { t[1] = n; return n ? even(n - 1) + t[2] : 0; }
+int main(void) { return even(t[2]); }
+#elif defined(LARGE)
+ALONE int more(int n) { volatile char a[1500]; a[n & 1023] = 1; return deep(n) + a[3]; }
+int main(void) { return more(t[2]); }
+#elif defined(ELSEWHERE)
+int main(void) { __asm__ volatile("ldr r0, =0x20010000\\n mov sp, r0\\n b .\\n .ltorg"); return 0; }
+#else
+int main(void) { return deep(t[2]); }
+#endif
+#ifdef PACKAGE  // an application of a package's own, that runs no models on a thread
+void atoll_interrupt(void) {}
+__attribute__((alias("Reset_Handler"))) void atoll_reset(void);
+#endif
+void Reset_Handler(void) { main(); for (;;) t[3]++; }
+void Handler(void) { volatile char a[HANDLED]; a[t[0] & 15] = 1; t[1] = a[t[0] & 15]; }
+void Other(void) { volatile char a[60]; a[t[0] & 31] = 1; t[1] = a[t[0] & 31]; }
+__attribute__((section(".isr_vector"), used)) const void *const table[] = {
+  (void *)0x20001000, (void *)Reset_Handler, (void *)Handler, 0, (void *)Other, (void *)Handler};
+"""
+
+
+def linked(folder: Path, *flags: str, script: str = SCRIPT) -> Path:
+    (folder / "chip.yaml").write_text(CHIP)
+    (folder / "chip.ld").write_text(script)
+    (folder / "main.c").write_text(SOURCE)
+    target = ["-target", "thumb-freestanding-eabi", "-mcpu=cortex_m4", "-Os", "-ffreestanding"]
+    target += ["-fno-sanitize=all", "-fno-stack-protector", "-w"]
+    link = ["-m", "armelf", "--no-check-sections", "-T", "chip.ld", "main.o", "-o", "it.elf"]
+    cache = str(cache_folder() / "zig")
+    paths = {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, "PATH": "/usr/bin:/bin"}
+    for words in (
+        ["cc", *target, *(flags or ("-DHANDLED=20",)), "-c", "main.c", "-o", "main.o"],
+        ["ld.lld", *link],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "ziglang", *words],
+            cwd=folder,
+            env=paths,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    return folder / "it.elf"
+
+
+def held(elf: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    status = main(["check-image", str(elf.parent / "chip.yaml"), str(elf), *words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_the_stack_of_a_vendors_firmware_is_not_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = held(linked(tmp_path), capsys)
+    assert status == 0
+    row = next(line for line in out.splitlines() if "cpu.stack" in line)
+    assert int(row.split()[5].replace(",", "")) >= 3000 + 256
+
+
+def test_a_stack_that_nothing_bounds_is_not_bounded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = linked(tmp_path, "-DHANDLED=20", "-DRECURSION")
+    status, out, err = held(elf, capsys)
+    assert status == 1
+    assert "error[E183]: the stack is not bounded: recursion" in err
+    assert "even > odd > even" in err
+    assert next(line for line in out.splitlines() if "cpu.stack" in line).endswith("not bounded")
+    status, out, err = held(elf, capsys, "--json")
+    chart = {row["region"]: row for row in json.loads(out)["usage"]}
+    assert chart["cpu.stack"]["used_bytes"] is None
+    assert chart["cpu.stack"]["free_bytes"] is None
+    status, out, err = held(elf, capsys, "--allow-unbounded")
+    assert (status, err) == (0, "")
+    assert "agrees with m4; its stack is not bounded" in out
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("-DHANDLED=20", "-DLARGE"), "the firmware of 'cpu' may use"),
+        (("-DHANDLED=400",), "interrupts on 'cpu' may use"),
+        (("-DHANDLED=20", "-DELSEWHERE"), "sets the stack pointer to 0x20010000, outside"),
+    ],
+)
+def test_limits_hold_for_a_vendors_firmware(
+    flags: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = held(linked(tmp_path, *flags), capsys)
+    assert status == 1
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("AT(ADDR(.extra)) ", "is loaded from"),
+        ("AT(ADDR(.extra) + SIZEOF(.extra) + 2) ", "no multiple of 4"),
+        ("AT(0x08050000) ", "outside of 'cpu.code'"),
+        ("AT(ADDR(.extra) + SIZEOF(.extra) + 4) ", ""),
+    ],
+)
+def test_where_sections_are_copied_from(
+    place: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = SCRIPT.replace(".data : {", f".data : {place}{{").replace("RAM AT > FLASH", "RAM")
+    status, _, err = held(linked(tmp_path, script=script), capsys)
+    assert status == (1 if said else 0), err
+    assert said in err
+
+
+def test_an_application_that_runs_nothing_on_a_thread(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved = SCRIPT.replace("0x20001000", "0x20002000")
+    elf = linked(tmp_path, "-DHANDLED=20", "-DPACKAGE", script=moved)
+    threads = "interrupts: 256, threads: {net: 4 KiB}, runs: net"
+    (tmp_path / "chip.yaml").write_text(CHIP.replace("interrupts: 256", threads))
+    status, out, err = held(elf, capsys)
+    assert (status, err) == (0, "")
+    rows = {line.split()[1]: line for line in out.splitlines() if "stack" in line}
+    assert rows["cpu.net.stack"].endswith("not known")
+    assert "3,2" in rows["cpu.stack"]
+
+
+def bytes_of(elf: Path, questions: Questions) -> tuple[int | None, int | None]:
+    use = stack_of(elf, read_image(elf), questions)
+    return use.entry_bytes, use.interrupt_bytes
+
+
+def test_interrupts_nest_by_priority_if_asked(tmp_path: Path) -> None:
+    elf = linked(tmp_path)
+    _, one = bytes_of(elf, Questions())
+    _, both = bytes_of(elf, Questions(nested=True))
+    _, same = bytes_of(elf, Questions(nested=True, priorities={"Handler": 1, "Other": 1}))
+    _, apart = bytes_of(elf, Questions(nested=True, priorities={"Handler": 1, "Other": 2}))
+    assert one is not None
+    assert both is not None
+    assert one < both == apart
+    assert one == same
+    assert bytes_of(elf, Questions(entries=("deep",)))[0] in range(3000, 3040)
+
+
+def test_sizes_of_the_compiler_bound_what_code_does_not(tmp_path: Path) -> None:
+    elf = Compiler("zig", "rv32", "-Os").link("VLA", tmp_path)
+    assert bytes_of(elf, Questions())[0] is None
+    bounded = tmp_path / "main.su"
+    bounded.write_text(
+        "main.c:39:11:vary\t700\tdynamic,bounded\nmain.c:41:11:work\t700\tdynamic,bounded\n"
+    )
+    size = bytes_of(elf, Questions(usage=(tmp_path,)))[0]
+    assert size is not None
+    assert size >= max(700, measure(elf, "_start").bytes)
+    bounded.write_text("main.c:39:11:vary\t700\tdynamic\nmain.c:41:11:work\t700\tdynamic\n")
+    assert bytes_of(elf, Questions(usage=(bounded,)))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--entry", "nothing"), "E184"),
+        (("--calls", "deep"), "E184"),
+        (("--calls", "deep=nothing"), "E184"),
+        (("--priority", "Other=high"), "E184"),
+        (("--su", "chip.ld"), "E185"),
+        (("--su", "absent.su"), "E185"),
+    ],
+)
+def test_questions_that_mean_nothing(
+    words: tuple[str, str],
+    code: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    linked(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["check-image", "--stack-only", "it.elf", *words]) == 1
+    said = capsys.readouterr().err
+    assert f"error[{code}]" in said
+    assert "  help: " in said
+
+
+def test_an_image_of_another_machine_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = bytearray(linked(tmp_path).read_bytes())
+    data[18] = 62  # x86
+    (tmp_path / "it.elf").write_bytes(data)
+    assert main(["check-image", "--stack-only", str(tmp_path / "it.elf")]) == 1
+    assert "error[E186]" in capsys.readouterr().err
+    assert main(["check-image", "lagoon"]) == 1
+    assert "error[E184]" in capsys.readouterr().err
