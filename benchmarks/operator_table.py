@@ -3,15 +3,15 @@
 Run as ``python -m benchmarks.operator_table CHECKOUT``; CHECKOUT is a folder with the sources of
 tflite-micro, whose resolver names the operators. What Atoll and the wheel tflite-micro take is
 tried: operators of the tests' sample networks with each type, and all cases of TFLM's own kernel
-tests. What Vela takes is what the report of the installed version says.
+tests. What Vela takes is tried on files of one operator and type; without CHECKOUT these columns
+alone are written.
 """
 
 import argparse
 import re
-import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +25,10 @@ from atoll.errors import AtollError
 from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.frontend.tflite.load import load_tflite
 from atoll.scratch import temporary_folder
+from benchmarks import vela_types
 from benchmarks.tflm_tests.cases import collected
 from benchmarks.tflm_tests.judging import EQUAL, INVALID, SCALED, apart, by_tflm, judged
+from benchmarks.vela_types import placed
 
 TABLE = Path(__file__).parents[1] / "docs" / "operator-table.md"
 RESOLVER = "tensorflow/lite/micro/micro_mutable_op_resolver.h"
@@ -53,6 +55,9 @@ ASSIGNED = ("ASSIGN_VARIABLE", "IF", "WHILE")
 INSIDE = "float32 inside"
 """What is said of operators that are computed as a table when a file is loaded."""
 
+UNTRIED = {"not tried"}
+"""What is said of Vela where there is no file with the operator alone."""
+
 FIRST = "|---|---|---|---|---|\n"
 """What is above the rows."""
 
@@ -63,8 +68,13 @@ BY_RESULT = ("EMBEDDING_LOOKUP", "FILL", "SELECT_V2", "SPLIT", "TRANSPOSE_CONV")
 def main() -> int:
     """Try all and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("checkout", type=Path, help="folder with the sources of tflite-micro")
-    checkout = parser.parse_args().checkout.resolve()
+    parser.add_argument(
+        "checkout", type=Path, nargs="?", help="folder with the sources of tflite-micro"
+    )
+    checkout = parser.parse_args().checkout
+    if checkout is None:
+        return vela_alone()
+    checkout = checkout.resolve()
     ours, theirs = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for (code, dtype, _), both in apart(tried, [*trials()]):
         for types, taken_by in zip((ours, theirs), both or (False, False), strict=True):
@@ -80,15 +90,15 @@ def main() -> int:
     ours |= {code: {"left out"} for code in LEFT_OUT} | {code: {"yes"} for code in ASSIGNED}
     for code in FUNCTIONS:
         ours[code] |= {INSIDE}
-    vela = supported()
+    vela = by_vela()
     codes = sorted(
-        {*registered, *(code for code in ours if ours[code]), *vela[0], *vela[1]} - {"CUSTOM"}
+        {*registered, *(code for code in ours if ours[code]), *filter(vela.get, vela)} - {"CUSTOM"}
     )
     lines = []
     for code in codes:
         wheel = theirs[code] or ({"yes"} if code in registered else set())
-        columns = (ours[code], wheel, *(each.get(code, set()) for each in vela))
-        lines.append(f"| {code} | {' | '.join(listed(each) for each in columns)} |\n")
+        columns = (ours[code], wheel, *vela.get(code, (UNTRIED, UNTRIED)))
+        lines.append(row(code, *map(listed, columns)))
     TABLE.write_text("".join((*TABLE.read_text().partition(FIRST)[:2], *lines)))
     return 0
 
@@ -192,34 +202,34 @@ def takes(model: Model) -> bool:
         return True
 
 
-def supported() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Return the types of each operator that Vela takes, of U55 and U65, and of U85."""
-    with temporary_folder() as folder:
-        command = [str(Path(sys.executable).with_name("vela")), "--supported-ops-report"]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        report = (folder / "SUPPORTED_OPS.md").read_text()
-    return (
-        taken(report, "Ethos-U55 and Ethos-U65", {"int8", "int16", "int32"}),
-        taken(report, "Ethos-U85", {*TYPES[:5]}),
+def by_vela() -> Mapping[str, tuple[set[str], set[str]]]:
+    """Return the types of each operator that Vela places, on U55 and U65, and on U85."""
+    found = placed((*trials(), *vela_types.trials()))
+    apart = [code for code, types in found.items() if types["u55"] != types["u65"]]
+    assert not apart, f"U55 and U65 get other types of {apart}"
+    return {code: (types["u55"], types["u85"]) for code, types in found.items()}
+
+
+def vela_alone() -> int:
+    """Write what Vela places, and leave the other columns."""
+    vela = by_vela()
+    before, _, rows = TABLE.read_text().partition(FIRST)
+    told = {}
+    for line in rows.splitlines():
+        code, ours, theirs = (cell.strip() for cell in line.split("|")[1:4])
+        told[code] = (ours, theirs)
+    codes = sorted({*told, *(code for code, types in vela.items() if any(types))})
+    lines = (
+        row(code, *told.get(code, ("", "")), *map(listed, vela.get(code, (UNTRIED, UNTRIED))))
+        for code in codes
     )
+    TABLE.write_text("".join((before, FIRST, *lines)))
+    return 0
 
 
-def taken(report: str, device: str, every: set[str]) -> dict[str, set[str]]:
-    """Read the operators of a device, and take the types away that their limits exclude."""
-    summary = report.split(f"## {device} TFLite Summary Table")[1].split("\n## ")[0]
-    result = {}
-    for code in re.findall(r"^\| (\w+) \|", summary, re.MULTILINE):
-        limits = re.split(rf"### {device} TFLite {code} Constraints", report, maxsplit=1)
-        text = limits[1].split("\n##")[0].lower() if len(limits) > 1 else ""
-        types = set(every)
-        for bits in ("32", "64"):
-            if f"{bits}-bit feature-maps are not supported" in text:
-                types.discard(f"int{bits}")
-        if only := re.search(r"(?:datatypes must match, and|ifm precision) must be (.*)", text):
-            types &= set(re.findall(r"\w+", only.group(1)))
-        if code != "Operator":
-            result[code] = types
-    return result
+def row(*cells: str) -> str:
+    """Return a row of the table."""
+    return f"| {' | '.join(cells)} |\n"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +15,6 @@ BASES = frozenset({0x000, 0x010, 0x080, 0x020, 0x022, 0x030, 0x031})
 """Registers of an address that follows, by number: maps, weights, scales, copies."""
 
 REGIONS = frozenset({0x10F, 0x11F, 0x18F, 0x128, 0x129, 0x131, 0x130})
-REGION_WORDS = range(4, 20)
-"""Where a block has address and bytes of each region."""
 
 
 def commands_of(stream: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -73,14 +72,14 @@ def _with(stream: tuple[int, ...], at: int, word: int) -> tuple[int, ...]:
 def block_mutants() -> Iterator[tuple[str, Callable[[bytes], bytes]]]:
     """Yield changes of a block, by what they change."""
     for word in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 21):
-        yield f"word {word}", lambda data, at=word: _plus(data, at, 16)
+        yield f"word {word}", partial(_plus, word=word)
     for one, two in ((4, 6), (4, 8), (6, 8), (8, 10)):
-        yield f"regions {one} and {two} swapped", lambda data, a=one, b=two: _swapped(data, a, b)
+        yield f"regions {one} and {two} swapped", partial(_swapped, one=one, two=two)
 
 
-def _plus(data: bytes, word: int, step: int) -> bytes:
+def _plus(data: bytes, word: int) -> bytes:
     words = [*struct.unpack(f"<{len(data) // 4}I", data)]
-    words[word] = (words[word] + step) & 0xFFFF_FFFF
+    words[word] = (words[word] + 16) & 0xFFFF_FFFF
     return struct.pack(f"<{len(words)}I", *words)
 
 

@@ -85,7 +85,7 @@ def _reaches(pool: Pool, engine: Engine, need: Access, address: int, size: int) 
 def _loaded(image: ElfImage, address: int, size: int) -> bytes | None:
     for section in image.sections:
         at = address - section.begin
-        if 0 <= at and at + size <= len(section.data):
+        if at >= 0 and at + size <= len(section.data):
             return section.data[at : at + size]
     return None
 

@@ -57,8 +57,7 @@ class Access:
 
     Attributes:
         what: the operand, such as ``ifm``.
-        region: number of the base address.
-        spans: bytes from there.
+        spans: bytes from the region's base address on.
     """
 
     what: str
@@ -89,9 +88,8 @@ class _Map:
     """Registers of a feature map.
 
     Attributes:
-        precision, region: their numbers.
-        width: that of a tile's width, which the heights of two tiles follow.
-        base: that of the first of four addresses, which strides follow: of columns, rows, bricks.
+        width: of a tile, which the heights of two tiles follow.
+        base: the first of four addresses, which strides follow: of columns, rows, bricks.
     """
 
     what: str
@@ -158,12 +156,10 @@ class _Registers:
         if number == DMA:
             yield from self._copied()
             return
-        maps = [*self._inputs(number, parameter)]
         if number in (CONV, DEPTHWISE) and not (number == CONV and parameter & 1):
             yield from self._constants()
-        for access in (*maps, *self._output()):
-            if access.spans:
-                yield access
+        maps = (*self._inputs(number, parameter), self._output())
+        yield from (access for access in maps if access.spans)
 
     def _get(self, number: int) -> int:
         if number not in self.narrow:
@@ -257,7 +253,7 @@ class _Registers:
             high, wide = (high + 1) // 2, (wide + 1) // 2
         return max(high, 1), max(wide, 1)
 
-    def _output(self) -> Iterator[Access]:
+    def _output(self) -> Access:
         extents = self._extents()
         if self.product == 85 and self._get(_OFM.precision) >> 11 & 7:
             rows, columns = self._tile(_OFM)
@@ -265,7 +261,7 @@ class _Registers:
             if every % (rows * columns):
                 raise StreamError("a transposed result is in several tiles")
             extents = (rows, columns, every // (rows * columns))
-        yield self._map(_OFM, extents)
+        return self._map(_OFM, extents)
 
     def _map(self, of: _Map, extents: tuple[int, int, int]) -> Access:
         precision = self._get(of.precision)

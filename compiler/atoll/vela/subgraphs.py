@@ -7,7 +7,6 @@ untouched. What Vela does inside is not followed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 from atoll.errors import ModelError
@@ -15,24 +14,14 @@ from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
 from atoll.frontend.tflite.reader import read_file
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults
-from atoll.npu_stream.reader import StreamError, operations
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
-from atoll.vela.optimised import (
-    SCRATCH_REGION,
-    WEIGHTS_REGION,
-    NpuCall,
-    calls_in,
-    estimated_cycles,
-)
+from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
 from atoll.vela.parts import part_of
+from atoll.vela.regions import judged_stream, unfollowed
 from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
-from atoll.vela.stream import with_own_regions
 
 LEAST_SCRATCH = 16
-FIRST_REGION, MOST_REGIONS = 2, 8
-"""The region of the first input, behind constants and scratch; base addresses of an NPU."""
 
 
 def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
@@ -91,7 +80,7 @@ def _alone(
     calls = calls_in(output)
     sides = [({*each.inputs}, {*each.outputs}) for each in calls]
     if sides != [({*call.inputs}, {*call.outputs})]:
-        raise _unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
+        raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
     return output, calls[0]
 
 
@@ -134,7 +123,7 @@ def _part(
     body = _between(graph, inputs, outputs)
     last = body[-1]
     name = f"{KIND}_{last.index}"
-    payload = replace(call.payload, stream=_stream(graph, call, inputs, outputs))
+    payload = replace(call.payload, stream=judged_stream(graph, call, inputs, outputs))
     tensors = (
         _constant(f"{name}_stream", payload.for_driver()),
         _constant(f"{name}_weights", call.weights or bytes(LEAST_SCRATCH)),
@@ -197,58 +186,6 @@ def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> tup
 def _untraceable(what: str) -> ModelError:
     message = f"Atoll cannot follow what Vela compiled: its operator has {what}"
     return ModelError("E143", message, remedy=WITHOUT)
-
-
-def _stream(
-    graph: Graph, call: NpuCall, inputs: Sequence[str], outputs: Sequence[str]
-) -> tuple[int, ...]:
-    """Return the commands with a region for each tensor, which another reader has judged."""
-    edges = tuple(graph.tensor(name) for name in (*inputs, *outputs))
-    if len(edges) > MOST_REGIONS - FIRST_REGION:
-        raise ModelError(
-            "E143",
-            f"Vela's operator has {len(inputs)} inputs and {len(outputs)} outputs, and the NPU has"
-            f" base addresses for {MOST_REGIONS - FIRST_REGION} of them",
-            remedy=f"give the network fewer branches where it meets the NPU, or {WITHOUT}",
-        )
-    places = tuple(
-        _place(call, name, tensor.size, number)
-        for number, (name, tensor) in enumerate(
-            zip((*call.inputs, *call.outputs), edges, strict=True), FIRST_REGION
-        )
-    )
-    old, product = call.payload.stream, call.payload.product
-    entering, leaving = places[: len(inputs)], places[len(inputs) :]
-    stream = with_own_regions(old, entering, leaving, chains=product == 85)
-    regions = {
-        WEIGHTS_REGION: Region(Role.CONSTANT, len(call.weights)),
-        SCRATCH_REGION: Region(Role.SCRATCH, call.scratch),
-        **{p.becomes: Region(Role.INPUT, p.end - p.begin) for p in entering},
-        **{p.becomes: Region(Role.OUTPUT, p.end - p.begin) for p in leaving},
-    }
-    try:
-        before, after = operations(old, product), operations(stream, product)
-    except StreamError as error:
-        raise _unfollowed(str(error)) from error
-    if wrong := next(chain(differences(before, after, places), faults(after, regions)), None):
-        raise _unfollowed(wrong)
-    return stream
-
-
-def _place(call: NpuCall, name: str, size: int, becomes: int) -> Place:
-    """Return the bytes that Vela's commands have of a tensor."""
-    found = call.locations.get(name, ())
-    if len(found) != 1:
-        raise _unfollowed(f"its tables have {len(found)} places of tensor '{name}'")
-    return Place(found[0].region, found[0].begin, found[0].begin + size, becomes)
-
-
-def _unfollowed(what: str) -> ModelError:
-    return ModelError(
-        "E170",
-        f"Vela {vela_version()} made commands that do not keep to their tensors: {what}",
-        remedy=WITHOUT,
-    )
 
 
 def _constant(name: str, data: bytes) -> Tensor:

@@ -14,7 +14,7 @@ from atoll.build_tree import build
 from atoll.errors import AtollError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.vela import subgraphs
+from atoll.vela import regions
 from atoll.vela.stream import with_own_regions
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 
@@ -44,14 +44,14 @@ def test_streams_that_were_moved_wrongly_are_refused(
         right.append(with_own_regions(*given, **options))  # type: ignore[arg-type]
         return right[-1]
 
-    monkeypatch.setattr(subgraphs, "with_own_regions", moved)
+    monkeypatch.setattr(regions, "with_own_regions", moved)
     compiled(network)
     last = len(right) - 1
     mutants = [*stream_mutants(right[last])]
     assert len(mutants) > 8
     for _, stream in mutants:
         given = iter((*right[:last], stream))
-        monkeypatch.setattr(subgraphs, "with_own_regions", lambda *_, g=given, **__: next(g))
+        monkeypatch.setattr(regions, "with_own_regions", lambda *_, g=given, **__: next(g))
         with pytest.raises(AtollError, match="E170"):
             compiled(network)
 

@@ -18,7 +18,7 @@ from atoll.ops.ethos_u import SCRATCH_FILL
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
-from atoll.vela import run, subgraphs
+from atoll.vela import regions, run, subgraphs
 from atoll.vela.optimised import NpuCall, calls_in
 from atoll.vela.subgraphs import with_subgraphs
 
@@ -169,7 +169,7 @@ def test_a_tensor_inside_that_others_read_is_refused(
 
 
 def test_more_edges_than_base_addresses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subgraphs, "MOST_REGIONS", 3)
+    monkeypatch.setattr(regions, "MOST_REGIONS", 3)
     with pytest.raises(ModelError, match="1 inputs and 1 outputs"):
         rewritten(DIGITS)
 

@@ -1,0 +1,79 @@
+"""The commands of an operator with a region for each tensor, as another reader has judged them."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from atoll.errors import ModelError
+from atoll.ir.graph import Graph
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults
+from atoll.npu_stream.reader import StreamError, operations
+from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
+from atoll.vela.run import WITHOUT, vela_version
+from atoll.vela.stream import with_own_regions
+
+FIRST_REGION, MOST_REGIONS = 2, 8
+"""The region of the first input, behind constants and scratch; base addresses of an NPU."""
+
+
+def judged_stream(
+    graph: Graph, call: NpuCall, inputs: Sequence[str], outputs: Sequence[str]
+) -> tuple[int, ...]:
+    """Return the commands of `call` with a region for each tensor.
+
+    Args:
+        graph: it has these tensors.
+        call: what Vela made.
+        inputs: tensors of the graph, in the order of the call's.
+        outputs: likewise.
+
+    Raises:
+        ModelError: E143, there are more tensors than base addresses; E170, the commands touch other
+            bytes than those of their tensors.
+    """
+    edges = tuple(graph.tensor(name) for name in (*inputs, *outputs))
+    if len(edges) > MOST_REGIONS - FIRST_REGION:
+        raise ModelError(
+            "E143",
+            f"Vela's operator has {len(inputs)} inputs and {len(outputs)} outputs, and the NPU has"
+            f" base addresses for {MOST_REGIONS - FIRST_REGION} of them",
+            remedy=f"give the network fewer branches where it meets the NPU, or {WITHOUT}",
+        )
+    places = tuple(
+        _place(call, name, tensor.size, number)
+        for number, (name, tensor) in enumerate(
+            zip((*call.inputs, *call.outputs), edges, strict=True), FIRST_REGION
+        )
+    )
+    old, product = call.payload.stream, call.payload.product
+    entering, leaving = places[: len(inputs)], places[len(inputs) :]
+    stream = with_own_regions(old, entering, leaving, chains=product == 85)
+    regions = {
+        WEIGHTS_REGION: Region(Role.CONSTANT, len(call.weights)),
+        SCRATCH_REGION: Region(Role.SCRATCH, call.scratch),
+        **{p.becomes: Region(Role.INPUT, p.end - p.begin) for p in entering},
+        **{p.becomes: Region(Role.OUTPUT, p.end - p.begin) for p in leaving},
+    }
+    try:
+        before, after = operations(old, product), operations(stream, product)
+    except StreamError as error:
+        raise unfollowed(str(error)) from error
+    if wrong := next(chain(differences(before, after, places), faults(after, regions)), None):
+        raise unfollowed(wrong)
+    return stream
+
+
+def unfollowed(what: str) -> ModelError:
+    """Return the error of commands that are not for their tensors."""
+    return ModelError(
+        "E170",
+        f"Vela {vela_version()} made commands that do not keep to their tensors: {what}",
+        remedy=WITHOUT,
+    )
+
+
+def _place(call: NpuCall, name: str, size: int, becomes: int) -> Place:
+    """Return the bytes that Vela's commands have of a tensor."""
+    found = call.locations.get(name, ())
+    if len(found) != 1:
+        raise unfollowed(f"its tables have {len(found)} places of tensor '{name}'")
+    return Place(found[0].region, found[0].begin, found[0].begin + size, becomes)
