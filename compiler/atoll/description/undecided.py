@@ -123,11 +123,12 @@ def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
 
 
 def _of_chip(name: str, data: Any) -> str:
-    """Return an answer out of the chip's own memories: a RAM, or from one to another."""
+    """Return an answer out of the chip's own memories: a RAM, or from a ROM to a RAM."""
     memories = data.get("memories") if isinstance(data, dict) else None
     if not isinstance(memories, dict) or not memories:
         return ""
-    names = sorted(memories, key=lambda each: inside(memories[each], "kind") != "ram")
+    rank = {"ram": 0, "rom": 2}
+    names = sorted(memories, key=lambda each: rank.get(str(inside(memories[each], "kind")), 1))
     if name == "moves" and len(names) > 1:
         return f"[[{names[-1]}, {names[0]}]]"
     return names[0] if name == "memory" else ""

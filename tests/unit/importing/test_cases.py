@@ -124,7 +124,7 @@ DIM = """<?xml version="1.0" encoding="utf-8"?>
 
 PACK = """<?xml version="1.0"?>
 <package schemaVersion="1.7.0"><devices><family Dfamily="F"><processor Dcore="Cortex-M4"/>
-<device Dname="ONE">
+<device Dname="GULL2">
   <memory name="Flash" access="rx" start="0x08000000" size="0x8000"/>
   <memory name="Ram" access="rwx" start="0x20000000" size="0x8000"/>
   <memory name="Ram2" access="rwx" start="0x20004000" size="0x8000"/>

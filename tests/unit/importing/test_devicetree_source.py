@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.importing.reading import asked, chip, imported
+from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, MUTATIONS, judge
 
 from atoll.errors import ToolchainError, UsageError
@@ -99,9 +100,10 @@ def test_a_missing_dtc_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def campaign(path: Path, count: int) -> None:
     """Import mutants; some are refused and some are not, or the mutations say nothing."""
     dice = random.Random("dts 14")
-    whole, became = "/dts-v1/;\n" + INCLUDED, 0
+    bases = ["/dts-v1/;\n" + INCLUDED, *(CASES[each] for each in CASES if each.endswith(".dts"))]
+    became = 0
     for _ in range(count):
-        text = whole
+        text = dice.choice(bases)
         for _ in range(dice.choice((1, 1, 2, 3))):
             text = dice.choice(MUTATIONS)(dice, text)
         became += judge(path, text.encode(errors="surrogateescape"))
