@@ -136,7 +136,8 @@ MEMORY_WORDS: Mapping[str, bool] = {
     **dict.fromkeys(("rom", "flash", "irom", "bootrom", "maskrom", "spiflash", "otp"), False),
     **dict.fromkeys(("ram", "sram", "iram", "dram", "sdram", "ddr", "psram", "hyperram"), True),
     **dict.fromkeys(
-        ("tcm", "dtcm", "itcm", "dtim", "itim", "ccm", "ccmram", "ocram", "bram"), True
+        ("tcm", "dtcm", "itcm", "atcm", "btcm", "dtim", "itim", "ccm", "ccmram", "ocram", "bram"),
+        True,
     ),
 }
 """Whether a memory is writable whose name has this word."""
@@ -146,7 +147,21 @@ PLACE_WORDS = frozenset(
         *("main", "boot", "system", "sys", "shared", "global", "local", "core", "cpu", "user"),
         *("internal", "external", "int", "ext", "on", "off", "chip", "onchip", "bank", "low"),
         *("high", "lower", "upper", "code", "data", "program", "prog", "axi", "ahb", "spi"),
-        *("qspi", "ospi", "xspi", "nor", "secure", "non", "mem", "memory", "space"),
+        *(
+            "qspi",
+            "ospi",
+            "xspi",
+            "quad",
+            "nor",
+            "mask",
+            "oc",
+            "mcu",
+            "secure",
+            "non",
+            "mem",
+            "memory",
+            "space",
+        ),
         *"abcdilmnsx",
     )
 )

@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.importing.reading import asked, chip, imported
+from tests.unit.importing.reading import TARGET, asked, chip, imported
 from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, MUTATIONS, judge
 
 from atoll.errors import ToolchainError, UsageError
+from atoll.importing.imported import import_files
 
 TREE = """/dts-v1/;
 #include "gannet.dtsi"
@@ -63,6 +64,35 @@ def test_a_source_is_read_with_what_it_includes(tmp_path: Path) -> None:
     }
     assert data["devices"]["cpu_0"]["isa"] == "rv32imac"
     assert "devices.cpu_0.stack.memory" in asked(found)
+
+
+@needs_dtc
+@pytest.mark.parametrize("bindings", ["include/dt-bindings", "include/zephyr/dt-bindings"])
+def test_a_board_in_the_tree_of_zephyr(bindings: str, tmp_path: Path) -> None:
+    tree, module = tmp_path / "zephyr", tmp_path / "modules" / "hal" / "gannet" / "dts"
+    files = {
+        tree / bindings / "gannet.h": HEADER,
+        tree / "dts" / "arm" / "gannet" / "soc.dtsi": INCLUDED,
+        tree / "dts" / "common" / "mem.h": "#define DT_SIZE_M(x) ((x) * 1024 * 1024)\n",
+        module / "gannet" / "pins.dtsi": "/ { pins { }; };\n",
+        tree / "boards" / "arm" / "gannet" / "gannet.dts": (
+            "/dts-v1/;\n#include <gannet/soc.dtsi>\n#include <gannet/pins.dtsi>\n"
+            "#include <mem.h>\n#include <dt-bindings/gannet.h>\n"
+            '/ { memory@80000000 { device_type = "memory"; reg = <0x80000000 DT_SIZE_M(1)>; }; };\n'
+        ),
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = import_files([path], TARGET, "", "")
+    assert chip(found)["memories"]["memory"]["size"] == "1 MiB"
+
+
+@needs_dtc
+def test_a_source_that_lacks_what_it_includes_is_told_where_to_put_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        imported(tmp_path, {"board.dts": "/dts-v1/;\n#include <gannet/soc.dtsi>\n"})
+    assert "put 'gannet/soc.dtsi' beside the file" in (caught.value.faults[0].remedy or "")
 
 
 @needs_dtc
