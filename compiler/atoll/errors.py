@@ -36,6 +36,12 @@ class SourceLoc:
         path = cut(shown(str(self.path)), LONGEST_PATH)
         return {"path": path, "line": self.line, "column": self.column}
 
+    @property
+    def line_text(self) -> str:
+        """The line, "" if the file is gone."""
+        lines = _lines(self.path)
+        return lines[self.line - 1] if self.line <= len(lines) else ""
+
     def excerpt(self, columns: int = EXCERPT_COLUMNS) -> Iterator[str]:
         """Yield the line and a caret under the column, or nothing if the file is gone.
 

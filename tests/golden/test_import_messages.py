@@ -18,6 +18,7 @@ CASES: dict[str, list[str]] = {
     "no_such_format": ["import", "gull.svd", "--format", "svg", *TO],
     "other_format": ["import", "gull.svd", "--format", "litex", *TO],
     "damaged": ["import", "cut.svd", *TO],
+    "expression": ["import", "skua2.xml", *TO],
     "which_device": ["import", "gull.pdsc", *TO],
     "no_such_device": ["import", "gull.pdsc", "--device", "GULL7", *TO],
     "exists": ["import", "gull.svd", "-o", "mine.yaml"],
@@ -31,6 +32,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "folder").mkdir()
     for name, text in {**FILES, "text.txt": "text\n", "mine.yaml": "soc: mine\n"}.items():
         (tmp_path / name).write_text(text)
+    words = FILES["skua.xml"].replace("4096</ipxact:range>", "4 * ROWS</ipxact:range>", 1)
+    (tmp_path / "skua2.xml").write_text(words)
     (tmp_path / "cut.svd").write_text(FILES["gull.svd"][:400])
     return tmp_path
 

@@ -1,6 +1,7 @@
 """Values that a description leaves to a human, who has to answer before it means a chip."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from atoll.description.messages import schema_of
 from atoll.description.schema import Soc
 from atoll.description.shape import Shape, child_of, example_of, free_child, resolved, shape_at
-from atoll.description.tree import Key, Listing, Node, Scalar, Table, plain
+from atoll.description.tree import Key, Listing, Node, Scalar, Table, inside, plain
 from atoll.description.yaml_text import parse_yaml
 from atoll.errors import Fault, SourceLoc
 
@@ -20,6 +21,12 @@ _ENTRIES = {"devices": "cpu", "memories": "sram", "pools": "sram", "reach": "cpu
 """What an entry could be called of a mapping whose names the user chooses."""
 
 _CPU = {"kind": "cpu"}
+
+_NAMED = re.compile(r"#.*(?:one of|for example) (\S+?)(?:,|;|\s|$)")
+"""The first answer that a comment of `atoll import` has."""
+
+_OF_COMMENTS = ("core", "isa", "origin")
+"""Keys whose answers `atoll import` writes behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,23 @@ class Question:
         return Fault(code="E137", message=message, at=self.at, remedy=self.wants, keys=(self.key,))
 
 
-def undecided(root: Node) -> tuple[Question, ...]:
-    """Return what the description `root` leaves open, in the order of its keys."""
+def undecided(root: Node, text: str | None = None) -> tuple[Question, ...]:
+    """Return what the description `root` leaves open, in the order of its keys.
+
+    Args:
+        root: the description.
+        text: of its only file; without it each file that it is of is read.
+    """
     places = tuple(_places(root, ()))
     data: Any = plain(root) if places else None
-    return tuple(_question(key, at, data) for key, at in places)
+    lines = None if text is None else text.splitlines()
+    return tuple(_question(key, at, data, _line(at, lines)) for key, at in places)
+
+
+def _line(at: SourceLoc | None, lines: Sequence[str] | None) -> str:
+    if at is None or lines is None:
+        return at.line_text if at else ""
+    return lines[at.line - 1] if at.line <= len(lines) else ""
 
 
 def questions_of(text: str, path: Path) -> tuple[Question, ...]:
@@ -72,7 +91,7 @@ def questions_of(text: str, path: Path) -> tuple[Question, ...]:
     Raises:
         DescriptionError: it is no YAML.
     """
-    return undecided(parse_yaml(text, path))
+    return undecided(parse_yaml(text, path), text)
 
 
 def _places(node: Node, key: Key) -> Iterator[tuple[Key, SourceLoc | None]]:
@@ -92,13 +111,32 @@ def _named(key: Key) -> Key:
     return key if not key[-1].isdigit() else _named(key[:-1])
 
 
-def _question(key: Key, at: SourceLoc | None, data: Any) -> Question:
+def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
     *parents, name = _named(key)
     schema = schema_of(Soc)
     around = _mapping(tuple(parents), data, schema)
     answers = tuple(map(str, resolved(child_of(around, name), schema, _CPU).get("enum", ())))
     asks = str(around.get("properties", {}).get(name, {}).get("description", ""))
-    return Question(key, at, asks, answers, _example(around, name, answers, schema))
+    example = _of_chip(name, data) or (_of_comment(line) if name in _OF_COMMENTS else "")
+    example = example or _example(around, name, answers, schema)
+    return Question(key, at, asks, answers, example)
+
+
+def _of_chip(name: str, data: Any) -> str:
+    """Return an answer out of the chip's own memories: a RAM, or from a ROM to a RAM."""
+    memories = data.get("memories") if isinstance(data, dict) else None
+    if not isinstance(memories, dict) or not memories:
+        return ""
+    rank = {"ram": 0, "rom": 2}
+    names = sorted(memories, key=lambda each: rank.get(str(inside(memories[each], "kind")), 1))
+    if name == "moves" and len(names) > 1:
+        return f"[[{names[-1]}, {names[0]}]]"
+    return names[0] if name == "memory" else ""
+
+
+def _of_comment(line: str) -> str:
+    found = _NAMED.search(line)
+    return found[1] if found else ""
 
 
 def _mapping(path: Key, data: Any, schema: Shape) -> Shape:

@@ -9,6 +9,7 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
 from atoll.importing.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll.importing.names import identifier
+from atoll.importing.values import isas_of, nearest_core
 from atoll.shown import cut, shown
 from atoll.units import format_size
 
@@ -71,7 +72,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         *_engines(facts.engines, names.engines),
         *_masters(facts.masters, names.masters),
         "",
-        *_memories(facts.memories, names.memories),
+        *_memories(facts, names),
         "",
         *_pools(facts, names),
     ]
@@ -91,11 +92,16 @@ def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
         yield from _place(core.source, "  ")
         yield f"  {name}:"
         yield "    kind: cpu"
-        said = f"the file says {core.word}" if core.word and not core.core else ""
+        near, said, isas = core.core, "", core.isas
+        if core.word and not core.core:
+            near = nearest_core(core.word)
+            own = f"./{identifier(core.word, (), 'core')}.yaml, which describes it"
+            said = f"the file says {core.word}, for example {near or own}"
+            isas = isas or (isas_of(near) if near else ())
         yield _line("    core", core.core, said)
-        several = len(core.isas) != 1
-        choices = f"one of {', '.join(core.isas)}" if several and core.isas else ""
-        yield _line("    isa", None if several else core.isas[0], choices)
+        decided = core.isas[0] if len(core.isas) == 1 else None
+        choices = f"one of {', '.join(isas)}" if isas and not decided else ""
+        yield _line("    isa", decided, choices)
         if core.clock:
             yield _line("    clock", _hertz(core.clock))
         if core.mailbox is not None:
@@ -114,7 +120,7 @@ def _engines(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[str]:
         yield _line("    registers", _address(engine.registers))
         yield _line("    irq", _interrupt(engine.irq))
         if engine.moves:
-            yield f"    moves: {UNDECIDED}  # pairs of memories, such as [[flash, sram]]"
+            yield f"    moves: {UNDECIDED}  # pairs of memories"
 
 
 def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:
@@ -125,23 +131,45 @@ def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:
         yield f"  {name}: {{kind: master}}"
 
 
-def _memories(memories: Sequence[Memory], names: Sequence[str]) -> Iterator[str]:
-    if not memories:
+def _memories(facts: Facts, names: _Names) -> Iterator[str]:
+    if not facts.memories:
         yield _line("memories", None, "no file names one")
         return
     yield "memories:"
-    for memory, name in zip(memories, names, strict=True):
+    devices = dict(zip((core.name for core in facts.cores), names.cores, strict=True))
+    for memory, name in zip(facts.memories, names.memories, strict=True):
         yield from _place(memory.source, "  ")
         size, why = _size(memory.size)
         kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
-        places = (
-            f"at {', '.join(map(hex, (memory.origin, *memory.others)))}" if memory.others else ""
-        )
+        places = ""
+        if memory.space:
+            example = _free(memory, facts.memories)
+            places = (
+                f"at {hex(memory.origin)} of {memory.space}, for example {hex(example)} on the bus"
+            )
+        if memory.others:
+            places = f"one of {', '.join(map(hex, (memory.origin, *memory.others)))}"
         how = memory.why if memory.writable is not None else ""
         notes = ", ".join(filter(None, (places, why, how)))
-        origin = UNDECIDED if memory.others else _address(memory.origin)
+        origin = UNDECIDED if places else _address(memory.origin)
         entries = f"origin: {origin}, size: {size}, kind: {kind}"
-        yield _line(f"  {name}", f"{{{entries}}}", notes)
+        seen = [
+            f"{devices[core]}: {_address(at) or UNDECIDED}"
+            for core, at in memory.views
+            if core in devices
+        ]
+        views = f", views: {{{', '.join(seen)}}}" if seen else ""
+        yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
+
+
+def _free(memory: Memory, memories: Sequence[Memory]) -> int:
+    """Return where a memory of another space could be on the bus: where it is, or behind all."""
+    bus = [range(each.origin, each.origin + each.size) for each in memories if not each.space]
+    own = range(memory.origin, memory.origin + memory.size)
+    if not any(own.start < each.stop and each.start < own.stop for each in bus):
+        return memory.origin
+    step = 1 << max(memory.size - 1, 0).bit_length()
+    return -(-max(each.stop for each in bus) // step) * step
 
 
 def _pools(facts: Facts, names: _Names) -> Iterator[str]:

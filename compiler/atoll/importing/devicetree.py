@@ -8,25 +8,59 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from atoll.importing.engines import engine_of_kind
-from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, Memory, Source
+from atoll.importing.facts import (
+    Core,
+    Engine,
+    Facts,
+    LeftOut,
+    Master,
+    Memory,
+    Source,
+    memory_left_out,
+)
 from atoll.importing.flat_tree import MAGIC, TreeNode, read_tree
 from atoll.importing.reader import Given, Importer
-from atoll.importing.values import core_named, counted, is_dma, isas_of, riscv_isas
+from atoll.importing.values import core_named, counted, isas_by_name, isas_of, riscv_isas
 
-_WRITABLE = {
-    "mmio-sram": True,
-    "atoll,rom": False,
-    "mtd-rom": False,
-    "cfi-flash": False,
-    "soc-nv-flash": False,
-    "sifive,dtim0": True,
-    "sifive,itim0": True,
-    "sifive,sram0": True,
-    "sifive,maskrom0": False,
-    "sifive,rom0": False,
+_WRITABLE: Mapping[str, bool | None] = {
+    **dict.fromkeys(("mmio-sram", "mmio-dram", "mtd-ram"), True),
+    **dict.fromkeys(("atoll,rom", "mtd-rom", "cfi-flash", "soc-nv-flash"), False),
+    **dict.fromkeys(("sifive,dtim0", "sifive,itim0", "sifive,sram0"), True),
+    **dict.fromkeys(("sifive,maskrom0", "sifive,rom0"), False),
+    **dict.fromkeys(("arm,itcm", "arm,dtcm", "nxp,imx-itcm", "nxp,imx-dtcm"), True),
+    **dict.fromkeys(("arc,iccm", "arc,dccm", "arc,xccm", "arc,yccm", "st,stm32-ccm"), True),
+    **dict.fromkeys(("st,stm32-backup-sram", "samsung,exynos4210-sysram"), True),
+    "zephyr,memory-region": None,
 }
-"""Whether a memory is written to, by what its node is compatible with."""
+"""Whether a memory is written to, by what its node is compatible with; None says nothing of it."""
 
+_BEHIND = frozenset(
+    (
+        *("jedec,spi-nor", "spi-nand", "nordic,qspi-nor", "serial-flash", "st,stm32-qspi-nor"),
+        *("st,stm32-ospi-nor", "st,stm32-xspi-nor", "nxp,imx-flexspi-nor", "atmel,at24"),
+        *("nxp,imx-flexspi-hyperflash", "nxp,imx-flexspi-hyperram", "atmel,at25", "atmel,at45"),
+    )
+)
+"""Memories behind a controller, whose addresses are their own."""
+
+_GENERIC = frozenset(
+    (
+        *("memory", "sram", "ram", "ocram", "psram", "sdram", "dram", "iram", "rom", "bootrom"),
+        *("flash", "nvram", "eeprom", "tcm", "itcm", "dtcm"),
+    )
+)
+"""Names of nodes that are memories, whatever they are compatible with."""
+
+_FLASH = "soc-nv-flash"
+"""Zephyr's: below a controller without ``ranges`` it has the address of the cores."""
+
+_SERIAL = frozenset(("espressif,esp32-flash-controller", "zephyr,sim-flash"))
+"""Controllers below which it has not."""
+
+_DMA = frozenset(("dma", "dmac", "dma-controller"))
+_ROUTERS = frozenset(("dma-router", "dmamux", "dma-mux"))
+_CARVED = "reserved-memory"
+_UNMAPPED = "its address is not one of the cores: nothing above it maps it to theirs"
 _ENGINE = "atoll,engine-"
 _MAILBOX = "atoll,mailbox"
 _CONSOLE = "atoll,console"
@@ -48,17 +82,21 @@ class Devicetree(Importer):
     def read(self, given: Given) -> Facts:
         """Return what the processors of the tree see."""
         root = read_tree(given)
-        nodes = [node for node in root.walk() if node.string("status") != "disabled"]
-        tree = _Tree(given, nodes)
+        tree = _Tree(given, tuple(root.walk()))
+        memories = tuple(tree.memories())
         others = tree.others()
-        why = "a description has no place for them"
+        left_out = [each for each in memories if isinstance(each, LeftOut)]
+        left_out += tree.idle_cores()
+        if others:
+            why = "a description has no place for them"
+            left_out.append(LeftOut(counted(others), why, given.source(0)))
         return Facts(
             name=root.string("model") or root.string("compatible"),
             cores=tuple(tree.cores()),
-            memories=tuple(tree.memories()),
+            memories=tuple(each for each in memories if isinstance(each, Memory)),
             engines=tuple(tree.engines()),
             masters=tuple(tree.masters()),
-            left_out=(LeftOut(counted(others), why, given.source(0)),) if others else (),
+            left_out=tuple(left_out),
             console=next((at for at, _ in tree.of(_CONSOLE)), None),
         )
 
@@ -67,12 +105,13 @@ IMPORTER = Devicetree()
 
 
 class _Tree:
-    """The nodes of a tree that are not disabled."""
+    """The nodes of a tree; those that are disabled, or below such a one, are memories at most."""
 
     def __init__(self, given: Given, nodes: Sequence[TreeNode]) -> None:
         self._given = given
-        self._nodes = nodes
-        handles = ((next(iter(node.cells("phandle")), None), node) for node in nodes)
+        self._all = nodes
+        self._nodes = tuple(node for node in nodes if not _idle(node))
+        handles = ((next(iter(node.cells("phandle")), None), node) for node in self._nodes)
         self._by_handle: Mapping[int, TreeNode] = {
             handle: node for handle, node in handles if handle is not None
         }
@@ -100,10 +139,13 @@ class _Tree:
         yield from boxes.values()
 
     def _processors(self) -> Iterator[TreeNode]:
-        for node in self._nodes:
-            above = node.parent
-            if node.string("device_type") == "cpu" and above is not None:
-                yield node
+        return (node for node in self._nodes if _is_core(node))
+
+    def idle_cores(self) -> Iterator[LeftOut]:
+        """Yield the cores that are disabled."""
+        for node in self._all:
+            if _is_core(node) and (why := _idle(node)):
+                yield LeftOut(f"core {node.name}", why, self._source(node))
 
     def _core(self, node: TreeNode) -> Core:
         words = [each.rpartition(",")[2] for each in node.strings("compatible")]
@@ -113,7 +155,7 @@ class _Tree:
         isas: tuple[str, ...] = ()
         if core:
             isas = tuple(isa for isa in isas_of(core) if isa == said)
-            isas = isas or riscv_isas(core, node.string("riscv,isa"))
+            isas = isas or _isas(core, node, words)
         return Core(
             name=_name(node) if "label" in node.properties else node.name,
             word=next(iter(words), ""),
@@ -123,31 +165,47 @@ class _Tree:
             source=self._source(node),
         )
 
-    def memories(self) -> Iterator[Memory]:
-        """Yield each memory that the root's addresses reach."""
-        for node in self._nodes:
-            kinds = [kind for kind in node.strings("compatible") if kind in _WRITABLE]
-            if not kinds and node.string("device_type") != "memory":
-                continue
-            for origin, size in node.spans():
-                if size:
-                    yield Memory(
-                        name=_name(node),
-                        origin=origin,
-                        size=size,
-                        writable=_WRITABLE[kinds[0]] if kinds else True,
-                        why=f"it is {kinds[0] if kinds else 'a node of memory'}",
-                        cores=tuple(self._reaching(range(origin, origin + size))),
-                        source=self._source(node),
-                    )
+    def memories(self) -> Iterator[Memory | LeftOut]:
+        """Yield each memory, and why it is left out if cores do not see it."""
+        for node in self._all:
+            if _is_memory(node):
+                yield from self._memory(node)
 
-    def _reaching(self, span: range) -> Iterator[str]:
-        """Yield the cores that reach a byte of a span; a core of no cluster reaches all."""
-        for node in self._processors():
-            cluster = node.parent
-            assert cluster is not None
-            if _CLUSTER not in cluster.strings("compatible") or _maps(cluster, span):
-                yield self._core(node).name
+    def _memory(self, node: TreeNode) -> Iterator[Memory | LeftOut]:
+        why, parts = _idle(node) or _unseen(node), [*node.parts()]
+        for address, size, seen in parts:
+            if seen is None and _FLASH in node.strings("compatible"):
+                seen = address
+            unsized = "" if size else "the file says 0 bytes"
+            unmapped = _UNMAPPED if seen is None else ""
+            if reason := why or unmapped or unsized:
+                at = address if seen is None else seen
+                yield memory_left_out(_name(node), at, reason, self._source(node))
+            elif seen is not None:
+                yield self._seen(node, seen, size)
+        if not parts:
+            yield memory_left_out(_name(node), None, why or "it has no address", self._source(node))
+
+    def _seen(self, node: TreeNode, origin: int, size: int) -> Memory:
+        kinds = [kind for kind in node.strings("compatible") if kind in _WRITABLE]
+        known = [kind for kind in kinds if _WRITABLE[kind] is not None]
+        is_main = node.string("device_type") == "memory" and not kinds
+        span = range(origin, origin + size)
+        maps = {core: [*_local(core, span)] for core in self._processors()}
+        return Memory(
+            name=_name(node),
+            origin=origin,
+            size=size,
+            writable=_WRITABLE[known[0]] if known else is_main or None,
+            why=f"it is {known[0] if known else 'a node of memory'}",
+            cores=tuple(self._core(core).name for core, local in maps.items() if local),
+            views=tuple(
+                (self._core(core).name, local[0])
+                for core, local in maps.items()
+                if local and origin not in local
+            ),
+            source=self._source(node),
+        )
 
     def engines(self) -> Iterator[Engine]:
         """Yield the engines that Atoll has."""
@@ -177,15 +235,18 @@ class _Tree:
     def _is_master(self, node: TreeNode) -> bool:
         if any(kind.startswith("atoll,") for kind in node.strings("compatible")):
             return False
-        dma = "#dma-cells" in node.properties or is_dma(node.name.partition("@")[0])
-        return dma and any(True for _ in node.spans())
+        name = _generic(node)
+        if name in _ROUTERS or "dma-masters" in node.properties:
+            return False
+        return (name in _DMA or "#dma-cells" in node.properties) and any(node.spans())
 
     def others(self) -> int:
         """Return how many nodes with registers say nothing that a description has."""
-        known = {*_WRITABLE, *_OWN, _MAILBOX, _CONSOLE}
+        known = {*_OWN, _MAILBOX, _CONSOLE}
         return sum(
             "reg" in node.properties
-            and node.string("device_type") not in ("cpu", "memory")
+            and not _is_core(node)
+            and not _is_memory(node)
             and not any(
                 kind in known or kind.startswith(_ENGINE) for kind in node.strings("compatible")
             )
@@ -225,10 +286,75 @@ def _clock(node: TreeNode) -> int | None:
     return next((value for (value,) in node.groups("clock-frequency", len(cells))), None)
 
 
-def _maps(cluster: TreeNode, span: range) -> bool:
-    """Tell whether the map of a cluster has a byte of a span of the root's addresses."""
+def _generic(node: TreeNode) -> str:
+    return node.name.partition("@")[0].lower()
+
+
+def _is_core(node: TreeNode) -> bool:
+    return node.string("device_type") == "cpu" and node.parent is not None
+
+
+def _is_memory(node: TreeNode) -> bool:
+    """Tell whether a node is a memory, by type, what it is compatible with, or its name.
+
+    What is reserved of a memory is none, and neither are nodes without an address of the bus that
+    are no more than called so.
+    """
+    if node.string("device_type") == "memory":
+        return True
+    kinds = {*node.strings("compatible")}
+    if kinds & (_WRITABLE.keys() | _BEHIND):
+        return "reg" in node.properties
+    is_part = node.parent is None or _generic(node.parent) == _CARVED
+    return _generic(node) in _GENERIC and any(node.parts()) and not is_part
+
+
+def _unseen(node: TreeNode) -> str:
+    """Say why cores do not see a memory, as far as its node tells it."""
+    kinds, above = node.strings("compatible"), node.parent
+    if above is None or not above.widths[1] or _SERIAL & {*above.strings("compatible")}:
+        return _UNMAPPED
+    if any(kind in _BEHIND for kind in kinds):
+        return _UNMAPPED
+    if not kinds or node.string("device_type") == "memory" or _WRITABLE.keys() & {*kinds}:
+        return ""
+    return f"Atoll knows no memory that is compatible with '{kinds[0]}'; describe it by hand"
+
+
+def _idle(node: TreeNode) -> str:
+    """Say why a node is not in use: it or one above is disabled."""
+    above: TreeNode | None = node
+    while above is not None:
+        if above.string("status") not in ("", "okay", "ok"):
+            whose = "it" if above is node else f"'{above.path}', which it is in,"
+            return f"{whose} has the status '{above.string('status')}'"
+        above = above.parent
+    return ""
+
+
+def _isas(core: str, node: TreeNode, words: Sequence[str]) -> tuple[str, ...]:
+    """Return the instruction sets of a core by the properties of RISC-V, or by Arm's name."""
+    said = node.string("riscv,isa")
+    if base := node.string("riscv,isa-base"):
+        said = "_".join((base, *node.strings("riscv,isa-extensions")))
+    if said:
+        return riscv_isas(core, said)
+    named = next((word for word in words if core_named(word) == core), "")
+    return isas_by_name(core, named)
+
+
+def _local(core: TreeNode, span: range) -> Iterator[int]:
+    """Yield where a core sees the first byte of a span; one of no cluster sees it where it is."""
+    cluster = core.parent
+    assert cluster is not None
+    if _CLUSTER not in cluster.strings("compatible"):
+        yield span.start
+        return
     address = next(iter(cluster.cells("#ranges-address-cells")), 1)
     size = next(iter(cluster.cells("#ranges-size-cells")), 1)
     above = cluster.parent.widths[0] if cluster.parent else 1
-    quartets = cluster.groups("address-map", min(address, 4), 1, above, min(size, 4))
-    return any(at < span.stop and span.start < at + length for _, _, at, length in quartets)
+    for local, _, at, length in cluster.groups(
+        "address-map", min(address, 4), 1, above, min(size, 4)
+    ):
+        if at < span.stop and span.start < at + length and local + span.start >= at:
+            yield local + span.start - at

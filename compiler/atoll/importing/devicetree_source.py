@@ -17,7 +17,7 @@ from atoll.tools import run_tool
 _BEGIN = re.compile(r"^\s*/dts-v1/", re.M)
 _DIRECTIVE = re.compile(r"^\s*#\s*(include|define|if|ifdef|ifndef|undef)\b", re.M)
 _PLACE = re.compile(r":(\d+)[.:]\d+.*?(?:: | )(?=\S)(.*)")
-_BINDINGS = Path("include") / "dt-bindings"
+_MISSING = re.compile(r"'([^']+)' file not found")
 
 
 class DevicetreeSource(Importer):
@@ -71,18 +71,29 @@ def _preprocessed(given: Given, path: Path) -> bytes:
     command += [f"-I{each}" for each in _folders(path)]
     done = run_tool([*command, str(path)], folder=path.parent)
     if done.returncode:
-        _refuse(given, done.stderr, "give the file in the folders in which its project has it")
+        missing = _MISSING.search(done.stderr)
+        what = f"'{missing[1]}'" if missing else "what it includes"
+        remedy = f"put {what} beside the file, or give the file within the tree of its project"
+        _refuse(given, done.stderr, remedy)
     return done.stdout.encode()
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield where files that a source includes may be: around it, and bindings of its project."""
+    """Yield where files that a source includes may be: around it, and in its project.
+
+    That is Linux's ``include``, or Zephyr's ``dts`` with the folders of its architectures, also
+    of the modules beside it.
+    """
     above: list[Path] = []
     for folder in path.parents:
         above.append(folder)
-        if (folder / _BINDINGS).is_dir():
+        include, dts = folder / "include", folder / "dts"
+        if any((include / each / "dt-bindings").is_dir() for each in ("", "zephyr")):
             yield from above
-            yield folder / "include"
+            yield from (include, include / "zephyr")
+            modules = folder.parent.glob("modules/hal/*/dts")
+            for tree in (dts, *sorted(modules)):
+                yield from (tree, *sorted(each for each in tree.glob("*") if each.is_dir()))
             return
     yield path.parent
 
@@ -92,4 +103,6 @@ def _refuse(given: Given, said: str, remedy: str) -> None:
     errors = [line for line in said.splitlines() if "error" in line.lower()] or said.splitlines()
     found = _PLACE.search(errors[0]) if errors else None
     what = found[2] if found else errors[0] if errors else "dtc made nothing of it"
-    given.refuse(what.removeprefix("error: "), int(found[1]) if found else 0, remedy)
+    given.refuse(
+        what.removeprefix("fatal ").removeprefix("error: "), int(found[1]) if found else 0, remedy
+    )

@@ -51,6 +51,8 @@ class Memory:
         name: as the file has it.
         origin: address of the first byte.
         others: further addresses at which devices see it too.
+        views: addresses at which cores see it instead, each with the name of the core.
+        space: what else has addresses of its own, in which `origin` is one; empty is the bus.
         size: bytes.
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
@@ -61,6 +63,8 @@ class Memory:
     name: str
     origin: int
     others: tuple[int, ...] = ()
+    views: tuple[tuple[str, int], ...] = ()
+    space: str = ""
     size: int
     writable: bool | None
     why: str = ""
@@ -104,6 +108,12 @@ class LeftOut:
     source: Source
 
 
+def memory_left_out(name: str, origin: int | None, why: str, source: Source) -> LeftOut:
+    """Return that a memory is left out; `origin` is None if the file has no address of it."""
+    place = "" if origin is None else f" at {origin:#x}"
+    return LeftOut(f"memory {name}{place}", why, source)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Facts:
     """What one file, or all files together, say of a chip.
@@ -126,7 +136,33 @@ MEMORY_WORDS: Mapping[str, bool] = {
     **dict.fromkeys(("rom", "flash", "irom", "bootrom", "maskrom", "spiflash", "otp"), False),
     **dict.fromkeys(("ram", "sram", "iram", "dram", "sdram", "ddr", "psram", "hyperram"), True),
     **dict.fromkeys(
-        ("tcm", "dtcm", "itcm", "dtim", "itim", "ccm", "ccmram", "ocram", "bram"), True
+        ("tcm", "dtcm", "itcm", "atcm", "btcm", "dtim", "itim", "ccm", "ccmram", "ocram", "bram"),
+        True,
     ),
 }
 """Whether a memory is writable whose name has this word."""
+
+PLACE_WORDS = frozenset(
+    (
+        *("main", "boot", "system", "sys", "shared", "global", "local", "core", "cpu", "user"),
+        *("internal", "external", "int", "ext", "on", "off", "chip", "onchip", "bank", "low"),
+        *("high", "lower", "upper", "code", "data", "program", "prog", "axi", "ahb", "spi"),
+        *(
+            "qspi",
+            "ospi",
+            "xspi",
+            "quad",
+            "nor",
+            "mask",
+            "oc",
+            "mcu",
+            "secure",
+            "non",
+            "mem",
+            "memory",
+            "space",
+        ),
+        *"abcdilmnsx",
+    )
+)
+"""Words of a memory's name that say where it is, which is not another use."""

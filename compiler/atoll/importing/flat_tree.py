@@ -78,12 +78,17 @@ class TreeNode:
         size = next(iter(self.cells("#size-cells")), _DEFAULT_SIZE_CELLS)
         return min(address, _MOST_CELLS), min(size, _MOST_CELLS)
 
-    def spans(self) -> Iterator[tuple[int, int]]:
-        """Yield each address of ``reg``, as the root has it, with its size; not what it lacks."""
+    def parts(self) -> Iterator[tuple[int, int, int | None]]:
+        """Yield each part of ``reg``: address, size, and the address that the root has for it."""
         if self.parent is None:
             return
         for address, size in self.groups("reg", *self.parent.widths):
-            if (seen := self.parent.translated(address)) is not None:
+            yield address, size, self.parent.translated(address)
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """Yield each address of ``reg``, as the root has it, with its size; not what it lacks."""
+        for _, size, seen in self.parts():
+            if seen is not None:
                 yield seen, size
 
     def translated(self, address: int) -> int | None:

@@ -7,12 +7,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from atoll.importing.facts import Core, Facts, LeftOut, Memory
+from atoll.importing.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll.importing.names import writable_by_name
 from atoll.importing.reader import Given, Importer
 from atoll.importing.values import core_named, number_of, riscv_isas
 
 _TABLES = ("csr_bases", "csr_registers", "constants", "memories")
+_NO_MEMORIES = {
+    "io": "its type is 'io', registers",
+    "linker": "its type is 'linker', a part of another memory",
+}
 _CPU_TYPE = "config_cpu_type_"
 _MOST_CORES = 64
 _MOST_CHARACTERS = 8 * 2**20
@@ -91,12 +95,10 @@ def _memory(given: Given, name: str, entry: object, cores: tuple[str, ...]) -> M
     line = _line(given, name, after="memories")
     source = given.source(line, f"memories.{name}")
     kind = str(entry.get("type", "")) if isinstance(entry, dict) else ""
-    if "io" in kind.split("+"):
-        return LeftOut(name, "its type is 'io', registers", source)
-    if "linker" in kind.split("+"):
-        return LeftOut(name, "its type is 'linker', a part of another memory", source)
     origin = number_of(entry.get("base")) if isinstance(entry, dict) else None
     size = number_of(entry.get("size")) if isinstance(entry, dict) else None
+    if why := next((_NO_MEMORIES[each] for each in kind.split("+") if each in _NO_MEMORIES), ""):
+        return memory_left_out(name, origin, why, source)
     if origin is None or size is None:
         given.refuse(f"memory '{name}' has no base and size that are numbers", line)
     return Memory(

@@ -4,10 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
-from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, Memory, Source
+from atoll.importing.facts import (
+    Core,
+    Engine,
+    Facts,
+    LeftOut,
+    Master,
+    Memory,
+    Source,
+    memory_left_out,
+)
 
 _ALIGNMENT = 16
-_MOST_LEFT_OUT = 100
+_MOST_LEFT_OUT = 200
 _TOO_MANY = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} memories"
 
 
@@ -41,15 +50,20 @@ def merged(files: Sequence[Facts]) -> Facts:
 
 def _bounded_file(facts: Facts) -> Facts:
     """Return what a file says without what is too much for any description."""
-    whole: dict[str, Sequence[Core | Memory | Engine | Master]] = {
-        **{"cores": facts.cores, "memories": facts.memories},
-        **{"engines": facts.engines, "masters": facts.masters},
+    whole: dict[str, Sequence[Core | Engine | Master]] = {
+        **{"cores": facts.cores, "engines": facts.engines, "masters": facts.masters},
     }
     more = [
         LeftOut(f"{len(each) - MAX_ENTRIES} more {name}", _TOO_MANY, source)
         for name, each in whole.items()
         if len(each) > MAX_ENTRIES and (source := each[MAX_ENTRIES].source)
     ]
+    more += [
+        memory_left_out(each.name, each.origin, _TOO_MANY, each.source)
+        for each in facts.memories[MAX_ENTRIES:_MOST_LEFT_OUT]
+    ]
+    if beyond := facts.memories[_MOST_LEFT_OUT:]:
+        more.append(LeftOut(f"{len(beyond)} more memories", _TOO_MANY, beyond[0].source))
     rest = facts.left_out[_MOST_LEFT_OUT:]
     if rest:
         more.append(LeftOut(f"{len(rest)} more that are left out", _TOO_MANY, rest[0].source))
@@ -105,7 +119,11 @@ def _same(one: Core, other: Core) -> bool:
 
 def _renamed(memory: Memory, names: dict[str, str]) -> Memory:
     """Return a memory with the names that its cores have now."""
-    return replace(memory, cores=tuple(dict.fromkeys(names.get(n, n) for n in memory.cores)))
+    return replace(
+        memory,
+        cores=tuple(dict.fromkeys(names.get(n, n) for n in memory.cores)),
+        views=tuple((names.get(n, n), at) for n, at in memory.views),
+    )
 
 
 def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftOut]:
@@ -113,13 +131,17 @@ def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftO
     left_out: list[LeftOut] = []
     for memory in new:
         if why := _impossible(memory):
-            left_out.append(_without(memory, why))
+            places = (memory.origin, *memory.others)
+            left_out += [_without(replace(memory, origin=at), why) for at in places]
             continue
         other = next((each for each in memories if _overlap(each, memory)), None)
         if other is None:
             memories.append(memory)
-        elif other.size == memory.size and _places(other) & _places(memory):
+        elif other.size == memory.size and _places(other) & _places(memory) and not other.space:
             memories[memories.index(other)] = _both(other, memory)
+            if other.source.path == memory.source.path and other.name != memory.name:
+                why = f"it is '{other.name}' of {other.source} under another name"
+                left_out.append(_without(memory, why))
         else:
             why = f"it overlaps '{other.name}' of {other.source}; one of them is enough, or wrong"
             left_out.append(_without(memory, why))
@@ -132,7 +154,16 @@ def _both(one: Memory, other: Memory) -> Memory:
     known = one.writable if one.writable is not None else other.writable
     why = one.why if one.writable is not None else other.why
     origin, *others = sorted(_places(one) & _places(other))
-    return replace(one, origin=origin, others=tuple(others), writable=known, why=why, cores=cores)
+    views = tuple(dict((*other.views, *one.views)).items())
+    return replace(
+        one,
+        origin=origin,
+        others=tuple(others),
+        views=views,
+        writable=known,
+        why=why,
+        cores=cores,
+    )
 
 
 def _places(memory: Memory) -> set[int]:
@@ -149,13 +180,15 @@ def _impossible(memory: Memory) -> str:
 
 
 def _overlap(one: Memory, other: Memory) -> bool:
+    if one.space != other.space:
+        return False
     if _places(one) & _places(other):
         return True
     return one.origin < other.origin + other.size and other.origin < one.origin + one.size
 
 
 def _without(memory: Memory, why: str) -> LeftOut:
-    return LeftOut(f"memory {memory.name} at {memory.origin:#x}", why, memory.source)
+    return memory_left_out(memory.name, memory.origin, why, memory.source)
 
 
 def _bounded(
@@ -168,7 +201,10 @@ def _bounded(
         *((core.name, core.source) for core in cores[MAX_ENTRIES - 1 :]),
         *((engine.name, engine.source) for engine in engines[room:]),
         *((master.name, master.source) for master in masters[room_for_masters:]),
-        *((memory.name, memory.source) for memory in memories[MAX_ENTRIES:]),
+    ]
+    too_many = [
+        memory_left_out(memory.name, memory.origin, _TOO_MANY, memory.source)
+        for memory in memories[MAX_ENTRIES:]
     ]
     kept = Facts(
         cores=tuple(cores[: MAX_ENTRIES - 1]),
@@ -176,4 +212,5 @@ def _bounded(
         masters=tuple(masters[:room_for_masters]),
         memories=tuple(memories[:MAX_ENTRIES]),
     )
-    return kept, tuple(LeftOut(name, _TOO_MANY, source) for name, source in rest if source)
+    too_many += [LeftOut(name, _TOO_MANY, source) for name, source in rest if source]
+    return kept, tuple(too_many)

@@ -7,7 +7,7 @@ from itertools import chain, count
 from atoll.description.fields import is_name
 from atoll.description.undecided import UNDECIDED
 from atoll.description.yaml_text import scalar
-from atoll.importing.facts import MEMORY_WORDS
+from atoll.importing.facts import MEMORY_WORDS, PLACE_WORDS
 
 _LONGEST = 32
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
@@ -30,7 +30,10 @@ def _means_itself(name: str) -> bool:
 
 
 def writable_by_name(name: str) -> bool | None:
-    """Tell whether a memory of this name is written to, where a word of the name says so."""
+    """Tell whether a memory is written to whose name is a word for it, and where it is at most.
+
+    Any other word means something else: registers of a flash, the messages of a CAN.
+    """
     words = [word.lower() for word in _WORD.findall(name[: 4 * _LONGEST])]
-    said = {MEMORY_WORDS[word] for word in words if word in MEMORY_WORDS}
+    said = {MEMORY_WORDS.get(word) for word in words if word not in PLACE_WORDS}
     return said.pop() if len(said) == 1 else None

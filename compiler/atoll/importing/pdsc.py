@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from atoll.errors import UsageError
-from atoll.importing.facts import Core, Facts, Memory
+from atoll.importing.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll.importing.reader import Given, Importer
 from atoll.importing.values import arm_isas, core_named, number_of
 from atoll.importing.xml_tree import Element, read_xml
@@ -95,7 +95,11 @@ def _wanted(given: Given, found: dict[str, _Device]) -> _Device:
 def _facts(given: Given, device: _Device) -> Facts:
     cores = tuple(_cores(given, device))
     names = tuple(core.name for core in cores)
-    return Facts(name=device.name, cores=cores, memories=tuple(_memories(given, device, names)))
+    found = tuple(_memories(given, device, names))
+    memories = tuple(each for each in found if isinstance(each, Memory))
+    left_out = [each for each in found if isinstance(each, LeftOut)]
+    left_out += _programmed(given, device, memories)
+    return Facts(name=device.name, cores=cores, memories=memories, left_out=tuple(left_out))
 
 
 def _cores(given: Given, device: _Device) -> Iterator[Core]:
@@ -130,7 +134,7 @@ def _isas(core: str, attributes: dict[str, str]) -> tuple[str, ...]:
     )
 
 
-def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[Memory]:
+def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[Memory | LeftOut]:
     """Yield the memories; those of one name that an inner level has replace an outer one's."""
     found: dict[tuple[str, str], Element] = {}
     for element in device.each("memory"):
@@ -142,7 +146,10 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
             what = f"memory '{name}' has no start and size that are numbers"
             given.refuse(what, element.line)
         access = element.attributes.get("access", "")
+        source = given.source(element.line, f"memory {name}")
         if "p" in access and not element.attributes.get("id"):
+            why = f"its access '{access}' is that of peripherals"
+            yield memory_left_out(name, origin, why, source)
             continue
         yield Memory(
             name=name,
@@ -151,8 +158,20 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
             writable=_writable(element),
             why=f"its access is '{access}'" if access else "by its id",
             cores=(core,) if core else tuple(cores),
-            source=given.source(element.line, f"memory {name}"),
+            source=source,
         )
+
+
+def _programmed(given: Given, device: _Device, memories: Sequence[Memory]) -> Iterator[LeftOut]:
+    """Yield the memories of which only an algorithm that programs them speaks."""
+    known = [range(each.origin, each.origin + each.size) for each in memories]
+    for element in device.each("algorithm"):
+        origin = number_of(element.attributes.get("start"))
+        if origin is not None and not any(origin in span for span in known):
+            name = element.attributes.get("name", "")
+            why = "only an algorithm that programs it speaks of it; describe it by hand"
+            source = given.source(element.line, f"algorithm {name}")
+            yield memory_left_out("flash", origin, why, source)
 
 
 def _name(element: Element) -> str:

@@ -21,7 +21,7 @@ _INSIDE = re.compile(r"\b(\w+)\s*:\s*(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A place of a peripheral on the bus: texts of address and size, and the core that sees it."""
+    """A place of a peripheral on the bus, for all cores or for one, or a cluster; all are texts."""
 
     address: str
     size: str = ""
@@ -38,6 +38,7 @@ class Entry:
         kind: its type, such as ``Memory.MappedMemory``.
         line: counts from 1.
         places: on the bus; none if it is elsewhere.
+        above: the first that it is connected to, such as ``sysbus``; empty for none.
         attributes: texts by name.
     """
 
@@ -45,6 +46,7 @@ class Entry:
     kind: str
     line: int
     places: tuple[Registration, ...]
+    above: str
     attributes: Mapping[str, str]
 
 
@@ -62,7 +64,14 @@ def entries_of(text: str) -> tuple[Entry, ...]:
             typed.append((entry, body))
     lines = _Lines(plain)
     return tuple(
-        Entry(entry[1], entry[2], lines.at(entry.start()), tuple(_places(body)), added[entry[1]])
+        Entry(
+            entry[1],
+            entry[2],
+            lines.at(entry.start()),
+            tuple(_places(body)),
+            _above(body),
+            added[entry[1]],
+        )
         for entry, body in typed
     )
 
@@ -102,14 +111,22 @@ def _attributes(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _places(body: str) -> Iterator[Registration]:
-    """Yield the places of the header: what follows the first ``@``, in braces or on its line."""
+    for found in _REGISTRATION.finditer(_where(body)):
+        yield _registration(found[1].strip())
+
+
+def _above(body: str) -> str:
+    found = re.match(r"\s*(\w+)", _where(body))
+    return found[1] if found else ""
+
+
+def _where(body: str) -> str:
+    """Return what follows the first ``@`` of the header, in braces or on its line."""
     head, at, rest = body.partition("@")
     if not at or "\n" in head.strip(" \t"):
-        return
+        return ""
     rest = rest.lstrip(" \t")
-    where = _braced(rest) if rest.startswith("{") else rest.partition("\n")[0]
-    for found in _REGISTRATION.finditer(where):
-        yield _registration(found[1].strip())
+    return _braced(rest) if rest.startswith("{") else rest.partition("\n")[0]
 
 
 def _braced(text: str) -> str:
@@ -128,5 +145,6 @@ def _registration(text: str) -> Registration:
         return Registration(span[1], size=size, end=end)
     if "{" in text:
         said = dict(_INSIDE.findall(text.partition("{")[2]))
-        return Registration(said.get("address", ""), said.get("size", ""), "", said.get("cpu", ""))
+        core = said.get("cpu") or said.get("cluster", "")
+        return Registration(said.get("address", ""), said.get("size", ""), "", core)
     return Registration(text.split()[0] if text else "")

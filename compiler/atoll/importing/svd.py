@@ -5,23 +5,35 @@ no memories.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.importing.engines import engine_of
-from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master
+from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, memory_left_out
 from atoll.importing.reader import Given, Importer
-from atoll.importing.values import arm_isas, core_named, counted, is_dma, number_of, riscv_isas
+from atoll.importing.values import (
+    arm_isas,
+    core_named,
+    counted,
+    is_dma,
+    number_of,
+    riscv_isas,
+    stem_of,
+)
 from atoll.importing.xml_tree import Element, read_xml
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
 
-_ROOT = re.compile(r"<device\s[^>]{0,1000}schemaVersion")
+_ROOT = re.compile(r"<device(?:\s[^>]{0,1000})?>")
+_VERSION = re.compile(r"<device\s[^>]{0,1000}schemaVersion")
+_MOST_COPIES = 256
 _RISCV = ("rv32", "rv64")
 _LONGEST_CHAIN = 16
 _UNUSED = (
-    *("fields", "enumeratedValues", "vendorExtensions", "addressBlock", "description"),
-    *("displayName", "size", "access", "protection", "resetValue", "resetMask", "dataType"),
+    *("fields", "enumeratedValues", "vendorExtensions", "description"),
+    *("displayName", "access", "protection", "resetValue", "resetMask", "dataType"),
 )
+_SPAN = re.compile(r"([0-9]{1,4})-([0-9]{1,4})")
+_LETTERS = re.compile(r"([A-Z])-([A-Z])")
 _CONSOLE = {register.name: register.value for register in ConsoleRegister}
 
 
@@ -31,8 +43,10 @@ class Svd(Importer):
     suffixes = (".svd", ".xml")
 
     def recognises(self, given: Given) -> bool:
-        """Tell by the root, which is a ``device`` of a schema version."""
-        return bool(_ROOT.search(given.head))
+        """Tell by the root, a ``device`` of a schema version, or in a file called so."""
+        if given.path.suffix.lower() == self.suffixes[0]:
+            return bool(_ROOT.search(given.head))
+        return bool(_VERSION.search(given.head))
 
     def read(self, given: Given) -> Facts:
         """Return the core and the blocks of registers that have a place in a description."""
@@ -63,17 +77,11 @@ class _Device:
         left_out: list[LeftOut] = []
         console = None
         others = 0
-        for each in self._peripherals:
-            origin = number_of(each.said("baseAddress"))
-            if origin is None:
-                what = f"a peripheral has the address '{each.said('baseAddress')}'"
-                self._given.refuse(what, each.line, "write its baseAddress as a number")
-            name, kind, offsets = (
-                each.said("name"),
-                self._of(each, "groupName"),
-                self._offsets(each),
-            )
+        levels: dict[str, str] = {}
+        for name, origin, each in self._placed():
+            kind, offsets = self._of(each, "groupName"), self._offsets(each)
             source = self._given.source(each.line, f"peripheral {name}")
+            left_out += self._buffers(name, origin, each)
             engine = engine_of(name, offsets, origin, _line(each), source)
             if engine:
                 engines.append(engine)
@@ -81,7 +89,10 @@ class _Device:
                 cores.append(Core(name=name, mailbox=origin, irq=_line(each), source=source))
             elif kind == "console" and offsets == _CONSOLE:
                 console = origin
-            elif is_dma(f"{name} {kind}"):
+            elif is_dma(name) and levels.setdefault(stem_of(name), name) != name:
+                why = f"it is '{levels[stem_of(name)]}' at another security level"
+                left_out.append(LeftOut(f"master {name} at {origin:#x}", why, source))
+            elif is_dma(name):
                 what = f"at {origin:#x}{_lines(each)}"
                 masters.append(Master(name=name, what=what, source=source))
             else:
@@ -97,6 +108,34 @@ class _Device:
             left_out=tuple(left_out),
             console=console,
         )
+
+    def _placed(self) -> Iterator[tuple[str, int, Element]]:
+        """Yield each peripheral with name and address; an array as its members."""
+        for each in self._peripherals:
+            origin = number_of(each.said("baseAddress"))
+            if origin is None:
+                what = f"a peripheral has the address '{each.said('baseAddress')}'"
+                self._given.refuse(what, each.line, "write its baseAddress as a number")
+            count = number_of(each.said("dim")) or 1
+            step = number_of(each.said("dimIncrement")) or 0
+            if count > _MOST_COPIES:
+                what = f"'{each.said('name')}' is an array of {count}"
+                self._given.refuse(what, each.line, f"write a 'dim' of at most {_MOST_COPIES}")
+            for index, word in enumerate(_indices(each.said("dimIndex"), count)):
+                name = each.said("name").replace("[%s]", word).replace("%s", word)
+                yield name, origin + index * step, each
+
+    def _buffers(self, name: str, origin: int, peripheral: Element) -> Iterator[LeftOut]:
+        """Yield the memories of a peripheral, which cores may not have for themselves."""
+        for each in self._chain(peripheral):
+            blocks = tuple(each.each("addressBlock"))
+            for block in blocks:
+                if block.said("usage") == "buffer":
+                    at = origin + (number_of(block.said("offset")) or 0)
+                    source = self._given.source(block.line, f"peripheral {name}")
+                    yield memory_left_out(name, at, "it is the buffer of a peripheral", source)
+            if blocks:
+                return
 
     def _core(self) -> Iterator[Core]:
         cpu = self._root.first("cpu")
@@ -140,6 +179,16 @@ class _Device:
             seen.add(id(found))
             yield found
             found = self._named.get(found.attributes.get("derivedFrom", ""))
+
+
+def _indices(said: str, count: int) -> Sequence[str]:
+    """Return the words by which the members of an array differ, such as of ``A,B`` or ``3-6``."""
+    words = said.replace(" ", "").split(",")
+    if span := _SPAN.fullmatch(said.strip()):
+        words = [str(number) for number in range(int(span[1]), int(span[2]) + 1)][:_MOST_COPIES]
+    elif letters := _LETTERS.fullmatch(said.strip()):
+        words = [chr(code) for code in range(ord(letters[1]), ord(letters[2]) + 1)]
+    return words if len(words) == count and count > 1 else [str(n) for n in range(count)]
 
 
 def _line(peripheral: Element) -> int | None:

@@ -10,10 +10,32 @@ _VERILOG = re.compile(r"(?:[0-9]{1,3})?'s?([hdob])([0-9a-fA-F]+)")
 _BASE = {"h": 16, "d": 10, "o": 8, "b": 2}
 _NUMBER = re.compile(r"\+?(0[xX][0-9a-fA-F]+|#[01]+|0[bB][01]+|[0-9]+)([kmgtKMGT]?)")
 _FACTOR = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-_NO_DMA = re.compile(r"mux|channels|dmactive")
+_DMA = frozenset(
+    (
+        *("dma", "dmac", "gpdma", "hpdma", "lpdma", "bdma", "mdma", "edma", "ldma", "udma", "pdma"),
+        *("sdma", "xdmac", "cdma", "adma", "hdma", "gdma", "edmac", "dma2d", "ahb_dma", "axi_dma"),
+        *("dw_gdma", "lpc_gpdma", "lpc_dma", "dma_controller", "dmacontroller"),
+    )
+)
+_INDEXED = re.compile(r"(dma2d|.*?)(?:_?[0-9]{1,2})?")
+_LEVEL = re.compile(r"^SEC_|_(?:S|NS|SEC|NSEC)$")
 _LONGEST_NUMBER = 40
 _CORTEX = re.compile(r"(?:cm|ca|cortex[-_ ]?[ma])([0-9]{1,3})(plus|p|\+)?f?")
-_EXTRA = re.compile(r"_?z(icsr|ifencei|icntr)$")
+_ARM = re.compile(r"(?:arm)?(?:cortex|c)([ma][0-9]{1,3})(?:plus|p|\+)?f?")
+_NEAREST = {
+    **dict.fromkeys(("m0", "m1", "m23"), "cortex_m0plus"),
+    **dict.fromkeys(("m52", "m85"), "cortex_m55"),
+    **{"m35": "cortex_m33"},
+    **dict.fromkeys(("a5", "a7", "a8", "a9", "a12", "a15", "a17"), "cortex_a32"),
+    **dict.fromkeys(("a34", "a35", "a55", "a57", "a65", "a72", "a73", "a75"), "cortex_a53"),
+    **dict.fromkeys(("a76", "a77", "a78", "a510", "a520", "a710", "a715", "a720"), "cortex_a53"),
+}
+"""Atoll's core by Arm's name of a core that it has not."""
+
+_RISCV = re.compile(r"(rv32|rv64)([a-z0-9_]*)")
+_VERSION = re.compile(r"([a-z])[0-9]+p[0-9]+")
+_SHORT = {"g": {"i", "m", "a", "f", "d"}, "b": {"zba", "zbb", "zbs"}}
+_IN_BASE = {"zicsr", "zifencei", "zicntr", "zihpm"}
 
 
 def number_of(text: object) -> int | None:
@@ -46,12 +68,18 @@ def _digits(digits: str, base: int) -> int | None:
         return None
 
 
-def is_dma(words: str) -> bool:
-    """Tell whether a block of registers is a DMA controller by what a file calls it.
+def is_dma(name: str) -> bool:
+    """Tell whether a block of registers of this name is a DMA controller.
 
-    A multiplexer of requests (DMAMUX) and the registers of its channels alone are none.
+    A multiplexer of requests (DMAMUX), channels alone, and what only has a DMA are none.
     """
-    return "dma" in words.lower() and not _NO_DMA.search(words.lower())
+    found = _INDEXED.fullmatch(stem_of(name).lower())
+    return found is not None and found[1] in _DMA
+
+
+def stem_of(name: str) -> str:
+    """Return the name without the words of a security level, which twins of a block differ in."""
+    return _LEVEL.sub("", name)
 
 
 def counted(others: int) -> str:
@@ -66,6 +94,19 @@ def core_named(word: str) -> str | None:
         family = "a" if plain.startswith(("ca", "cortex-a", "cortex_a", "cortex a")) else "m"
         plain = f"cortex_{family}{found[1]}{'plus' if found[2] else ''}"
     return plain if plain in known_cores() else None
+
+
+def nearest_core(word: str) -> str | None:
+    """Return the core of Atoll whose instruction set is nearest to that which a file calls `word`.
+
+    It is an example for a human, who decides; None if no core is of its family.
+    """
+    plain = re.sub(r"[-_ ]", "", word.strip().lower())
+    if found := _ARM.fullmatch(plain):
+        return _NEAREST.get(found[1])
+    if plain.startswith(("rv32", "rv64", "riscv", "cpu.riscv")):
+        return "riscv"
+    return "x86_64" if plain in ("x8664", "cpu.x8664") else None
 
 
 @cache
@@ -104,9 +145,40 @@ def _fits(
     return dsp is None or not optional or has_dsp == dsp
 
 
+def isas_by_name(core: str, word: str) -> tuple[str, ...]:
+    """Return the instruction sets of a core that Arm's name of it allows: an F has floats."""
+    isas = isas_of(core)
+    return tuple(isa for isa in isas if "+fp" in isa) if word.endswith("f") else isas
+
+
 def riscv_isas(core: str, said: str) -> tuple[str, ...]:
-    """Return the instruction set of a RISC-V core that a file calls `said`, if the core has it."""
-    plain = re.sub(r"i[0-9]+p[0-9]+_?", "i", said.strip().lower())
-    while (shorter := _EXTRA.sub("", plain)) != plain:
-        plain = shorter
-    return tuple(isa for isa in isas_of(core) if isa == plain) or isas_of(core)
+    """Return the instruction sets of a RISC-V core that fit what a file says.
+
+    It is the one with all that the file names and Atoll knows of the core; without such a one
+    all that the file's hardware runs; all of the core's if the file says nothing.
+    """
+    own = {isa: extensions_of(isa) for isa in isas_of(core)}
+    has = extensions_of(said)
+    same = tuple(
+        isa for isa, parts in own.items() if parts == has & frozenset().union(*own.values())
+    )
+    return same or tuple(isa for isa, parts in own.items() if parts <= has) or isas_of(core)
+
+
+def extensions_of(isa: str) -> frozenset[str]:
+    """Return width and extensions that an ISA string of RISC-V names, whatever their order.
+
+    ``rv64gc`` and ``rv64imafdc_zicsr_zifencei`` are one. Counters, CSRs and FENCE.I, which older
+    strings have in their base, are left out.
+    """
+    found = _RISCV.fullmatch(_VERSION.sub(r"\1", isa.strip().lower()))
+    if found is None:
+        return frozenset()
+    parts: set[str] = set()
+    for word in found[2].split("_"):
+        letters = re.match(r"[^zsx]*", word)
+        parts |= {*(letters[0] if letters else ""), word[letters.end() if letters else 0 :]}
+    for short, whole in _SHORT.items():
+        if short in parts:
+            parts = parts - {short} | whole
+    return frozenset({found[1], *parts} - _IN_BASE - {""})

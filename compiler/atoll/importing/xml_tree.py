@@ -26,6 +26,12 @@ class Element:
         """What the element says, without blanks around it."""
         return "".join(self.pieces).strip()
 
+    def walk(self) -> Iterator["Element"]:
+        """Yield the element and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
     def each(self, *tags: str) -> Iterator["Element"]:
         """Yield the children that have one of `tags`."""
         return (child for child in self.children if child.tag in tags)

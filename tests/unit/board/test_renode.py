@@ -53,7 +53,11 @@ def test_what_is_imported_is_the_chip(path: Path) -> None:
     memories = {memory.name: memory for memory in found.memories}
     assert all(cores_and_addresses(soc, name) for name in memories)
     assert {
-        name: (memory.size, {*memory.cores}, {memory.origin, *memory.others})
+        name: (
+            memory.size,
+            {*memory.cores},
+            {memory.origin, *memory.others, *(at for _, at in memory.views)},
+        )
         for name, memory in memories.items()
     } == {
         memory.name: (memory.size, *cores_and_addresses(soc, memory.name))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.board.trees import blob, parsed, written
 from tests.unit.importing.reading import asked, chip, imported
+from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, judge
 
 from atoll.errors import UsageError
@@ -111,17 +112,23 @@ def mutated(dice: random.Random, data: bytes) -> bytes:
     return bytes(mutant)
 
 
-def campaign(data: bytes, path: Path, count: int) -> None:
+def campaign(lagoon: bytes, folder: Path, count: int) -> None:
     """Import mutants; some are refused and some are not, or the mutations say nothing."""
     dice = random.Random("dtb 14")
-    became = sum(judge(path, mutated(dice, data)) for _ in range(count))
+    bases = [lagoon]
+    for name in (each for each in CASES if each.endswith(".dts")):
+        (folder / name).write_text(CASES[name])
+        bases.append(blob(parsed(folder / name)))
+    became = sum(
+        judge(folder / "chip.dtb", mutated(dice, dice.choice(bases))) for _ in range(count)
+    )
     assert 0 < became < count
 
 
 def test_mutants(lagoon: bytes, tmp_path: Path) -> None:
-    campaign(lagoon, tmp_path / "chip.dtb", MUTANTS)
+    campaign(lagoon, tmp_path, MUTANTS)
 
 
 @pytest.mark.slow
 def test_many_mutants(lagoon: bytes, tmp_path: Path) -> None:
-    campaign(lagoon, tmp_path / "chip.dtb", ALL_MUTANTS)
+    campaign(lagoon, tmp_path, ALL_MUTANTS)

@@ -5,10 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.importing.reading import asked, chip, imported
+from tests.unit.importing.reading import TARGET, asked, chip, imported
+from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, MUTATIONS, judge
 
 from atoll.errors import ToolchainError, UsageError
+from atoll.importing.imported import import_files
 
 TREE = """/dts-v1/;
 #include "gannet.dtsi"
@@ -65,6 +67,35 @@ def test_a_source_is_read_with_what_it_includes(tmp_path: Path) -> None:
 
 
 @needs_dtc
+@pytest.mark.parametrize("bindings", ["include/dt-bindings", "include/zephyr/dt-bindings"])
+def test_a_board_in_the_tree_of_zephyr(bindings: str, tmp_path: Path) -> None:
+    tree, module = tmp_path / "zephyr", tmp_path / "modules" / "hal" / "gannet" / "dts"
+    files = {
+        tree / bindings / "gannet.h": HEADER,
+        tree / "dts" / "arm" / "gannet" / "soc.dtsi": INCLUDED,
+        tree / "dts" / "common" / "mem.h": "#define DT_SIZE_M(x) ((x) * 1024 * 1024)\n",
+        module / "gannet" / "pins.dtsi": "/ { pins { }; };\n",
+        tree / "boards" / "arm" / "gannet" / "gannet.dts": (
+            "/dts-v1/;\n#include <gannet/soc.dtsi>\n#include <gannet/pins.dtsi>\n"
+            "#include <mem.h>\n#include <dt-bindings/gannet.h>\n"
+            '/ { memory@80000000 { device_type = "memory"; reg = <0x80000000 DT_SIZE_M(1)>; }; };\n'
+        ),
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = import_files([path], TARGET, "", "")
+    assert chip(found)["memories"]["memory"]["size"] == "1 MiB"
+
+
+@needs_dtc
+def test_a_source_that_lacks_what_it_includes_is_told_where_to_put_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        imported(tmp_path, {"board.dts": "/dts-v1/;\n#include <gannet/soc.dtsi>\n"})
+    assert "put 'gannet/soc.dtsi' beside the file" in (caught.value.faults[0].remedy or "")
+
+
+@needs_dtc
 def test_a_source_needs_no_version_line_where_it_includes_one(tmp_path: Path) -> None:
     (tmp_path / "whole.dts").write_text("/dts-v1/;\n" + INCLUDED)
     data = chip(imported(tmp_path, {"board.dts": '#include "whole.dts"\n'}))
@@ -99,9 +130,10 @@ def test_a_missing_dtc_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def campaign(path: Path, count: int) -> None:
     """Import mutants; some are refused and some are not, or the mutations say nothing."""
     dice = random.Random("dts 14")
-    whole, became = "/dts-v1/;\n" + INCLUDED, 0
+    bases = ["/dts-v1/;\n" + INCLUDED, *(CASES[each] for each in CASES if each.endswith(".dts"))]
+    became = 0
     for _ in range(count):
-        text = whole
+        text = dice.choice(bases)
         for _ in range(dice.choice((1, 1, 2, 3))):
             text = dice.choice(MUTATIONS)(dice, text)
         became += judge(path, text.encode(errors="surrogateescape"))

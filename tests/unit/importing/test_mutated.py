@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.vendor import FILES
 
 from atoll.description.faults import Faults
@@ -18,7 +19,7 @@ from atoll.errors import AtollError
 from atoll.importing.imported import Imported, import_files
 
 MUTANTS, ALL_MUTANTS = 60, 2000
-EXPECTED = {"E120", "E138", "E139"}
+EXPECTED = {"E120", "E138", "E139", "E187"}
 NEVER = {"", "E002", "E003", "E004", "E005", "E006", "E010", "E011", "E014", "E098"}
 """What is wrong with a description whose text, keys or names are; a fault without a remedy."""
 
@@ -96,8 +97,12 @@ MUTATIONS: tuple[Mutation, ...] = (
 def mutants(name: str, count: int) -> Iterator[bytes]:
     """Yield files of a format, each with a few mutations."""
     dice = random.Random(f"{name} 14")
+    bases = [
+        FILES[name],
+        *(CASES[each] for each in CASES if Path(each).suffix == Path(name).suffix),
+    ]
     for _ in range(count):
-        text = FILES[name]
+        text = dice.choice(bases)
         for _ in range(dice.choice((1, 1, 2, 4))):
             text = dice.choice(MUTATIONS)(dice, text)
         data = bytearray(text.encode())

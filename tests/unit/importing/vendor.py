@@ -148,7 +148,7 @@ window: Memory.MappedMemory @ sysbus <0x60000000, +0x10000>
 nowhere: Memory.MappedMemory @ none
     size: 0x1000
 
-dma: DMA.Some_DMA @ sysbus 0x40001000
+dma: DMA.STM32LDMA @ sysbus 0x40001000
     [0-3] -> cpu0@[4-7]
 
 tcm:

@@ -1,0 +1,219 @@
+"""Count the memories of a file with libraries of others: what `atoll import` may not lose.
+
+Nothing here is of `atoll.importing`. A memory is a pair of name and address, the address as the
+processors have it, or as the file has it where nothing maps it to theirs.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree
+
+from cmsis_svd.parser import SVDParser
+from devicetree import dtlib
+
+Found = tuple[str, int]
+
+_COMPATIBLE = {
+    *("mmio-sram", "mmio-dram", "mtd-ram", "atoll,rom", "mtd-rom", "cfi-flash", "soc-nv-flash"),
+    *("sifive,dtim0", "sifive,itim0", "sifive,sram0", "sifive,maskrom0", "sifive,rom0"),
+    *("arm,itcm", "arm,dtcm", "nxp,imx-itcm", "nxp,imx-dtcm", "arc,iccm", "arc,dccm", "arc,xccm"),
+    *("arc,yccm", "st,stm32-ccm", "st,stm32-backup-sram", "samsung,exynos4210-sysram"),
+    *("zephyr,memory-region", "jedec,spi-nor", "spi-nand", "nordic,qspi-nor", "serial-flash"),
+    *("st,stm32-qspi-nor", "st,stm32-ospi-nor", "st,stm32-xspi-nor", "nxp,imx-flexspi-nor"),
+    *("nxp,imx-flexspi-hyperflash", "nxp,imx-flexspi-hyperram", "atmel,at24", "atmel,at25"),
+    "atmel,at45",
+}
+_RENODE = r"Memory\.\w+Memory|Miscellaneous\.BitBanding"
+_CALLED = {
+    *("memory", "sram", "ram", "ocram", "psram", "sdram", "dram", "iram", "rom", "bootrom"),
+    *("flash", "nvram", "eeprom", "tcm", "itcm", "dtcm"),
+}
+
+
+def memories_of(path: Path, device: str = "") -> set[Found]:
+    """Return the memories of a file."""
+    return {*_COUNTERS[path.suffix](path, device)}
+
+
+def _devicetree(path: Path, _device: str) -> Iterator[Found]:
+    tree = dtlib.DT(str(path))
+    for node in tree.node_iter():
+        if not _is_memory(node):
+            continue
+        name = _text(node, "label") or node.name.partition("@")[0]
+        own, size = _cells(node.parent)
+        numbers = node.props["reg"].to_nums() if "reg" in node.props else []
+        for at in range(0, len(numbers) - own - size + 1, own + size):
+            address = _number(numbers[at : at + own])
+            seen = _seen(node.parent, address)
+            yield name, address if seen is None else seen
+
+
+def _is_memory(node: dtlib.Node) -> bool:
+    if node.parent is None or "reg" not in node.props:
+        return False
+    if _text(node, "device_type") == "memory":
+        return True
+    if "compatible" in node.props and _COMPATIBLE & {*node.props["compatible"].to_strings()}:
+        return True
+    called = node.name.partition("@")[0].lower()
+    return called in _CALLED and node.parent.name != "reserved-memory"
+
+
+def _text(node: dtlib.Node, name: str) -> str:
+    return node.props[name].to_string() if name in node.props else ""
+
+
+def _cells(node: dtlib.Node) -> tuple[int, int]:
+    values = [
+        node.props[f"#{what}-cells"].to_num() if f"#{what}-cells" in node.props else default
+        for what, default in (("address", 2), ("size", 1))
+    ]
+    return values[0], values[1]
+
+
+def _number(cells: list[int]) -> int:
+    return int("".join(f"{cell:08x}" for cell in cells) or "0", 16)
+
+
+def _seen(node: dtlib.Node, address: int) -> int | None:
+    """Return what the root calls an address of the children of a node; None if it has none."""
+    while node.parent is not None:
+        if "ranges" not in node.props:
+            return None
+        if node.props["ranges"].value:
+            (own, size), (above, _) = _cells(node), _cells(node.parent)
+            numbers = node.props["ranges"].to_nums()
+            for at in range(0, len(numbers), own + above + size):
+                row = numbers[at : at + own + above + size]
+                child, parent = _number(row[:own]), _number(row[own : own + above])
+                if child <= address < child + _number(row[own + above :]):
+                    address += parent - child
+                    break
+            else:
+                return None
+        node = node.parent
+    return address
+
+
+def _svd(path: Path, _device: str) -> Iterator[Found]:
+    device = SVDParser.for_xml_file(str(path)).get_device()
+    known = (getattr(each, "peripherals", (each,)) for each in device.peripherals)
+    for each in chain.from_iterable(known):
+        for block in each.address_blocks or ():
+            if block.usage is not None and block.usage.value == "buffer":
+                yield each.name, each.base_address + block.offset
+
+
+def _pdsc(path: Path, device: str) -> Iterator[Found]:
+    """Yield the memories of a device, of one name the innermost, and what is only programmed."""
+    root = ElementTree.parse(path).getroot()
+    above = {child: parent for parent in root.iter() for child in parent}
+    level: ElementTree.Element | None = next(
+        each for each in root.iter() if device in (each.get("Dname"), each.get("Dvariant"))
+    )
+    inner: dict[tuple[str, str], tuple[str, range]] = {}
+    programmed: list[int] = []
+    while level is not None:
+        programmed += [int(each.get("start", ""), 0) for each in level.findall("algorithm")]
+        for each in reversed(level.findall("memory")):
+            name = each.get("name") or each.get("id") or "memory"
+            start, size = (int(each.get(key, ""), 0) for key in ("start", "size"))
+            inner.setdefault((name, each.get("Pname", "")), (name, range(start, start + size)))
+        level = above.get(level)
+    yield from ((name, span.start) for name, span in inner.values())
+    for start in programmed:
+        if not any(start in span for _, span in inner.values()):
+            yield "flash", start
+
+
+def _litex(path: Path, _device: str) -> Iterator[Found]:
+    for name, each in json.loads(path.read_text())["memories"].items():
+        yield name, each["base"]
+
+
+def _renode(path: Path, _device: str) -> Iterator[Found]:
+    """Yield by lines: a peripheral begins at the margin, its first number behind ``sysbus``."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+    for block in re.split(r"\n(?=\S)", re.sub(r"\n(?=[}\])])", " ", text)):
+        head = re.match(rf"(\w+)\s*:\s*(?:{_RENODE})\s*@(.*)", block, re.DOTALL)
+        if head is None:
+            continue
+        where = head[2] if head[2].lstrip().startswith("{") else head[2].partition("\n")[0]
+        for place in re.split(r"\bsysbus\b", where)[1:]:
+            text = place.partition("address")[2] or place
+            if number := re.match(r"[\s<:]*(0x[0-9A-Fa-f_]+|\d+)", text):
+                yield head[1], int(number[1].replace("_", ""), 0)
+
+
+def _ipxact(path: Path, _device: str) -> Iterator[Found]:
+    root = ElementTree.parse(path).getroot()
+    for each in root.iter():
+        each.tag = each.tag.rpartition("}")[2]
+    values = {
+        each.get("parameterId", ""): each.findtext("value", "") for each in root.iter("parameter")
+    }
+    for one in (*root.iter("memoryMap"), *root.iter("localMemoryMap")):
+        unit = _verilog(_unit(root, one), values) // 8
+        for block in one.findall("addressBlock"):
+            if (block.findtext("usage") or "").strip() == "memory":
+                base = _verilog(block.findtext("baseAddress", ""), values)
+                yield (block.findtext("name") or "").strip(), base * unit
+        for window in one.findall("subspaceMap"):
+            base = _verilog(window.findtext("baseAddress", ""), values)
+            yield (window.findtext("name") or "").strip(), base
+        for bank in one.findall("bank"):
+            base = _verilog(bank.findtext("baseAddress", ""), values)
+            yield from ((name, at * unit) for name, at, _ in _banked(bank, base, "", values))
+
+
+def _banked(
+    bank: ElementTree.Element, base: int, usage: str, values: Mapping[str, str]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield name, address and size of the memories of a bank."""
+    usage = bank.findtext("usage") or usage
+    for block in bank:
+        if block.tag == "addressBlock":
+            size = _verilog(block.findtext("range", ""), values)
+            if (block.findtext("usage") or usage) == "memory":
+                yield (block.findtext("name") or "").strip(), base, size
+        elif block.tag == "bank":
+            inner = [*_banked(block, base, usage, values)]
+            yield from inner
+            size = sum(each[2] for each in inner)
+        else:
+            continue
+        if bank.get("bankAlignment") == "serial":
+            base += size
+
+
+def _unit(root: ElementTree.Element, one: ElementTree.Element) -> str:
+    for space in root.iter("addressSpace"):
+        if space.find("localMemoryMap") is one:
+            return space.findtext("addressUnitBits") or "8"
+    return one.findtext("addressUnitBits") or "8"
+
+
+def _verilog(text: str, values: Mapping[str, str]) -> int:
+    """Return the value of an expression, by Python's own arithmetic."""
+    for name, value in values.items():
+        if name:
+            text = re.sub(rf"\b{re.escape(name)}\b", f"({value})", text)
+    text = re.sub(r"\d*'h([0-9a-fA-F_]+)", r"0x\1", text).replace("/", "//").replace("$", "")
+    text = re.sub(r"\b(\d+)([KkMG])\b", lambda m: str(int(m[1]) << _SHIFTS[m[2].lower()]), text)
+    return int(eval(text, {"__builtins__": {}, "pow": pow}))
+
+
+_SHIFTS = {"k": 10, "m": 20, "g": 30}
+_COUNTERS: dict[str, Callable[[Path, str], Iterator[Found]]] = {
+    ".dts": _devicetree,
+    ".svd": _svd,
+    ".pdsc": _pdsc,
+    ".json": _litex,
+    ".repl": _renode,
+    ".xml": _ipxact,
+}
+SUFFIXES = tuple(_COUNTERS)

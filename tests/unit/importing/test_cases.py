@@ -1,0 +1,386 @@
+"""Files whose memories, cores or masters an import lost, invented or took for something else."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.unit.importing.reading import asked, chip, imported
+
+from atoll.errors import UsageError
+from atoll.importing.imported import Imported
+from atoll.importing.values import extensions_of, is_dma, riscv_isas
+
+FLASH = """/dts-v1/;
+/ { #address-cells = <1>; #size-cells = <1>; model = "petrel";
+  cpus { #address-cells = <1>; #size-cells = <0>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m4f"; reg = <0>; }; };
+  sram@20000000 { compatible = "mmio-sram"; reg = <0x20000000 0x40000>; };
+  soc { #address-cells = <1>; #size-cells = <1>; compatible = "simple-bus"; ranges;
+    flash-controller@4001e000 { compatible = "petrel,flash-controller";
+      reg = <0x4001e000 0x1000>; #address-cells = <1>; #size-cells = <1>;
+      flash@0 { compatible = "soc-nv-flash"; reg = <0x0 0x100000>; }; };
+    itcm@10000000 { compatible = "nxp,imx-itcm"; reg = <0x10000000 0x20000>; };
+    memory@30000000 { compatible = "zephyr,memory-region"; reg = <0x30000000 0x10000>; };
+    sram@31000000 { compatible = "petrel,odd-sram"; reg = <0x31000000 0x1000>; };
+    spi@40002000 { reg = <0x40002000 0x100>; #address-cells = <1>; #size-cells = <0>;
+      flash@1 { compatible = "jedec,spi-nor"; reg = <1>; }; };
+    dma-router@40003000 { reg = <0x40003000 0x100>; #dma-cells = <3>; dma-masters = <0>; };
+    dma-controller@40004000 { reg = <0x40004000 0x100>; #dma-cells = <3>; };
+    clocks: ccm@400fc000 { compatible = "nxp,imx-ccm"; reg = <0x400fc000 0x4000>; };
+  };
+  reserved-memory { #address-cells = <1>; #size-cells = <1>; ranges;
+    memory@20001000 { reg = <0x20001000 0x1000>; }; };
+};
+"""
+
+RISCV = """/dts-v1/;
+/ { #address-cells = <1>; #size-cells = <1>; model = "skua rv";
+  cpus { #address-cells = <1>; #size-cells = <0>;
+   cpu@0 { device_type = "cpu"; compatible = "riscv"; reg = <0>; riscv,isa = "rv64imafdc"; };
+   cpu@1 { device_type = "cpu"; compatible = "riscv"; reg = <1>; riscv,isa-base = "rv32i";
+           riscv,isa-extensions = "i", "m", "a", "c", "zicsr", "zifencei"; };
+   cpu@2 { device_type = "cpu"; compatible = "riscv"; reg = <2>; riscv,isa = "rv64gc";
+           status = "disabled"; }; };
+  memory@80000000 { device_type = "memory"; reg = <0x80000000 0x4000000>; };
+  memory@90000000 { device_type = "memory"; status = "disabled"; reg = <0x90000000 0x400000>; };
+  memory@a0000000 { device_type = "memory"; reg = <0xa0000000 0>; };
+  bus { status = "disabled"; #address-cells = <1>; #size-cells = <1>; ranges;
+    sram@10000000 { compatible = "mmio-sram"; reg = <0x10000000 0x10000>; }; };
+};
+"""
+
+VIEWS = """/dts-v1/;
+/ { #address-cells = <1>; #size-cells = <1>; model = "tern sdt";
+  cpus-apps { #address-cells = <1>; #size-cells = <0>; compatible = "cpus,cluster";
+    #ranges-size-cells = <1>; #ranges-address-cells = <1>;
+    address-map = <0xfffc0000 &ocm 0xfffc0000 0x40000>, <0xffe00000 &tcm 0xffe00000 0x10000>;
+    cpu@0 { compatible = "arm,cortex-a53"; device_type = "cpu"; reg = <0>; }; };
+  cpus-rt { #address-cells = <1>; #size-cells = <0>; compatible = "cpus,cluster";
+    #ranges-size-cells = <1>; #ranges-address-cells = <1>;
+    address-map = <0x0 &tcm 0xffe00000 0x10000>;
+    cpu@1 { compatible = "arm,cortex-m7"; device_type = "cpu"; reg = <1>; }; };
+  tcm: tcm@ffe00000 { compatible = "mmio-sram"; reg = <0xffe00000 0x10000>; };
+  ocm: sram@fffc0000 { compatible = "mmio-sram"; reg = <0xfffc0000 0x40000>; };
+};
+"""
+
+STUB = """cpu: CPU.CortexM @ sysbus
+    cpuType: "cortex-m4f"
+flash: Memory.MappedMemory @ sysbus 0x08000000
+    size: 0x80000
+sram: Memory.MappedMemory @ sysbus 0x20000000
+    size: 0x20000
+flash_regs: Memory.MappedMemory @ sysbus 0x40023C00
+    size: 0x400
+canRam: Memory.ArrayMemory @ { sysbus 0x4000AC00; sysbus 0x5000AC00 }
+    size: 0x400
+bitband: Miscellaneous.BitBanding @ sysbus <0x22000000, +0x2000000>
+odd: Memory.OddMemory @ sysbus 0x60000000
+spare: Memory.MappedMemory @ none
+    size: 0x1000
+"""
+
+CLUSTER = """cluster0: CPU.Cluster @ sysbus
+cpu0: CPU.ARMv7A @ cluster0
+    cpuType: "cortex-a9"
+cpu1: CPU.CortexM @ sysbus
+    cpuType: "cortex-m85"
+semihosting: CPU.SemihostingHandler @ cpu0
+canRam: Memory.MappedMemory @ sysbus 0x40000000
+    size: 0x1000
+tcm: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x0; cpu: cpu1 };
+        sysbus new Bus.BusPointRegistration { address: 0x10000000; cpu: cpu1 };
+        sysbus new Bus.BusPointRegistration { address: 0x3000000; cluster: cluster0 };
+        sysbus 0x20000000
+    }
+    size: 0x20000
+dma: DMA.STM32DMA @ sysbus 0x40001000
+dmaChannels: DMA.NXP_eDMA_Channels @ dma
+dmaOdd: DMA.OddDMA @ sysbus 0x40002000
+"""
+
+DIM = """<?xml version="1.0" encoding="utf-8"?>
+<device><name>SKUA1</name><cpu><name>CM4</name><fpuPresent>1</fpuPresent></cpu>
+<peripherals>
+<peripheral><dim>2</dim><dimIncrement>0x1000</dimIncrement><dimIndex>A-B</dimIndex>
+  <name>DMA_%s</name><baseAddress>0x40010000</baseAddress></peripheral>
+<peripheral><dim>2</dim><dimIncrement>0x1000</dimIncrement><name>DMA[%s]</name>
+  <baseAddress>0x40020000</baseAddress></peripheral>
+<peripheral><name>GPDMA_CH0</name><baseAddress>0x40030000</baseAddress></peripheral>
+<peripheral><name>HDMA_S</name><baseAddress>0x50040000</baseAddress></peripheral>
+<peripheral derivedFrom="HDMA_S"><name>HDMA_NS</name><baseAddress>0x40040000</baseAddress>
+</peripheral>
+<peripheral><name>HDMAXBAR</name><baseAddress>0x40050000</baseAddress></peripheral>
+<peripheral><name>CAN0</name><baseAddress>0x40060000</baseAddress>
+  <addressBlock><offset>0</offset><size>0x400</size><usage>registers</usage></addressBlock>
+  <addressBlock><offset>0x400</offset><size>0x400</size><usage>buffer</usage></addressBlock>
+</peripheral>
+<peripheral derivedFrom="CAN0"><name>CAN1</name><baseAddress>0x40070000</baseAddress>
+</peripheral>
+</peripherals></device>
+"""
+
+PACK = """<?xml version="1.0"?>
+<package schemaVersion="1.7.0"><devices><family Dfamily="F"><processor Dcore="Cortex-M4"/>
+<device Dname="GULL2">
+  <memory name="Flash" access="rx" start="0x08000000" size="0x8000"/>
+  <memory name="Ram" access="rwx" start="0x20000000" size="0x8000"/>
+  <memory name="Ram2" access="rwx" start="0x20004000" size="0x8000"/>
+  <memory name="Ports" access="rwp" start="0x40000000" size="0x8000"/>
+  <algorithm name="a.FLM" start="0x08000000" size="0x8000"/>
+  <algorithm name="b.FLM" start="0x90000000" size="0x8000000"/>
+</device></family></devices></package>
+"""
+
+
+def ipxact(*maps: str, more: str = "") -> str:
+    """Return a component with memory maps."""
+    inside = "".join(f"<ipxact:memoryMap>{each}</ipxact:memoryMap>" for each in maps)
+    space = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
+    return (
+        f'<?xml version="1.0"?>\n<ipxact:component xmlns:ipxact="{space}"><ipxact:name>skua'
+        f"</ipxact:name><ipxact:memoryMaps>{inside}</ipxact:memoryMaps>{more}</ipxact:component>\n"
+    )
+
+
+def block(name: str, base: str, size: str, kind: str = "addressBlock") -> str:
+    """Return a block of memory."""
+    where = f"<ipxact:baseAddress>{base}</ipxact:baseAddress>" if base else ""
+    return (
+        f"<ipxact:{kind}><ipxact:name>{name}</ipxact:name>{where}"
+        f"<ipxact:range>{size}</ipxact:range><ipxact:usage>memory</ipxact:usage>"
+        f"<ipxact:access>read-write</ipxact:access></ipxact:{kind}>\n"
+    )
+
+
+def bank(alignment: str) -> str:
+    """Return a bank of two blocks at 0x80000000."""
+    return (
+        f'<ipxact:bank bankAlignment="{alignment}"><ipxact:name>bank</ipxact:name>'
+        f"<ipxact:baseAddress>'h80000000</ipxact:baseAddress><ipxact:usage>memory</ipxact:usage>"
+        f"{block('f0', '', '4096')}{block('f1', '', '4096')}</ipxact:bank>\n"
+    )
+
+
+PARAMETERS = """<ipxact:parameters>
+<ipxact:parameter parameterId="p1"><ipxact:name>ROWS</ipxact:name><ipxact:value>4 * K</ipxact:value>
+</ipxact:parameter><ipxact:parameter parameterId="K"><ipxact:value>2 ** 10</ipxact:value>
+</ipxact:parameter></ipxact:parameters>"""
+EXPRESSION = ipxact(
+    f"<ipxact:name>bus</ipxact:name>{block('rom', chr(39) + 'h0', '4096*4')}"
+    f"{block('ram', '32' + chr(39) + 'h2000_0000', '(p1 + 4096) / 2')}{bank('serial')}",
+    more=PARAMETERS,
+)
+MAPS = ipxact(
+    f"<ipxact:name>cpu_map</ipxact:name>{block('itcm', '0', '0x8000')}"
+    f"{block('ram', '0x20000000', '0x40000')}{block('both', '0x30000000', '0x1000')}",
+    f"<ipxact:name>npu_map</ipxact:name>{block('dram', '0', '0x1000000')}"
+    f"{block('both', '0x50000000', '0x1000')}{bank('parallel')}",
+)
+
+CASES: Mapping[str, str] = {
+    "flash.dts": FLASH,
+    "rv.dts": RISCV,
+    "view.dts": VIEWS,
+    "stub.repl": STUB,
+    "cluster.repl": CLUSTER,
+    "dim.svd": DIM,
+    "one.pdsc": PACK,
+    "expression.xml": EXPRESSION,
+    "maps.xml": MAPS,
+}
+"""By a name that such a file has."""
+
+needs_dtc = pytest.mark.skipif(not shutil.which("dtc"), reason="dtc is not installed")
+
+
+def read(name: str, folder: Path) -> Imported:
+    """Import a case."""
+    return imported(folder, {name: CASES[name]})
+
+
+def left_out(found: Imported) -> dict[str, str]:
+    """Return what is left out, with the reason."""
+    return {each.what: each.why for each in found.left_out}
+
+
+@needs_dtc
+def test_memories_of_a_tree(tmp_path: Path) -> None:
+    found = read("flash.dts", tmp_path)
+    data = chip(found)
+    assert {name: (each["origin"], each["kind"]) for name, each in data["memories"].items()} == {
+        "sram": (0x2000_0000, "ram"),
+        "flash": (0, "rom"),
+        "itcm": (0x1000_0000, "ram"),
+        "memory": (0x3000_0000, "undecided"),
+    }
+    out = left_out(found)
+    assert "petrel,odd-sram" in out["memory sram at 0x31000000"]
+    assert "nothing above it maps it" in out["memory flash at 0x1"]
+    assert [name for name, each in data["devices"].items() if each["kind"] == "master"] == [
+        "dma_controller"
+    ]
+    assert data["devices"]["cpu_0"]["isa"] == "armv7e-m+fp"
+    assert not any("20001000" in what or "400fc000" in what for what in out)
+
+
+@needs_dtc
+def test_an_address_of_another_space_is_none_of_the_cores(tmp_path: Path) -> None:
+    text = FLASH.replace("petrel,flash-controller", "espressif,esp32-flash-controller")
+    found = imported(tmp_path, {"flash.dts": text})
+    assert "flash" not in chip(found)["memories"]
+    assert "nothing above it maps it" in left_out(found)["memory flash at 0x0"]
+
+
+@needs_dtc
+def test_instruction_sets_and_what_is_disabled(tmp_path: Path) -> None:
+    found = read("rv.dts", tmp_path)
+    data = chip(found)
+    assert {name: each["isa"] for name, each in data["devices"].items()} == {
+        "cpu_0": "rv64gc",
+        "cpu_1": "rv32imac",
+    }
+    assert [*data["memories"]] == ["memory"]
+    assert left_out(found) == {
+        "memory memory at 0x90000000": "it has the status 'disabled'",
+        "memory memory at 0xa0000000": "the file says 0 bytes",
+        "memory sram at 0x10000000": "'/bus', which it is in, has the status 'disabled'",
+        "core cpu@2": "it has the status 'disabled'",
+    }
+
+
+@needs_dtc
+def test_maps_of_clusters_are_views(tmp_path: Path) -> None:
+    data = chip(read("view.dts", tmp_path))
+    assert data["memories"]["tcm"]["views"] == {"cpu_1": 0}
+    assert "views" not in data["memories"]["sram"]
+    assert data["pools"]["tcm"]["reach"] == {"cpu_0": "rw", "cpu_1": "rw"}
+    assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
+
+
+def test_stubs_of_renode_are_no_memories(tmp_path: Path) -> None:
+    found = read("stub.repl", tmp_path)
+    assert [*chip(found)["memories"]] == ["flash", "sram"]
+    assert {*left_out(found)} == {
+        *("memory flash_regs at 0x40023c00", "memory canRam at 0x4000ac00"),
+        *("memory canRam at 0x5000ac00", "memory bitband at 0x22000000"),
+        *("memory odd at 0x60000000", "memory spare"),
+    }
+
+
+def test_cores_masters_and_views_of_renode(tmp_path: Path) -> None:
+    found = read("cluster.repl", tmp_path)
+    data = chip(found)
+    assert [*data["devices"]] == ["cpu0", "cpu1", "dma"]
+    assert data["memories"]["canram"]["kind"] == "undecided"
+    assert data["memories"]["tcm"]["views"] == {"cpu0": 0x300_0000, "cpu1": 0}
+    out = left_out(found)
+    assert "'cpu1' sees it there too" in out["memory tcm at 0x10000000"]
+    assert "Atoll knows no type DMA.OddDMA" in out["master dmaOdd"]
+
+
+def test_questions_know_the_chip(tmp_path: Path) -> None:
+    found = read("cluster.repl", tmp_path)
+    examples = {".".join(each.key): each.example for each in found.questions}
+    assert examples["devices.cpu0.core"] == "cortex_a32"
+    assert examples["devices.cpu1.core"] == "cortex_m55"
+    assert examples["devices.cpu1.isa"].startswith("armv8.1-m.main")
+    assert examples["devices.cpu1.stack.memory"] in chip(found)["memories"]
+
+
+def test_origins_that_are_asked_for_are_of_the_file(tmp_path: Path) -> None:
+    text = STUB.replace("sysbus 0x20000000", "{ sysbus 0x20000000; sysbus 0x30000000 }")
+    found = imported(tmp_path, {"stub.repl": text})
+    examples = {".".join(each.key): each.example for each in found.questions}
+    assert examples["memories.sram.origin"] == "0x20000000"
+
+
+def test_arrays_and_twins_of_an_svd(tmp_path: Path) -> None:
+    found = read("dim.svd", tmp_path)
+    assert [name for name, each in chip(found)["devices"].items() if each["kind"] != "cpu"] == [
+        *("dma0", "dma1", "hdma_s"),
+    ]
+    assert "DMA1 at 0x40021000" in found.text
+    out = left_out(found)
+    assert "another security level" in out["master HDMA_NS at 0x40040000"]
+    assert {"memory CAN0 at 0x40060400", "memory CAN1 at 0x40070400"} <= {*out}
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        *(("DMA", True), ("DMA2", True), ("GPDMA_1", True), ("DMA2D", True), ("SEC_DMA1", True)),
+        *(("DMAMUX1", False), ("DMA1_CH3", False), ("LDMAXBAR", False), ("ETH_DMA", False)),
+        *(("UDMAERR", False), ("DMAC0_NS", True), ("NODMA", False)),
+    ],
+)
+def test_names_of_dma_controllers(name: str, known: bool) -> None:
+    assert is_dma(name) is known
+
+
+def test_what_a_pack_names_otherwise(tmp_path: Path) -> None:
+    found = read("one.pdsc", tmp_path)
+    assert [*chip(found)["memories"]] == ["flash", "ram"]
+    out = left_out(found)
+    assert "overlaps 'Ram'" in out["memory Ram2 at 0x20004000"]
+    assert "peripherals" in out["memory Ports at 0x40000000"]
+    assert "algorithm" in out["memory flash at 0x90000000"]
+
+
+def test_expressions_of_ip_xact(tmp_path: Path) -> None:
+    sizes = {
+        name: (each["origin"], each["size"])
+        for name, each in chip(read("expression.xml", tmp_path))["memories"].items()
+    }
+    assert sizes == {
+        "rom": (0, "16 KiB"),
+        "ram": (0x2000_0000, "4 KiB"),
+        "f0": (0x8000_0000, "4 KiB"),
+        "f1": (0x8000_1000, "4 KiB"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("4096 * ROWS", "'ROWS' is no parameter of the component with a value"),
+        ("4096 / 0", "divides by 0"),
+        ("(4096", r"lacks a '\)'"),
+        ("2 ** 200", "is too large"),
+        ("4096 §", "'§' means nothing"),
+        ("(" * 400, "nested too deep"),
+    ],
+)
+def test_expressions_without_a_value(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"E187\]: 'range' of 'rom' is .*{said}"):
+        imported(tmp_path, {"a.xml": ipxact(block("rom", "0", text))})
+
+
+def test_maps_are_spaces_of_their_own(tmp_path: Path) -> None:
+    found = read("maps.xml", tmp_path)
+    data = chip(found)
+    assert {name: each["origin"] for name, each in data["memories"].items()} == {
+        **{"itcm": 0, "ram": 0x2000_0000, "both": 0x3000_0000, "dram": "undecided"},
+    }
+    assert "# at 0x0 of npu_map" in found.text
+    assert "memories.dram.origin" in asked(found)
+    out = left_out(found)
+    assert "0x30000000 of another map" in out["memory both at 0x50000000"]
+    assert "parallel bank" in out["memory f0 at 0x80000000"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("rv64gc", "rv64imafdc_zicsr_zifencei"), ("rv32i2p1_m2p0", "rv32im"), ("rv32ic_m", "rv32imc")],
+)
+def test_isa_strings_are_sets(one: str, other: str) -> None:
+    assert extensions_of(one) == extensions_of(other)
+
+
+def test_an_isa_that_atoll_has_not_leaves_what_the_core_runs() -> None:
+    assert riscv_isas("riscv", "rv32imafc_sstc") == ("rv32imafc",)
+    assert "rv32imafc" in riscv_isas("riscv", "rv32imafdc")
+    assert {"rv32im", "rv32i"} <= {*riscv_isas("riscv", "rv32imf")}
+    assert "rv32imc" not in riscv_isas("riscv", "rv32imf")
