@@ -7,6 +7,7 @@ from pathlib import Path
 
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
+from atoll.importing.aliases import with_aliases
 from atoll.importing.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll.importing.names import identifier
 from atoll.shown import cut, shown
@@ -58,6 +59,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
     """
     if all(core.mailbox is not None for core in facts.cores):
         facts = replace(facts, cores=(Core(name="cpu"), *facts.cores))
+    facts = with_aliases(facts)
     names = _Names.of(facts)
     told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
     lines = [
@@ -141,6 +143,9 @@ def _memories(memories: Sequence[Memory], names: Sequence[str]) -> Iterator[str]
         notes = ", ".join(filter(None, (places, why, how)))
         origin = UNDECIDED if memory.others else _address(memory.origin)
         entries = f"origin: {origin}, size: {size}, kind: {kind}"
+        if memory.alias:
+            kinds = dict(zip((each.name for each in memories), names, strict=True))
+            entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
         yield _line(f"  {name}", f"{{{entries}}}", notes)
 
 
@@ -150,6 +155,8 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
         return
     yield "pools:"
     for memory, name in zip(facts.memories, names.memories, strict=True):
+        if memory.alias:
+            continue  # its bytes are in another pool, or may be
         role = "constants" if memory.writable is False else UNDECIDED
         reach = [
             f"{device}: {_access(memory, core.name)}"

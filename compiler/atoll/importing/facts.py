@@ -51,6 +51,7 @@ class Memory:
         name: as the file has it.
         origin: address of the first byte.
         others: further addresses at which devices see it too.
+        alias: name of the memory whose bytes it shows; `undecided` if it may be one; else empty.
         size: bytes.
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
@@ -61,6 +62,7 @@ class Memory:
     name: str
     origin: int
     others: tuple[int, ...] = ()
+    alias: str = ""
     size: int
     writable: bool | None
     why: str = ""
