@@ -97,9 +97,13 @@ def test_accelerators_and_engines_work() -> None:
     }
     assert used.pop("ensemble_e7") & {"u55_hp", "u55_he"}
     assert used == {
+        "esp32p4": {"hp"},
+        "imxrt1170": {"cm4", "npu"},
         "k210": {"core0", "kpu"},
         "max78000": {"arm", "cnn"},
+        "mcxn947": {"cpu0", "npu"},
         "rp2350": {"core0"},
+        "stm32n6": {"cpu", "npu"},
         "trident": {"cpu", "dma", "npu_a", "npu_b", "npu_c"},
     }
 

@@ -9,6 +9,12 @@ NO_ALIAS = "none"
 
 INHERITED = ("size", "kind", "width", "banks", "read_latency", "cached", "sector", "reach")
 _NOTHING_KNOWN = {"size": 16, "kind": "ram"}
+_WORDS_OF_ONE = (
+    *("s", "ns", "sec", "nsec", "secure", "nonsecure", "non"),
+    *("cached", "uncached", "noncached", "cacheable", "noncacheable", "nc", "nocache", "noalloc"),
+    *("alias", "mirror", "shadow", "remap", "itcm", "axim", "cbus", "sbus", "icode", "dcode"),
+)
+"""Words that vendors give to one of several addresses of one memory."""
 
 
 def completed(data: Any) -> Any:
@@ -40,3 +46,9 @@ def _rest(size: Any, offset: Any) -> Any:
     except (TypeError, ValueError, AttributeError):
         return size
     return end - begin if begin < end else size
+
+
+def stem_of(name: str) -> str:
+    """Return a name without the words that tell the addresses of one memory apart."""
+    first, *others = name.split("_")
+    return "_".join((first, *(word for word in others if word not in _WORDS_OF_ONE)))

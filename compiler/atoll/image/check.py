@@ -11,7 +11,7 @@ from atoll.image.elf import ElfImage, Span
 from atoll.image.npu_streams import stream_faults
 from atoll.image.protection import wrong_entries
 from atoll.isa.instruction_set import Family
-from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, Memory, Region, RegionKind, ResolvedSoc
 
 _WORD = 4
@@ -28,18 +28,20 @@ class Rules:
         soc: the chip as the core sees it.
         core: likewise.
         image: what was linked.
+        bus: the chip as it is on the bus, where a byte has one address.
     """
 
     soc: ResolvedSoc
     core: Cpu
     image: ElfImage
+    bus: ResolvedSoc
 
     @classmethod
     def of(cls, soc: ResolvedSoc, name: str, image: ElfImage) -> "Rules":
         """Return the rules for core `name` of a chip."""
         core = soc.device(name)
         assert isinstance(core, Cpu)
-        return cls(as_seen_by(soc, name), core_as_it_sees(soc, core), image)
+        return cls(as_seen_by(soc, name), core_as_it_sees(soc, core), image, soc)
 
     def faults(self) -> Iterator[Fault]:
         """Yield each disagreement."""
@@ -48,6 +50,7 @@ class Rules:
             return
         yield from self._starts()
         yield from self._overlaps()
+        yield from self._bytes_of_others()
         for section in self.image.sections:
             yield from self._section(section)
             if section.data:
@@ -104,6 +107,29 @@ class Rules:
                 if one.load < past and begin < end and other != one:
                     where = f"from {one.load:#010x} to {end - 1:#010x}"
                     yield self._fault(f"section {one} is loaded {where}, over section {other}")
+
+    def _bytes_of_others(self) -> Iterator[Fault]:
+        """No byte is two things at two addresses of one memory, nor touched at another one."""
+        if not self.bus.aliases:
+            return
+        found = [(self._on_bus(each), each) for each in self.image.sections]
+        for (low, one), (high, two) in pairwise(sorted(found, key=lambda it: it[0].start)):
+            if high.start < low.stop and not (one.begin < two.end and two.begin < one.end):
+                yield self._fault(f"section {two} has bytes of section {one} at another address")
+        for span, section in found:
+            for region in self.bus.regions():
+                byte = max(span.start, region.origin)
+                if byte < min(span.stop, region.end):
+                    right = seen_by(self.bus, self.core.name, byte)
+                    if right - section.begin != byte - span.start:
+                        where = f"which is touched at {right:#010x}"
+                        yield self._fault(
+                            f"section {section} has bytes of '{region.name}', {where}"
+                        )
+
+    def _on_bus(self, section: Span) -> range:
+        begin = on_bus(self.bus, self.core.name, section.begin)
+        return range(begin, begin + section.end - section.begin)
 
     def _section(self, section: Span) -> Iterator[Fault]:
         """Every byte lies in a region that holds such bytes."""

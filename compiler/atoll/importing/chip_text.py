@@ -7,6 +7,7 @@ from pathlib import Path
 
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
+from atoll.importing.aliases import with_aliases
 from atoll.importing.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll.importing.names import identifier
 from atoll.importing.values import isas_of, nearest_core
@@ -59,6 +60,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
     """
     if all(core.mailbox is not None for core in facts.cores):
         facts = replace(facts, cores=(Core(name="cpu"), *facts.cores))
+    facts = with_aliases(facts)
     names = _Names.of(facts)
     told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
     lines = [
@@ -159,6 +161,9 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
             if core in devices
         ]
         views = f", views: {{{', '.join(seen)}}}" if seen else ""
+        if memory.alias:
+            kinds = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
+            entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
         yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
 
 
@@ -178,6 +183,8 @@ def _pools(facts: Facts, names: _Names) -> Iterator[str]:
         return
     yield "pools:"
     for memory, name in zip(facts.memories, names.memories, strict=True):
+        if memory.alias:
+            continue  # its bytes are in another pool, or may be
         role = "constants" if memory.writable is False else UNDECIDED
         reach = [
             f"{device}: {_access(memory, core.name)}"

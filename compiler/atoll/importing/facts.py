@@ -53,6 +53,7 @@ class Memory:
         others: further addresses at which devices see it too.
         views: addresses at which cores see it instead, each with the name of the core.
         space: what else has addresses of its own, in which `origin` is one; empty is the bus.
+        alias: name of the memory whose bytes it shows; `undecided` if it may be one; else empty.
         size: bytes.
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
@@ -65,6 +66,7 @@ class Memory:
     others: tuple[int, ...] = ()
     views: tuple[tuple[str, int], ...] = ()
     space: str = ""
+    alias: str = ""
     size: int
     writable: bool | None
     why: str = ""

@@ -155,6 +155,7 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
             name=name,
             origin=origin,
             size=size,
+            alias=element.attributes.get("alias", ""),
             writable=_writable(element),
             why=f"its access is '{access}'" if access else "by its id",
             cores=(core,) if core else tuple(cores),

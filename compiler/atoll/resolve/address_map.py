@@ -123,6 +123,9 @@ def _blocks(draft: Draft, blocks: dict[str, Registers], console: Registers) -> I
         key = ("memories", name, "origin")
         if memory.size > LARGEST_MEMORY or not is_placed(draft, name):
             continue
+        real, first = draft.real(name), memory.offset or 0
+        if real != name and memory.origin == draft.soc.memories[real].origin + first:
+            continue  # where the bus has it: of use to a device with a view of the memory
         yield Block(what=f"memory '{name}'", origin=memory.origin, size=memory.size, key=key)
     yield from register_blocks(draft, blocks, console)
 

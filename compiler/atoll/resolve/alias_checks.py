@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from atoll.description.aliases import NO_ALIAS
+from atoll.description.aliases import NO_ALIAS, stem_of
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
 from atoll.description.schema import Memory
@@ -11,13 +11,6 @@ from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import STEP
 from atoll.units import format_size
-
-_WORDS_OF_ONE = (
-    *("s", "ns", "sec", "nsec", "secure", "nonsecure", "non"),
-    *("cached", "uncached", "noncached", "cacheable", "noncacheable", "nc", "nocache", "noalloc"),
-    *("alias", "mirror", "shadow", "remap", "itcm", "axim", "cbus", "sbus", "icode", "dcode"),
-)
-"""Words that vendors give to one of several addresses of one memory."""
 
 
 def check_aliases(draft: Draft) -> None:
@@ -103,12 +96,6 @@ def _alike(draft: Draft) -> Iterator[tuple[str, str]]:
     open_ones = [name for name in memories if memories[name].alias_of is None]
     for one, two in combinations(sorted(open_ones, key=lambda name: memories[name].origin), 2):
         placed = is_placed(draft, one) and is_placed(draft, two)
-        alike = _stem(one) == _stem(two) and memories[one].kind == memories[two].kind
+        alike = stem_of(one) == stem_of(two) and memories[one].kind == memories[two].kind
         if placed and alike and memories[one].size == memories[two].size:
             yield one, two
-
-
-def _stem(name: str) -> str:
-    """Return a name without the words that tell the addresses of one memory apart."""
-    first, *others = name.split("_")
-    return "_".join((first, *(word for word in others if word not in _WORDS_OF_ONE)))

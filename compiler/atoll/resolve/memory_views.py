@@ -6,6 +6,7 @@ So does a core with a view of a register block. An alias of a memory shows devic
 see in the memory too; a region is touched at one of the two.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -44,6 +45,23 @@ def on_bus(soc: ResolvedSoc, device: str, address: int) -> int:
         if device in alias.devices and address in alias.seen_at(device):
             return address - alias.seen_at(device).start + alias.byte
     return address
+
+
+def addresses_of(soc: ResolvedSoc, device: str, span: range) -> Iterator[range]:
+    """Yield all addresses at which `device` sees bytes of the bus, whatever it touches there."""
+    if not any(part.origin < span.stop and span.start < part.end for part in soc.placed()):
+        yield span
+    for part in soc.placed():
+        if shown := range(max(span.start, part.origin), min(span.stop, part.end)):
+            yield _moved_by(shown, part.seen_at(device).start - part.origin)
+    for alias in soc.aliases:
+        shown = range(max(span.start, alias.byte), min(span.stop, alias.byte + alias.size))
+        if shown and device in alias.devices and not shows_memory(soc, alias, device):
+            yield _moved_by(shown, alias.seen_at(device).start - alias.byte)
+
+
+def _moved_by(span: range, by: int) -> range:
+    return range(span.start + by, span.stop + by)
 
 
 def _is_touched_at(soc: ResolvedSoc, alias: Alias, address: int) -> bool:

@@ -96,6 +96,11 @@ class Alias(Placed):
     devices: tuple[str, ...] = ()
     at: SourceLoc | None = None
 
+    @property
+    def shown(self) -> range:
+        """The bytes that it shows, on the bus."""
+        return range(self.byte, self.byte + self.size)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:

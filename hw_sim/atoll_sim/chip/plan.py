@@ -10,7 +10,6 @@ from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, shows_memory
 from atoll.resolve.soc import (
     Access,
-    Alias,
     Cpu,
     Device,
     Engine,
@@ -66,7 +65,7 @@ def plan_chip(
         ),
         lines=_lines(soc),
         external_host=external_host,
-        aliases={f"alias_{each.name}": _shown(each) for each in soc.aliases},
+        aliases={f"alias_{each.name}": each.shown for each in soc.aliases},
     )
 
 
@@ -199,10 +198,6 @@ def _views(soc: ResolvedSoc, device: Device) -> Iterator[Target]:
         seen = alias.seen_at(device.name)
         if device.name in alias.devices and not shows_memory(soc, alias, device.name):
             yield Target(signal=f"alias_{alias.name}", index="", span=seen, alias=True)
-
-
-def _shown(alias: Alias) -> range:
-    return range(alias.byte, alias.byte + alias.size)
 
 
 def _touches(spans: Iterable[range], memory: Memory) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.resolve.memory_views import on_bus, seen_by
+from atoll.resolve.memory_views import addresses_of, on_bus
 from atoll.resolve.soc import Access, Device, ResolvedSoc
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault
@@ -78,9 +78,10 @@ class DeviceBus:
         self._device = device
         self._on_bus = partial(on_bus, soc, device.name)
         self._windows = tuple(
-            (at, at + window.size, access)
+            (seen.start, seen.stop, access)
             for window, access in soc.windows(device)
-            for at in (seen_by(soc, device.name, window.origin),)
+            for span in (range(window.origin, window.origin + window.size),)
+            for seen in addresses_of(soc, device.name, span)
         )
         self._accessed: list[Accessed] = []
 

@@ -194,10 +194,8 @@ class IssCore:
     def _map_memories(self) -> None:
         """Let the core's pages have the strongest right of any byte in them."""
         pages: dict[int, int] = {}
-        for spans, right in (
-            (self._master.readable, READ | RUN),
-            (self._master.writable, WRITE),
-        ):
+        rights = ((self._master.readable, READ | RUN), (self._master.writable, WRITE))
+        for spans, right in rights:
             for span in spans:
                 self._model.add_window(self.state, span, writes=right == WRITE)
                 for page in range(span.start // PAGE, -(-span.stop // PAGE)):
@@ -206,15 +204,14 @@ class IssCore:
             if (view := each.views.get(self.cpu.name)) is not None:
                 self._model.add_view(self.state, view, range(each.origin, each.end), hides=True)
         for alias in self._memory.aliases:
-            shown = range(alias.byte, alias.byte + alias.size)
             seen = alias.seen_at(self.cpu.name)
-            self._model.add_view(self.state, seen.start, shown, hides=False)
+            self._model.add_view(self.state, seen.start, alias.shown, hides=False)
         memory = self._model.memory
         for right in set(pages.values()):
             same = (range(p * PAGE, (p + 1) * PAGE) for p, each in pages.items() if each == right)
             for part in (each for span in merge_spans(same) for each in memory.parts(span)):
-                for pages_seen, pointer in self._memory.places(part):
-                    self._emulator.map_memory(pages_seen, right, pointer)
+                for seen, pointer in self._memory.places(part):
+                    self._emulator.map_memory(seen, right, pointer)
 
     def _map_registers(self) -> None:
         spans = (range(b.start & -PAGE, -(-b.stop // PAGE) * PAGE) for b, _ in self._blocks)

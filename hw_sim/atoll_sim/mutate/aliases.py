@@ -98,6 +98,6 @@ def _shown(soc: ResolvedSoc, region: Region) -> range:
     """Return the bytes that are seen where a region is touched."""
     alias = soc.alias_for(region)
     if alias is not None:
-        return range(alias.byte, alias.byte + alias.size)
+        return alias.shown
     memory = soc.memory(region.memory)
     return range(memory.origin, memory.end)

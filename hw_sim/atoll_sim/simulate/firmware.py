@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.cores import image_cores
 from atoll.errors import Fault, SimulationError
-from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
+from atoll.resolve.memory_views import addresses_of, core_as_it_sees, on_bus
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 
@@ -61,7 +61,8 @@ def loaded(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
         for segment in load_segments(elf):
             byte = on_bus(soc, viewer, segment.address)
             found.append(replace(segment, address=byte))
-            if seen_by(soc, viewer, byte) != segment.address:
+            seen = addresses_of(soc, viewer, range(byte, byte + 1))
+            if segment.address not in (first.start for first in seen):
                 faults.append(_nowhere(segment, f"'{viewer}' of '{soc.name}' sees"))
     if faults:
         raise SimulationError.all(faults)

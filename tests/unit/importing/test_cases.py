@@ -290,11 +290,13 @@ def test_questions_know_the_chip(tmp_path: Path) -> None:
     assert examples["devices.cpu1.stack.memory"] in chip(found)["memories"]
 
 
-def test_origins_that_are_asked_for_are_of_the_file(tmp_path: Path) -> None:
+def test_an_address_more_is_an_alias(tmp_path: Path) -> None:
     text = STUB.replace("sysbus 0x20000000", "{ sysbus 0x20000000; sysbus 0x30000000 }")
     found = imported(tmp_path, {"stub.repl": text})
-    examples = {".".join(each.key): each.example for each in found.questions}
-    assert examples["memories.sram.origin"] == "0x20000000"
+    memories = chip(found)["memories"]
+    assert memories["sram"]["origin"] == 0x2000_0000
+    assert memories["sram_at_2"]["origin"] == 0x3000_0000
+    assert memories["sram_at_2"]["alias_of"] == "sram"
 
 
 def test_arrays_and_twins_of_an_svd(tmp_path: Path) -> None:
