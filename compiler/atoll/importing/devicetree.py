@@ -115,6 +115,10 @@ class _Tree:
         self._by_handle: Mapping[int, TreeNode] = {
             handle: node for handle, node in handles if handle is not None
         }
+        self._clusters: dict[TreeNode, list[str]] = {}
+        for node in self._processors():
+            assert node.parent is not None
+            self._clusters.setdefault(node.parent, []).append(self._core(node).name)
 
     def of(self, compatible: str) -> Iterator[tuple[int, TreeNode]]:
         """Yield the nodes that are compatible with something, each with its address."""
@@ -191,19 +195,16 @@ class _Tree:
         known = [kind for kind in kinds if _WRITABLE[kind] is not None]
         is_main = node.string("device_type") == "memory" and not kinds
         span = range(origin, origin + size)
-        maps = {core: [*_local(core, span)] for core in self._processors()}
+        maps = [(names, [*_local(cluster, span)]) for cluster, names in self._clusters.items()]
+        seen = [(name, local) for names, local in maps if local for name in names]
         return Memory(
             name=_name(node),
             origin=origin,
             size=size,
             writable=_WRITABLE[known[0]] if known else is_main or None,
             why=f"it is {known[0] if known else 'a node of memory'}",
-            cores=tuple(self._core(core).name for core, local in maps.items() if local),
-            views=tuple(
-                (self._core(core).name, local[0])
-                for core, local in maps.items()
-                if local and origin not in local
-            ),
+            cores=tuple(name for name, _ in seen),
+            views=tuple((name, local[0]) for name, local in seen if origin not in local),
             source=self._source(node),
         )
 
@@ -343,10 +344,8 @@ def _isas(core: str, node: TreeNode, words: Sequence[str]) -> tuple[str, ...]:
     return isas_by_name(core, named)
 
 
-def _local(core: TreeNode, span: range) -> Iterator[int]:
-    """Yield where a core sees the first byte of a span; one of no cluster sees it where it is."""
-    cluster = core.parent
-    assert cluster is not None
+def _local(cluster: TreeNode, span: range) -> Iterator[int]:
+    """Yield where the cores of a node see the first byte of a span: where it is, or by its map."""
     if _CLUSTER not in cluster.strings("compatible"):
         yield span.start
         return

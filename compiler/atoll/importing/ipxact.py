@@ -256,10 +256,10 @@ class _Component:
 def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:
     """Yield the memories; what two maps name with one size is one, which their cores see."""
     kept: list[Memory] = []
+    places: dict[tuple[str, int], int] = {}
     for each in memories:
-        same = (n for n, one in enumerate(kept) if _is_same(one, each))
-        place = next(same, None)
-        if place is None:
+        place = places.setdefault((each.name, each.size), len(kept))
+        if place == len(kept) or kept[place].space == each.space:
             kept.append(each)
             continue
         first = kept[place]
@@ -271,7 +271,3 @@ def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:
                 yield memory_left_out(each.name, each.origin, why, each.source)
         kept[place] = replace(first, cores=tuple(dict.fromkeys(cores)), views=views)
     yield from kept
-
-
-def _is_same(one: Memory, other: Memory) -> bool:
-    return (one.name, one.size) == (other.name, other.size) and one.space != other.space

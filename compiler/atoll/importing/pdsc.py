@@ -6,10 +6,11 @@ family and a subfamily say holds for their devices, and what a device says for i
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import islice
+from itertools import accumulate, islice
 
 from atoll.errors import UsageError
 from atoll.importing.facts import Core, Facts, LeftOut, Memory, memory_left_out
@@ -165,10 +166,12 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
 
 def _programmed(given: Given, device: _Device, memories: Sequence[Memory]) -> Iterator[LeftOut]:
     """Yield the memories of which only an algorithm that programs them speaks."""
-    known = [range(each.origin, each.origin + each.size) for each in memories]
+    spans = sorted((each.origin, each.origin + each.size) for each in memories)
+    starts = [start for start, _ in spans]
+    ends = [0, *accumulate((end for _, end in spans), max)]
     for element in device.each("algorithm"):
         origin = number_of(element.attributes.get("start"))
-        if origin is not None and not any(origin in span for span in known):
+        if origin is not None and ends[bisect_right(starts, origin)] <= origin:
             name = element.attributes.get("name", "")
             why = "only an algorithm that programs it speaks of it; describe it by hand"
             source = given.source(element.line, f"algorithm {name}")

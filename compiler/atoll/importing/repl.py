@@ -136,10 +136,14 @@ def _unknown(given: Given, entries: Sequence[Entry]) -> Iterator[LeftOut]:
 def _groups(entries: Sequence[Entry]) -> Mapping[str, tuple[str, ...]]:
     """Return the cores that a registration means: all, a core, or those of a cluster."""
     cores = [entry for entry in entries if _is_core(entry)]
-    groups: dict[str, tuple[str, ...]] = {"": tuple(core.name for core in cores)}
+    clusters: dict[str, list[str]] = {}
     for core in cores:
-        groups[core.above] = (*groups.get(core.above, ()), core.name)
-    return {**groups, **{core.name: (core.name,) for core in cores}}
+        clusters.setdefault(core.above, []).append(core.name)
+    every = tuple(core.name for core in cores)
+    groups = {name: tuple(inside) for name, inside in clusters.items()}
+    groups |= {core.name: (core.name,) for core in cores}
+    whole = {name: every if len(each) == len(every) else each for name, each in groups.items()}
+    return {**whole, "": every}
 
 
 def _core(given: Given, entry: Entry) -> Core:
@@ -161,6 +165,7 @@ def _memory(
     source = given.source(entry.line, f"{entry.name}: {entry.kind}")
     places = [(number_of(each.address), each) for each in entry.places]
     size = number_of(entry.attributes.get("size")) or _size(entry.places)
+    every = groups[""]
     known = [(at, groups.get(each.core, ())) for at, each in places if at is not None]
     if not known:
         why = "it has no address on the system bus"
@@ -169,10 +174,10 @@ def _memory(
         why = _OF_A_DEVICE if size else "it has no size"
         yield from (memory_left_out(entry.name, at, why, source) for at, _ in known)
     else:
-        common = sorted({at for at, cores in known if cores == groups[""]}) or [known[0][0]]
+        common = sorted({at for at, cores in known if cores is every}) or [known[0][0]]
         views: dict[str, int] = {}
         for at, cores in known:
-            own = [core for core in cores if at not in common]
+            own = () if at in common else cores
             if rest := [core for core in own if views.setdefault(core, at) != at]:
                 why = f"'{rest[0]}' sees it there too, and a view has one address"
                 yield memory_left_out(entry.name, at, why, source)
@@ -184,7 +189,9 @@ def _memory(
             size=size,
             writable=writable_by_name(entry.name) if size >= _LEAST else None,
             why="by its name",
-            cores=tuple(core for core in groups[""] if any(core in cores for _, cores in known)),
+            cores=every
+            if any(cores is every for _, cores in known)
+            else tuple(dict.fromkeys(core for _, cores in known for core in cores)),
             source=source,
         )
 

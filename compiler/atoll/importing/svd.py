@@ -25,7 +25,7 @@ from atoll.resolve.mailbox import REGISTERS as MAILBOX
 
 _ROOT = re.compile(r"<device(?:\s[^>]{0,1000})?>")
 _VERSION = re.compile(r"<device\s[^>]{0,1000}schemaVersion")
-_MOST_COPIES = 256
+_MOST_COPIES = 4096
 _RISCV = ("rv32", "rv64")
 _LONGEST_CHAIN = 16
 _UNUSED = (
@@ -111,6 +111,7 @@ class _Device:
 
     def _placed(self) -> Iterator[tuple[str, int, Element]]:
         """Yield each peripheral with name and address; an array as its members."""
+        copies = 0
         for each in self._peripherals:
             origin = number_of(each.said("baseAddress"))
             if origin is None:
@@ -118,9 +119,10 @@ class _Device:
                 self._given.refuse(what, each.line, "write its baseAddress as a number")
             count = number_of(each.said("dim")) or 1
             step = number_of(each.said("dimIncrement")) or 0
-            if count > _MOST_COPIES:
-                what = f"'{each.said('name')}' is an array of {count}"
-                self._given.refuse(what, each.line, f"write a 'dim' of at most {_MOST_COPIES}")
+            copies += count - 1
+            if copies > _MOST_COPIES:
+                what = f"the arrays of peripherals have more than {_MOST_COPIES:,} members"
+                self._given.refuse(what, each.line, "correct its 'dim'")
             for index, word in enumerate(_indices(each.said("dimIndex"), count)):
                 name = each.said("name").replace("[%s]", word).replace("%s", word)
                 yield name, origin + index * step, each
