@@ -165,7 +165,7 @@ class IssModel(Model):
             core: whose.
             spans: with rights.
             rest: rights where no span is.
-            whole: an access must not reach from one span into another.
+            whole: an aligned access must not reach from one span into another.
         """
         numbers = [n for each in spans for n in (each.first, each.last, each.rights)]
         words = (ctypes.c_uint32 * len(numbers))(*numbers)

@@ -18,7 +18,7 @@ struct Span {
 struct Protection {
   std::vector<Span> spans;  // the first one that has an address decides
   uint32_t otherwise = 7;   // rights where there is none
-  bool whole = false;       // an access must not reach from one span into another
+  bool whole = false;       // an aligned access must not reach from one span into another
 
   bool on() const { return !spans.empty() || otherwise != 7; }
 
@@ -38,7 +38,8 @@ struct Protection {
     }
     if (!(found.rights & right)) return false;
     known = found;
-    return last <= found.last || (!whole && permits(found.last + 1, last, right));
+    const bool split = !whole || (first & (last - first)) != 0;  // a misaligned access is several
+    return last <= found.last || (split && permits(found.last + 1, last, right));
   }
 
   // The first address before `end` from which nothing can be fetched, or `end`.

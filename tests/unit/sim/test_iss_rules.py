@@ -451,27 +451,27 @@ def test_a_cortex_m_traps_where_it_does(
     assert (result.stop, result.exit_status) == (Stop.EXIT, expected_of(core, left))
 
 
+def qemu_status(core: tuple[str, str], text: str, folder: Path) -> int:
+    """Run a program of `cortex_program` on QEMU; return the lowest byte of its status."""
+    origin = qemu_ram(core) - 0x8000
+    source = folder / "test.S"
+    source.write_text(f".word {origin + 0x8800:#x}, _start\n" + text)
+    elf = linked(source, script_of(origin), folder, instruction_set("armv7e-m+fp.dp"))
+    words = ["qemu-system-arm", "-M", MACHINES[core[0]], "-nographic", "-monitor", "none"]
+    words += ["-semihosting-config", "enable=on,target=native", "-serial", "none"]
+    words += ["-kernel", str(elf)]
+    return subprocess.run(words, check=False, timeout=20, capture_output=True).returncode
+
+
+def qemu_ram(core: tuple[str, str]) -> int:
+    """Return where a program on QEMU has its data: behind itself."""
+    return 0x1000_8000 if core[0] == "cortex_m33" else 0x8000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "core", "left"), qemu_cases())
 def test_qemu_traps_there_too(name: str, core: tuple[str, str], left: int, tmp_path: Path) -> None:
     if not shutil.which("qemu-system-arm"):
         pytest.skip("qemu-system-arm is not installed")
-    origin = 0x1000_0000 if core[0] == "cortex_m33" else 0
-    text = cortex_program(core, CORTEX_CASES[name][0], ON_QEMU, origin + 0x8000)
-    source = tmp_path / "test.S"
-    vectors = f".word {origin + 0x8800:#x}, _start\n"
-    source.write_text(vectors + text)
-    elf = linked(source, script_of(origin), tmp_path, instruction_set("armv7e-m+fp.dp"))
-    words = [
-        "qemu-system-arm",
-        "-M",
-        MACHINES[core[0]],
-        "-nographic",
-        "-monitor",
-        "none",
-        "-serial",
-        "none",
-    ]
-    words += ["-semihosting-config", "enable=on,target=native", "-kernel", str(elf)]
-    done = subprocess.run(words, check=False, timeout=20, capture_output=True)
-    assert done.returncode == expected_of(core, left) & 0xFF
+    text = cortex_program(core, CORTEX_CASES[name][0], ON_QEMU, qemu_ram(core))
+    assert qemu_status(core, text, tmp_path) == expected_of(core, left) & 0xFF
