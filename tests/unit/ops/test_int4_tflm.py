@@ -23,9 +23,16 @@ def packed(model: Any, rng: np.random.Generator) -> Any:
     values = rng.integers(-8, 8, int(np.prod(filters.shape))).astype(np.int8)
     pairs = np.append(values, np.zeros(len(values) % 2, np.int8)).reshape(-1, 2)
     data = (pairs[:, 0] & 15 | pairs[:, 1] << 4).astype(np.int8)
-    scales = tuple(float(np.float32(scale * 16)) for scale in filters.scales)
-    filters = replace(filters, dtype="int4", data=data, scales=scales)
-    return replace(model, tensors=(model.tensors[0], filters, *model.tensors[2:]))
+    filters = replace(filters, dtype="int4", data=data, scales=_sixteenfold(filters))
+    others = (
+        replace(each, scales=_sixteenfold(each)) if each.dtype == "int32" else each
+        for each in model.tensors[2:]
+    )
+    return replace(model, tensors=(model.tensors[0], filters, *others))
+
+
+def _sixteenfold(tensor: Any) -> tuple[float, ...]:
+    return tuple(float(np.float32(scale * 16)) for scale in tensor.scales)
 
 
 def dense(rng: np.random.Generator, builder: ModuleType) -> Any:
