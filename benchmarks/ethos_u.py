@@ -33,6 +33,9 @@ from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 CHIP, DEVICE = "corstone300_u55", "devices.ethos_u55"
+_TOLD = 20
+"""Counts are printed after so many networks, and after so many mutants."""
+
 NPUS = {"u55": 128, "u65": 256, "u85": 256}
 
 
@@ -51,12 +54,21 @@ def main() -> int:
         accepted += ((seed, npu) for npu in good)
         counts["networks"] += bool(good)
         seed += 1
+        if good and counts["networks"] % _TOLD == 0:
+            _print(counts)
     for kind, noticed in _planted(accepted, options.mutants, Random(options.seed)):
         counts[f"mutants: {kind}, {'noticed' if noticed else 'NOT NOTICED'}"] += 1
-    for what, count in sorted(counts.items()):
-        print(f"{count:6} {what}")
+        counts["mutants"] += 1
+        if counts["mutants"] % _TOLD == 0:
+            _print(counts)
+    _print(counts)
     wrong = sum(count for what, count in counts.items() if "NOT" in what)
     return 1 if wrong else 0
+
+
+def _print(counts: Counter[str]) -> None:
+    for what, count in sorted(counts.items()):
+        print(f"{count:6} {what}", flush=True)
 
 
 def _soc(npu: str) -> ResolvedSoc:

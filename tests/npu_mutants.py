@@ -102,7 +102,7 @@ def image_mutants(elf: bytes) -> Iterator[tuple[str, bytes]]:
     words = action >> 16 | (action >> 8 & 0xFF) << 16
     stream = struct.unpack_from(f"<{words}I", elf, payload + 32)
     for name, mutant in _stream_mutants(stream):
-        if len(mutant) == len(stream):
+        if len(mutant) == len(stream) and mutant != stream:
             data = struct.pack(f"<{words}I", *mutant)
             yield f"stream: {name}", elf[: payload + 32] + data + elf[payload + 32 + 4 * words :]
 

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 from tests.refusal import refusal
 
-from atoll.vela import run
+from atoll.vela import optimised, run
+from atoll.vela.allocation import Location, allocations
 
 pytest.importorskip("ethosu.vela")
 
@@ -37,6 +39,21 @@ def other(patch: Patch) -> None:
     patch.setattr(run, "options_of", lambda *given: (*options(*given), "--newer-option"))
 
 
+def elsewhere(patch: Patch) -> None:
+    """Have Vela's tables say that tensors begin 16 bytes further on than its commands have them."""
+
+    def moved(text: str) -> list[dict[str, tuple[Location, ...]]]:
+        return [
+            {
+                n: tuple(replace(at, begin=at.begin + 16) for at in found)
+                for n, found in each.items()
+            }
+            for each in allocations(text)
+        ]
+
+    patch.setattr(optimised, "allocations", moved)
+
+
 ASKED = {
     "pinned_away": ("--pin", "image=private"),
     "placed_on_a_core": ("--place", "ethos_u_9=cpu"),
@@ -45,6 +62,7 @@ CASES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
     **dict.fromkeys(ASKED, (nothing, ())),
     "missing": (absent, ()),
     "refused": (other, ()),
+    "elsewhere": (elsewhere, ()),
     "too_small": (
         nothing,
         (

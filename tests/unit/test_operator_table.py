@@ -3,8 +3,12 @@
 `python -m benchmarks.operator_table CHECKOUT` writes it anew; a row may as well be changed by hand.
 """
 
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 
+import pytest
+from benchmarks import vela_types
 from benchmarks.operator_table import (
     ASSIGNED,
     FIRST,
@@ -15,6 +19,7 @@ from benchmarks.operator_table import (
     takes,
     trials,
 )
+from tests.tflite_builder import Model
 
 from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.report.operators import supported_operators
@@ -48,3 +53,21 @@ def test_the_types_are_those_that_atoll_takes() -> None:
             assert listed(types) == said[code], code
     tried = {code for code, types in taken.items() if types}
     assert {code for code, text in said.items() if text} - tried <= {*LEFT_OUT, *ASSIGNED, "FILL"}
+
+
+def of_vela(code: str) -> str:
+    """Return what the table says of an operator on U55."""
+    (line,) = re.findall(rf"^\| {code} \| [^|]*\| [^|]*\|([^|]*)\|", TABLE.read_text(), re.M)
+    return str(line).strip()
+
+
+def tried(code: str) -> Iterator[tuple[str, str, Model]]:
+    """Yield files of an operator in int8 and int16."""
+    both = (*trials(), *vela_types.trials())
+    return (each for each in both if each[0] == code and each[1] in ("int8", "int16"))
+
+
+@pytest.mark.parametrize("code", ["FULLY_CONNECTED", "HARD_SWISH", "REVERSE_V2"])
+def test_the_types_of_vela_are_those_that_it_places(code: str) -> None:
+    pytest.importorskip("ethosu.vela")
+    assert listed(vela_types.placed(tried(code))[code]["u55"]) == of_vela(code)
