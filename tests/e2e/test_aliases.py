@@ -179,3 +179,35 @@ def test_a_difference_in_what_is_an_alias_is_told(
     )
     main(["diff", str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml")])
     assert "boot" in capsys.readouterr().out
+
+
+CACHED = """
+soc: kept
+version: 1
+devices:
+  cpu:
+    kind: cpu
+    core: cortex_m7
+    isa: armv7e-m
+    cache: {line: 32}
+    stack: {memory: ram, size: 8 KiB, interrupts: 1 KiB}
+  npu: {kind: npu, accelerator: reef, registers: 0x4000_0000, irq: 3}
+memories:
+  flash: {origin: 0x0000_0000, size: 1 MiB, kind: rom}
+  ram: {origin: 0x2000_0000, size: 256 KiB, kind: ram, width: 8}
+  ram_nc: {origin: 0x3000_0000, alias_of: ram, cached: false}
+pools:
+  weights: {memory: flash, role: constants, others: ro}
+  work: {memory: ram_nc, role: workspace, size: 64 KiB, others: rw}
+  more: {memory: ram, role: workspace, size: 64 KiB, others: rw, preference: 1}
+"""
+
+
+def test_a_data_cache_keeps_nothing_of_an_alias_past_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("unicorn")
+    (tmp_path / "chip.yaml").write_text(CACHED)
+    arguments = [str(tmp_path / "chip.yaml"), str(DIGITS), "--pin", f"{LONG_LIVED}=more"]
+    assert main(["run", *arguments, "--cpu", "iss", "--accelerator", "model", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bit_exact"]
