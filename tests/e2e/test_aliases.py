@@ -149,3 +149,65 @@ def test_an_image_is_held_against_bytes_at_whatever_address(
     image = read_image(tmp_path / "main.elf")
     found = disagreements(load_soc(tmp_path / "chip.yaml"), "cpu", image)
     assert any(said in fault.message for fault in found), found
+
+
+def test_a_package_has_one_memory_with_both_addresses(tmp_path: Path) -> None:
+    """What reads packs, platforms and trees takes two addresses for one memory, as Atoll does."""
+    (tmp_path / "chip.yaml").write_text(FLASH)
+    only = ["--only", "cmsis-pack,renode,system-devicetree,zephyr,gdb"]
+    arguments = [str(tmp_path / "chip.yaml"), str(DIGITS), "-o", str(tmp_path / "bsp")]
+    assert main(["bsp", *arguments, *only]) == 0
+    written = {path.suffix: path.read_text() for path in (tmp_path / "bsp").rglob("*.*")}
+    (pack, platform) = written[".pdsc"], written[".repl"]
+    assert 'name="boot"' in pack
+    assert 'alias="flash"' in pack
+    assert platform.count("Memory.MappedMemory") == 2
+    assert "address: 0x08000000; cpu: cpu" in platform
+    assert "address: 0x00000000; cpu: cpu" in platform
+    tree = (tmp_path / "bsp" / "devicetree" / "twice_system.dts").read_text()
+    weights = load_soc(tmp_path / "chip.yaml").pool("weights").region
+    seen = weights.origin - 0x0800_0000
+    assert f"<{seen:#x} &bus {weights.origin:#x} {weights.size:#x}>" in tree
+
+
+def test_a_difference_in_what_is_an_alias_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one.yaml").write_text(FLASH)
+    (tmp_path / "two.yaml").write_text(
+        FLASH.replace("alias_of: flash}", "alias_of: flash, cached: false}")
+    )
+    main(["diff", str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml")])
+    assert "boot" in capsys.readouterr().out
+
+
+CACHED = """
+soc: kept
+version: 1
+devices:
+  cpu:
+    kind: cpu
+    core: cortex_m7
+    isa: armv7e-m
+    cache: {line: 32}
+    stack: {memory: ram, size: 8 KiB, interrupts: 1 KiB}
+  npu: {kind: npu, accelerator: reef, registers: 0x4000_0000, irq: 3}
+memories:
+  flash: {origin: 0x0000_0000, size: 1 MiB, kind: rom}
+  ram: {origin: 0x2000_0000, size: 256 KiB, kind: ram, width: 8}
+  ram_nc: {origin: 0x3000_0000, alias_of: ram, cached: false}
+pools:
+  weights: {memory: flash, role: constants, others: ro}
+  work: {memory: ram_nc, role: workspace, size: 64 KiB, others: rw}
+  more: {memory: ram, role: workspace, size: 64 KiB, others: rw, preference: 1}
+"""
+
+
+def test_a_data_cache_keeps_nothing_of_an_alias_past_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("unicorn")
+    (tmp_path / "chip.yaml").write_text(CACHED)
+    arguments = [str(tmp_path / "chip.yaml"), str(DIGITS), "--pin", f"{LONG_LIVED}=more"]
+    assert main(["run", *arguments, "--cpu", "iss", "--accelerator", "model", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bit_exact"]

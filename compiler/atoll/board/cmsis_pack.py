@@ -55,8 +55,12 @@ def _package(board: Board) -> Element:
     for core in cores:
         SubElement(device, "debug", {**names[core.name], "svd": f"svd/{soc.name}.svd"})
     for core in cores:
-        for memory in memories_of(soc, core):
-            SubElement(device, "memory", {**names[core.name], **_memory(memory)})
+        found = memories_of(soc, core)
+        known = {memory.name for memory in found}
+        real = {each.name: each.memory for each in soc.aliases if each.memory in known}
+        for memory in found:
+            alias = {"alias": real[memory.name], "default": "0"} if memory.name in real else {}
+            SubElement(device, "memory", {**names[core.name], **_memory(memory), **alias})
     _component(root, board)
     return root
 

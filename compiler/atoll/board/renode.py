@@ -179,9 +179,15 @@ def _memories(
     reached = {each.name: {m.name: m for m in memories_of(soc, each.core)} for each in cores}
     taken = [memory for seen in reached.values() for memory in seen.values()]
     for memory in soc.memories:
-        seeing = {core: seen[memory.name] for core, seen in reached.items() if memory.name in seen}
-        at = {core: each.origin for core, each in seeing.items()}
-        places = tuple((origin, core) for core, origin in at.items())
+        aliases = (each for each in soc.aliases if each.memory == memory.name)
+        shown = {memory.name: 0, **{each.name: each.byte - memory.origin for each in aliases}}
+        at = {
+            (core, name): seen[name].origin - first
+            for core, seen in reached.items()
+            for name, first in shown.items()
+            if name in seen and seen[name].origin >= first
+        }
+        places = tuple((origin, core) for (core, _), origin in at.items())
         if not at and any(_overlap(memory, other) for other in taken):
             continue
         if not at or (len(at) == len(cores) and len({*at.values()}) == 1):

@@ -3,7 +3,18 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.resolve.soc import Cpu, Device, Dma, Engine, Memory, Placed, Pool, Region, ResolvedSoc
+from atoll.resolve.soc import (
+    Alias,
+    Cpu,
+    Device,
+    Dma,
+    Engine,
+    Memory,
+    Placed,
+    Pool,
+    Region,
+    ResolvedSoc,
+)
 from atoll.resolve.tables import clock
 from atoll.units import format_size
 
@@ -72,6 +83,10 @@ def things_of(soc: ResolvedSoc) -> tuple[Thing, ...]:
         Thing("chip", "", "", chip),
         *(Thing("device", each.name, each.kind, dict(_device(each))) for each in soc.devices),
         *(Thing("memory", each.name, _about(each), _memory(each)) for each in soc.memories),
+        *(
+            Thing("memory", each.name, f"an alias of {each.memory}", _alias(each))
+            for each in soc.aliases
+        ),
         *(
             Thing(
                 "pool",
@@ -150,6 +165,17 @@ def _memory(memory: Memory) -> Values:
         "read_latency": _cycles(memory.read_latency),
         "cached": _flag(memory.cached),
         "sector": size(memory.sector),
+    }
+
+
+def _alias(alias: Alias) -> Values:
+    return {
+        **dict(_placed("origin", alias)),
+        "alias_of": Value(alias.memory),
+        "shows": _address(alias.byte),
+        "size": size(alias.size),
+        "cached": _flag(alias.cached),
+        "regions": Value(", ".join(alias.regions)),
     }
 
 

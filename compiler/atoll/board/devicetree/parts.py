@@ -148,16 +148,18 @@ class Parts:
 
     def _behind_its_bus(self, node: Node, engine: Engine) -> Node:
         """Put an engine that sees memories elsewhere on a bus that translates its addresses."""
-        names = {pool.region.memory for pool in self.pools_of(engine)}
+        regions = [pool.region for pool in self.pools_of(engine)]
+        names = {each.memory for each in regions if not self.soc.alias_for(each)}
         memories = [memory for memory in self.soc.memories if memory.name in names]
-        if all(memory.seen_at(engine.name).start == memory.origin for memory in memories):
+        aliases = {each.name: each for each in map(self.soc.alias_for, regions) if each}
+        seen = [
+            *((memory.seen_at(engine.name), memory.origin) for memory in memories),
+            *((alias.seen_at(engine.name), alias.byte) for alias in aliases.values()),
+        ]
+        if all(span.start == byte for span, byte in seen):
             return node
         translated = tuple(
-            (
-                *self.number(memory.seen_at(engine.name).start),
-                *self.span(memory.origin, memory.size),
-            )
-            for memory in memories
+            (*self.number(span.start), *self.span(byte, len(span))) for span, byte in seen
         )
         return Node(
             name=f"{dashed(engine.name)}-bus",

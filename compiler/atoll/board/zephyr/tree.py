@@ -38,7 +38,7 @@ def core_tree(soc: ResolvedSoc, core: Cpu) -> Node:
     parts = Parts(soc=seen)
     start, size = ram_of(soc, core)
     code = code_of(soc, core)
-    rom = soc.memory(code.memory).kind == "rom"
+    rom = seen.memory(code.memory).kind == "rom"
     own = (
         _memory(parts, "code", code.origin, code.size, "soc-nv-flash" if rom else "mmio-sram"),
         _memory(parts, "ram", start, size, "mmio-sram"),
