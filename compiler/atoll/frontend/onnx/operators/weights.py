@@ -22,11 +22,13 @@ class Weights:
         values: in ONNX's order; -256 to 254.
         scales: one, or one for each output channel.
         outputs: how many output channels there are.
+        axis: along which they lie.
     """
 
     values: Array
     scales: tuple[float, ...]
     outputs: int
+    axis: int
 
     @property
     def wide(self) -> bool:
@@ -57,6 +59,16 @@ class Weights:
         """Return the scale of the sums of each output channel."""
         scales = np.broadcast_to(np.array(self.scales, np.float64), self.outputs)
         return scales * x.known().scale
+
+    def reach(self, x: Stored, bias: Array | None) -> tuple[float, float, float]:
+        """Return the least and the greatest result, and how many errors of x make one of it."""
+        rows = np.moveaxis(self.values.astype(np.float64), self.axis, 0).reshape(self.outputs, -1)
+        above, below = rows.clip(min=0).sum(1), rows.clip(max=0).sum(1)
+        low, high = (limit - x.known().zero_point for limit in x.known().limits)
+        scales, added = self.sum_scales(x), 0 if bias is None else bias
+        least = ((above * low + below * high + added) * scales).min()
+        most = ((above * high + below * low + added) * scales).max()
+        return float(least), float(most), float(((above - below) * scales).max() / x.known().scale)
 
     def held_bias(self, x: Stored, values: Array) -> Held:
         """Return a bias in the scale of sums."""
@@ -103,7 +115,9 @@ def constant_weights(part: Constant, name: str, channels: int) -> Weights:
     if centred.size and not (centred.min() >= _LEAST and centred.max() <= _MOST):
         message = f"weights '{name}' do not fit two times int8 without their zero point"
         raise Unfit(message, "quantise weights symmetrically, to int8 (WeightSymmetric)")
-    return Weights(values=centred, scales=quantization.scales, outputs=values.shape[channels])
+    return Weights(
+        values=centred, scales=quantization.scales, outputs=values.shape[channels], axis=channels
+    )
 
 
 def _fits(values: Array) -> bool:
