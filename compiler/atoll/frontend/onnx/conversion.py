@@ -46,7 +46,7 @@ _TYPES = {0: "uint8", 2: "uint8", 3: "int8", 5: "int16", 6: "int32"}
 GREATEST_RANK, MOST_ELEMENTS = 8, 2**24
 _SHIFT = 128
 
-_ACTIVATED = {
+ACTIVATED = {
     "none": (-np.inf, np.inf),
     "relu": (0.0, np.inf),
     "relu6": (0.0, 6.0),
@@ -310,7 +310,7 @@ class Conversion:
         if to.dtype == "int16":
             return make(wide, to, activation)
         made = self.requantized(make(wide, finer(to), "none"), to)
-        return self.clamped(made, *_ACTIVATED[activation])
+        return self.clamped(made, *ACTIVATED[activation])
 
     def widened(self, value: Stored) -> Stored:
         """Return a value with 16 bits, which has the same real numbers."""

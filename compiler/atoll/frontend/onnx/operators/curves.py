@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import ACTIVATED, Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import uniform
@@ -61,12 +61,9 @@ def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
         raise Unfit("clamps integers", "put it between DequantizeLinear and QuantizeLinear")
 
     def make(to: Grid, activation: str) -> Stored:
-        if activation == "none":
-            return c.requantized(x, to)
-        if activation == "relu":
+        if activation == "relu" and x.known().dtype == to.dtype:
             return c.unary(x, "relu", to)
-        bounds = {"relu6": (0.0, 6.0), "relu_n1_to_1": (-1.0, 1.0)}[activation]
-        return c.clamped(c.requantized(x, to), *bounds)
+        return c.clamped(c.requantized(x, to), *ACTIVATED[activation])
 
     return Pending(
         shape=x.shape,
