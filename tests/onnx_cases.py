@@ -59,7 +59,9 @@ def conv_unsigned(b: Builder) -> str:
 
 
 def asymmetric(b: Builder) -> str:
-    zero, dtype = ((20, "int8"), (-100, "int8"), (3, "uint8"), (255, "uint8"))[pick(b, 0, 1, 2, 3)]
+    zero, dtype = ((20, "int8"), (-100, "int8"), (3, "uint8"), (255, "uint8"), (0, "uint8"))[
+        pick(b, 0, 1, 2, 3, 4)
+    ]
     how, x = pick(b, 0, 1, 2, 3), b.x(image(b, 4))
     if how == 0:
         return b.node("Conv", [x, b.weights((3, 4, 3, 2), dtype=dtype, zero=zero), b.bias(3)])

@@ -135,7 +135,7 @@ def connected(
         filters = Held(weights.filters(weights.values, 1), "filter", weights.along(0))
         operand = x
         if weights.wide:
-            operand = c.emit.stored(repeated(c, x.tensor, x.known()), x.known())
+            operand = c.emit.stored(repeated(c, x.tensor, x.known(), weights.parts), x.known())
         held = None if values is None else weights.held_bias(x, values)
         tensor = c.emit.operator(
             "fully_connected",

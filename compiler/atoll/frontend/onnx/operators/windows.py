@@ -217,7 +217,9 @@ def convolved(
     """Return the operands of a convolution: image, filters, bias."""
     image = image_of(c, x)
     if weights.wide:
-        image = c.emit.stored(repeated(c, image.tensor, x.known(), groups), x.known())
+        image = c.emit.stored(
+            repeated(c, image.tensor, x.known(), weights.parts, groups), x.known()
+        )
     return [image, filters, None if bias is None else weights.held_bias(x, bias)]
 
 
