@@ -59,7 +59,9 @@ def conv_unsigned(b: Builder) -> str:
 
 
 def asymmetric(b: Builder) -> str:
-    zero, dtype = ((20, "int8"), (-100, "int8"), (3, "uint8"), (255, "uint8"))[pick(b, 0, 1, 2, 3)]
+    zero, dtype = ((20, "int8"), (-100, "int8"), (3, "uint8"), (255, "uint8"), (0, "uint8"))[
+        pick(b, 0, 1, 2, 3, 4)
+    ]
     how, x = pick(b, 0, 1, 2, 3), b.x(image(b, 4))
     if how == 0:
         return b.node("Conv", [x, b.weights((3, 4, 3, 2), dtype=dtype, zero=zero), b.bias(3)])
@@ -428,6 +430,138 @@ def reversed_rows(b: Builder) -> str:
     return b.node("Slice", [b.x(image(b)), *operands])
 
 
+def small_conv(b: Builder) -> str:
+    """Compute what no QuantizeLinear follows."""
+    return b.node("Conv", [b.x(image(b, 3)), b.weights((4, 3, 2, 2), 0), b.bias(4)])
+
+
+def activated(b: Builder) -> str:
+    """Apply a function to what no QuantizeLinear follows."""
+    made, how = small_conv(b), pick(b, 0, 1, 2, 3, 4, 5, 6)
+    if how == 0:
+        return b.node("LeakyRelu", [made], alpha=(0.1, 0.01, 1.5)[pick(b, 0, 1, 2)])
+    if how == 1:
+        return b.node("Mul", [made, b.node("Sigmoid", [made])])
+    if how == 2:
+        return b.node("HardSwish", [made])
+    if how == 3:
+        return b.node("Mul", [made, b.node("HardSigmoid", [made])])
+    if how == 4:
+        return b.node("PRelu", [made, b.plain(b.rng.uniform(0, 0.5, (4, 1, 1)), "float32")])
+    return b.node(("Sigmoid", "Tanh")[how - 5], [made])
+
+
+def gated(b: Builder) -> str:
+    """Multiply a value with a function of it, which is one table."""
+    x = b.x(image(b))
+    gate = b.node(("Sigmoid", "Tanh", "HardSigmoid", "Softplus")[pick(b, 0, 1, 2, 3)], [x])
+    made = b.node("Mul", [x, gate] if pick(b, 0, 1) else [gate, x])
+    return b.node("Mul", [made, number(b)]) if pick(b, 0, 1) else made
+
+
+def residual(b: Builder) -> str:
+    """Add two results of convolutions that nothing quantises, then average or sum."""
+    x = b.x((1, 3, 5, 6))
+    both = [b.node("Conv", [x, b.weights((4, 3, 1, 1), 0), b.bias(4)]) for _ in range(2)]
+    made = b.node(("Add", "Sub", "Mul")[pick(b, 0, 1, 2)], both)
+    how = pick(b, 0, 1, 2, 3)
+    if how == 0:
+        return b.node("AveragePool", [made], kernel_shape=[2, 2])
+    if how == 1:
+        return b.node(("ReduceSum", "ReduceMean")[pick(b, 0, 1)], [made, b.plain([1])])
+    return b.node("GlobalAveragePool", [made]) if how == 2 else made
+
+
+def many(op: str) -> Case:
+    def made(b: Builder) -> str:
+        shape = image(b)
+        others = [
+            b.x(shape if pick(b, 0, 1) else (shape[1], 1, 1)) for _ in range(pick(b, 1, 2, 3))
+        ]
+        if op == "Sum" and pick(b, 0, 1):
+            others.append(small_constant(b))
+        return b.node(op, [b.x(shape), *others])
+
+    return made
+
+
+def small_constant(b: Builder) -> str:
+    return b.plain(b.rng.normal(), "float32")
+
+
+def chosen(b: Builder) -> str:
+    shape = image(b)
+    mask = b.plain(b.rng.integers(0, 2, (shape[1], 1, shape[3])) > 0, "bool")
+    other = b.x(shape) if pick(b, 0, 1) else small_constant(b)
+    return b.node(
+        "Where", [mask, b.x(shape), other] if pick(b, 0, 1) else [mask, other, b.x(shape)]
+    )
+
+
+def gemm_with_beta(b: Builder) -> str:
+    rows, depth, outputs = 3, 8, 5
+    shape = ((outputs,), (rows, 1), (1, outputs), (rows, outputs))[pick(b, 0, 1, 2, 3)]
+    bias = b.plain(b.rng.normal(0, 1, shape), "float32")
+    weights = b.weights((depth, outputs), 1)
+    return b.node(
+        "Gemm", [b.x((rows, depth)), weights, bias], beta=(0.0, 0.5, 1.0)[pick(b, 0, 1, 2)]
+    )
+
+
+def vectors(b: Builder) -> str:
+    how = pick(b, 0, 1, 2, 3)
+    if how == 0:
+        return b.node("MatMul", [b.x((8,)), b.weights((8, 5), 1)])
+    if how == 1:
+        return b.node("MatMul", [b.x((3, 8)), b.weights((8,))])
+    if how == 2:
+        return b.node("MatMul", [b.x((2, 3, 8)), b.x((8,))])
+    return b.node("MatMul", [b.x((8,)), b.x((8,))])
+
+
+def gaps(b: Builder) -> str:
+    """Take the greatest below windows with gaps, or beside the image."""
+    if pick(b, 0, 1):
+        pads = [pick(b, 0, 1) for _ in range(4)]
+        options: dict[str, Any] = {
+            "dilations": [pick(b, 1, 2), 2],
+            "strides": [1, pick(b, 1, 2)],
+            "pads": pads,
+        }
+        return b.node("MaxPool", [b.x(image(b))], kernel_shape=[2, 2], **options)
+    return b.node(
+        "MaxPool", [b.x((1, 6, 9))], kernel_shape=[2], dilations=[3], ceil_mode=1, strides=[2]
+    )
+
+
+def conv_transpose_grouped(b: Builder) -> str:
+    groups, dilation = pick(b, 1, 2), pick(b, 1, 2)
+    weights = b.weights((4, 3, 2, 3), 1 if groups == 1 else None)
+    options: dict[str, Any] = {
+        "strides": [pick(b, 1, 2), pick(b, 1, 2)],
+        "dilations": [dilation, pick(b, 1, 2)],
+    }
+    pads = [pick(b, 0, 1) for _ in range(4)]
+    return b.node(
+        "ConvTranspose",
+        [b.x(image(b, 4)), weights, b.bias(3 * groups)],
+        group=groups,
+        pads=pads,
+        **options,
+    )
+
+
+def irregular(b: Builder) -> str:
+    if pick(b, 0, 1):
+        return b.node("Gather", [b.x(image(b, 8)), b.plain(b.rng.integers(-8, 8, 7))], axis=1)
+    shape = (1, 2, 5, 6)
+    sizes = b.plain([1, 2, int(b.rng.integers(2, 12)), int(b.rng.integers(2, 12))])
+    how = ("asymmetric", "half_pixel", "align_corners")[pick(b, 0, 1, 2)]
+    rounding = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")[pick(b, 0, 1, 2, 3)]
+    options = {"coordinate_transformation_mode": how, "nearest_mode": rounding}
+    return b.node("Resize", [b.x(shape), "", "", sizes], mode="nearest", **options)
+
+
 FUNCTIONS = (
     *("Ceil", "Celu", "Cos", "Erf", "Exp", "Floor", "Gelu", "Mish", "Round", "Selu", "Sign", "Sin"),
     *("Softplus", "Softsign", "ThresholdedRelu"),
@@ -504,5 +638,16 @@ CASES: dict[str, Case] = {
     "Log": chained("Softplus", "Log"),
     "Sqrt and Reciprocal": chained("Neg", "Exp", "Sqrt", "Reciprocal"),
     "Relu between": chained("Sin", "Relu", "Exp"),
+    "Conv and what follows": activated,
+    "ConvTranspose grouped": conv_transpose_grouped,
+    "Gather and Resize irregular": irregular,
+    "Gemm with beta": gemm_with_beta,
+    "MatMul of vectors": vectors,
+    "MaxPool with gaps": gaps,
+    "Mean": many("Mean"),
+    "Mul with a function": gated,
+    "Sum of several": many("Sum"),
+    "Where": chosen,
+    "Add of convolutions": residual,
     **{name: unary(name) for name in FUNCTIONS},
 }

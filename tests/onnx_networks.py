@@ -19,6 +19,7 @@ class Network:
     def __init__(self, shape: Sequence[int], seed: int = 0) -> None:
         self.shape = tuple(shape)
         self.rng = np.random.default_rng(seed)
+        self.output = ""
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
 
@@ -135,7 +136,9 @@ def sample(shape: tuple[int, ...], seed: int) -> Array:
     return np.random.default_rng(seed).normal(0, 1, shape).astype(np.float32)
 
 
-class _Samples(CalibrationDataReader):  # type: ignore[misc]
+class Samples(CalibrationDataReader):  # type: ignore[misc]
+    """What a network is calibrated with."""
+
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._samples: Iterator[dict[str, Array]] = ({"x": sample(shape, n)} for n in range(8))
 
@@ -151,7 +154,7 @@ def quantized(name: str, way: str, folder: Path) -> tuple[bytes, tuple[int, ...]
     quantize_static(
         source,
         target,
-        _Samples(network.shape),
+        Samples(network.shape),
         quant_format=form,
         activation_type=activations,
         weight_type=weights,

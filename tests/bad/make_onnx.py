@@ -74,9 +74,23 @@ def dynamic(b: Builder) -> str:
 
 
 def between(b: Builder) -> str:
-    """Leave the result of a layer float."""
+    """Leave the result of a layer float, and what is made of it."""
     made = b.node("Conv", [b.x((1, 2, 6, 6), GRID), b.weights((4, 2, 3, 3))])
-    return b.node("LeakyRelu", [made])
+    return b.node("Elu", [b.node("Softmax", [b.node("Gelu", [made])])])
+
+
+def coarse_between(b: Builder) -> str:
+    """Multiply results of layers that nothing quantises, for a result much finer than they are."""
+    x = b.x((1, 2, 6, 6), GRID)
+    both = [b.node("Conv", [x, b.weights((4, 2, 3, 3))]) for _ in range(2)]
+    made = b.node("Mul", [b.node("Mul", both), b.node("Mul", both)])
+    return b.real(b.quantized(made, Grid("int8", 1e-5, 0)))
+
+
+def wide_curve(b: Builder) -> str:
+    """Want more of a curve of 16 bits than its table has."""
+    x = b.x((1, 8), Grid("int16", 0.001, 0))
+    return b.real(b.quantized(b.node("Tanh", [x]), Grid("int16", 1 / 32768, 0)))
 
 
 def float_weights(b: Builder) -> str:
@@ -179,6 +193,8 @@ def few_bytes(made: onnx.ModelProto) -> None:
 
 FILES: dict[str, Callable[[], bytes]] = {
     "between": lambda: built(between),
+    "coarse_between": lambda: built(coarse_between),
+    "wide_curve": lambda: built(wide_curve),
     "bytes": lambda: changed(few_bytes),
     "coarse": lambda: built(coarse),
     "dynamic": lambda: built(dynamic),

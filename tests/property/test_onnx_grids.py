@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 from tests.effort import cases, seeded
 from tests.onnx_builder import Builder, Grid, steps_between
 from tests.onnx_grids import MOST_REFUSED, differences
@@ -45,3 +46,14 @@ def test_joined_values_that_are_reshaped_and_split(tmp_path: Path) -> None:
     halves = b.many("Split", [made, b.plain([2, 2])], 2, axis=1)
     both = [b.quantized(half, to) for half, to in zip(halves, (FINE, COARSE), strict=True)]
     assert steps_between(b, both, tmp_path / "built.onnx").max() <= 1
+
+
+def test_a_bound_beside_the_grid_of_what_is_clamped(tmp_path: Path) -> None:
+    """A convolution reads the bound itself, not the step nearest to it."""
+    b = Builder()
+    x = b.x((1, 8, 4, 4), Grid("int8", 0.04, 0))
+    made = b.node("Clip", [x, b.plain(-0.01, "float32"), b.plain(0.06, "float32")])
+    made = b.node("Conv", [made, b.weights((2, 8, 3, 3))])
+    to = b.suited(made)
+    steps = steps_between(b, [b.quantized(made, to)], tmp_path / "built.onnx")
+    assert steps.max() <= 1, np.bincount(steps)

@@ -201,7 +201,7 @@ def test_channels_that_change_places_are_moved_once(name: str, tmp_path: Path) -
     assert kinds(path)["transpose"] == 2  # of the input too
 
 
-@pytest.mark.parametrize("opset", range(13, 24))
+@pytest.mark.parametrize("opset", range(13, 26))
 def test_opsets(opset: int, tmp_path: Path) -> None:
     b = Builder(opset, opset)
     made = b.quantized(network(b, 1), Grid("int8", 1 / 256, -128))

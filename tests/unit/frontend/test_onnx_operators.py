@@ -26,6 +26,7 @@ APART = frozenset(
         *("LayerNormalization of channels", "MatMul", "MatMul of results", "PRelu of reals"),
         *("Pow of any exponent", "ReduceMean", "ReduceMean of squares", "ReduceSum"),
         *("Resize align_corners", "Resize asymmetric", "Resize half_pixel", "Softsign"),
+        *("Add of convolutions", "Gemm with beta", "MatMul of vectors", "Mean", "Sum of several"),
         *("asymmetric weights", *(name for name in CASES if name.startswith("Conv"))),
     }
 )

@@ -10,13 +10,15 @@ import numpy as np
 
 from atoll.frontend.onnx.emitter import Emitter, Held
 from atoll.frontend.onnx.model import Array, File, Node, short
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
 from atoll.ir.graph import Operator, Quantization, Tensor
 from atoll.ops.quantization import ACTIVATIONS, activation_range
 
 SURROUND = (
     "quantise the whole network, so that QuantizeLinear follows each operator (of onnxruntime: "
-    "quant_format=QuantFormat.QDQ)"
+    "quant_pre_process, then quantize_static with quant_format=QuantFormat.QDQ, their types in "
+    "op_types_to_quantize, none in nodes_to_exclude or OpTypesToExcludeOutputQuantization, and "
+    "ForceQuantizeNoInputCheck)"
 )
 
 PASSING = frozenset(
@@ -43,6 +45,13 @@ _TYPES = {0: "uint8", 2: "uint8", 3: "int8", 5: "int16", 6: "int32"}
 
 GREATEST_RANK, MOST_ELEMENTS = 8, 2**24
 _SHIFT = 128
+
+ACTIVATED = {
+    "none": (-np.inf, np.inf),
+    "relu": (0.0, np.inf),
+    "relu6": (0.0, 6.0),
+    "relu_n1_to_1": (-1.0, 1.0),
+}
 
 
 class Conversion:
@@ -81,17 +90,29 @@ class Conversion:
             raise Unfit(f"input {at} is absent")
         return part
 
-    def stored(self, node: Node, at: int = 0) -> Stored:
+    def stored(self, node: Node, at: int = 0, *, wide: bool = False) -> Stored:
         """Return an operand that a tensor holds, or can hold: a result, or a constant.
+
+        Args:
+            node: what reads it.
+            at: which operand.
+            wide: the node says how far its result may be off; then the operand may have 16 bits
+                where nothing states how it is quantised.
 
         Raises:
             Unfit: nothing states how it is quantised.
         """
-        part = self.part(node, at)
+        return self.held(self.part(node, at), node.inputs[at], wide=wide)
+
+    def held(self, part: Part, name: str, *, wide: bool = False) -> Stored:
+        """Return a part, of a name, as a value that a tensor holds; see `stored`."""
         if isinstance(part, Pending):
-            if part.lies_on is None:
-                raise Unfit(f"'{node.inputs[at]}' is float where it is read", SURROUND)
-            return self.settled(part, part.lies_on)
+            to = part.lies_on or (part.wide if wide else None)
+            if to is None:
+                message = f"'{name}' is float where it is read"
+                raise Unfit(message, SURROUND, left_real=True)
+            error = part.error + (to.scale / 2 if to.dtype == "int16" else 0.0)
+            return replace(self.settled(part, to), error=error)
         if isinstance(part, Constant):
             part.known()
             held = Held(part.values, "", part.quantization)
@@ -235,6 +256,19 @@ class Conversion:
             self.parts[name] = part
         return made if isinstance(made, tuple) else (made,)
 
+    def with_operands(
+        self, handler: "Handler", node: Node, parts: Sequence[Part], shape: tuple[int, ...]
+    ) -> Part | tuple[Part, ...]:
+        """Return what a handler makes of other operands, with a result of another shape."""
+        names = tuple(f"{node.outputs[0]}.operand{at}" for at in range(len(parts)))
+        result = f"{node.outputs[0]}.result"
+        values = self.file.values
+        self.file = replace(
+            self.file, values={**values, result: replace(values[node.outputs[0]], shape=shape)}
+        )
+        self.parts |= dict(zip(names, parts, strict=True))
+        return handler(self, replace(node, inputs=names, outputs=(result,)))
+
     def requantized(self, value: Stored, grid: Grid) -> Stored:
         """Return a value on another grid."""
         if value.grid == grid:
@@ -258,6 +292,32 @@ class Conversion:
                 tensor = self.emit.operator(kind, [value, held], shape, grid)
                 value = replace(value, tensor=tensor)
         return value
+
+    def matched(
+        self, values: Sequence[Stored], to: Grid, activation: str, make: "Matched"
+    ) -> Stored:
+        """Make what needs operands and result of one type, with 16 bits where types differ.
+
+        Args:
+            values: the operands.
+            to: the grid of the result.
+            activation: that is fused.
+            make: takes operands, grid and activation.
+        """
+        if all(value.known().dtype == to.dtype for value in values):
+            return make(values, to, activation)
+        wide = [self.widened(value) for value in values]
+        if to.dtype == "int16":
+            return make(wide, to, activation)
+        made = self.requantized(make(wide, finer(to), "none"), to)
+        return self.clamped(made, *ACTIVATED[activation])
+
+    def widened(self, value: Stored) -> Stored:
+        """Return a value with 16 bits, which has the same real numbers."""
+        own = value.known()
+        return (
+            value if own.dtype == "int16" else self.requantized(value, grid("int16", own.scale, 0))
+        )
 
     def unary(self, value: Stored, kind: str, grid: Grid, **attributes: Any) -> Stored:
         """Add an operator that computes each element alone."""
@@ -310,6 +370,9 @@ def _range(grid: Grid, activation: str) -> tuple[int, int]:
     return activation_range(op, tensor)
 
 
+Matched = Callable[[Sequence[Stored], Grid, str], Stored]
+"""Makes an operator of operands, on a grid, with a fused activation."""
+
 Handler = Callable[[Conversion, Node], Part | tuple[Part, ...]]
 """Makes of a node what its results are; raises `Unfit`."""
 
@@ -351,7 +414,14 @@ def waiting(
         return result
 
     made = tuple(
-        Pending(shape=c.result(node, at), make=partial(make, at), own=own, rounds=operand.rounds)
+        Pending(
+            shape=c.result(node, at),
+            make=partial(make, at),
+            own=own,
+            rounds=operand.rounds,
+            range=operand.span,
+            error=operand.error,
+        )
         for at in range(len(node.outputs))
     )
     return made[0] if len(made) == 1 else made

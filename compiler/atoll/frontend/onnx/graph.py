@@ -67,14 +67,21 @@ def converted(file: File) -> Conversion:
     c = Conversion(file)
     faults = _inputs(c)
     unknown: list[Unsupported] = []
+    left: dict[str, str] = {}
+    real = set[str]()
     for node in file.nodes:
         c.emit.index = node.index
         results: tuple[Part | None, ...] = (None,) * len(node.outputs)
         if node.op not in HANDLERS:
             unknown.append(Unsupported(node.written, str(node.index), node.place))
         elif all(c.parts.get(name, ...) is not None for name in filter(None, node.inputs)):
-            results = _converted(c, node, faults)
+            results = _converted(c, node, faults, left)
+        elif real & {*node.inputs} and node.op not in edges.HANDLERS:
+            left[node.place] = ""
+        if node.place in left:
+            real.update(node.outputs)
         c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}
+    faults += _left_real(left)
     found = (
         (*unsupported(unknown, file.total, _INSTEAD, "node"), *faults) if unknown else tuple(faults)
     )
@@ -83,12 +90,32 @@ def converted(file: File) -> Conversion:
     return c
 
 
-def _converted(c: Conversion, node: Node, faults: list[Fault]) -> tuple[Part | None, ...]:
+def _left_real(left: Mapping[str, str]) -> list[Fault]:
+    """Return one fault for all nodes that compute with what nothing quantises, if there are some.
+
+    Args:
+        left: why the first one of a chain is refused, by the places of all nodes.
+    """
+    if not left:
+        return []
+    first, *others = left
+    message = f"{first}: {left[first]}"
+    if others:
+        message += f"; so is what these read: {', '.join(others)}"
+    return [Fault(code="E054", message=message, remedy=SURROUND)]
+
+
+def _converted(
+    c: Conversion, node: Node, faults: list[Fault], left: dict[str, str]
+) -> tuple[Part | None, ...]:
     """Return the results of a node, None for those of one that is refused."""
     try:
         made = HANDLERS[node.op](c, node)
     except Unfit as unfit:
-        faults.append(_fault(node.place, unfit))
+        if unfit.left_real:
+            left[node.place] = str(unfit)
+        else:
+            faults.append(_fault(node.place, unfit))
         return (None,) * len(node.outputs)
     parts = made if isinstance(made, tuple) else (made,)
     return tuple(_placed(part, node) for part in parts)
@@ -111,8 +138,7 @@ def _inputs(c: Conversion) -> list[Fault]:
             known = [grid for grid in grids if grid is not None]
             strange = any(node.op not in HANDLERS for node in _reading(c, name))
             if not strange and (not known or any(grid != known[0] for grid in grids)):
-                several = "is quantised in several ways, or read as a real number too"
-                raise Unfit(several if known else "is not quantised where it is read", SURROUND)
+                raise Unfit(_unquantised(c, name, several=bool(known)), SURROUND)
             if not known:
                 c.parts[name] = None
                 continue
@@ -122,6 +148,16 @@ def _inputs(c: Conversion) -> list[Fault]:
             faults.append(_fault(where, unfit))
             c.parts[name] = None
     return faults
+
+
+def _unquantised(c: Conversion, name: str, *, several: bool) -> str:
+    """Say who reads an input that has no grid, or several."""
+    quantizing = ("QuantizeLinear", *PASSING)
+    places = [node.place for node in _reading(c, name) if node.op not in quantizing]
+    readers = f": {', '.join(dict.fromkeys(places))}" if places else ""
+    if several:
+        return f"is quantised in several ways, or read as a real number too{readers}"
+    return f"is not quantised where it is read{readers}"
 
 
 def _reading(c: Conversion, name: str) -> Iterator[Node]:

@@ -19,10 +19,14 @@ class Unfit(Exception):  # noqa: N818 - a refusal, which becomes a fault of the 
         remedy: what to change.
         code: of the fault.
         place: the node, where it is not the current one.
+        left_real: an operand is a real number that nothing quantises.
     """
 
-    def __init__(self, message: str, remedy: str = "", code: str = "E054") -> None:
+    def __init__(
+        self, message: str, remedy: str = "", code: str = "E054", *, left_real: bool = False
+    ) -> None:
         super().__init__(message)
+        self.left_real = left_real
         self.code = code
         self.place = ""
         self.remedy = remedy or "change the layer as docs/onnx.md allows, and export it again"
@@ -78,11 +82,16 @@ def grid(dtype: str, scale: float, zero_point: int) -> Grid:
 
 
 _BETWEEN = 64
+_WIDEST, _LEAST_SCALE = 32767, 2.0**-100
 
 
 def finer(coarse: Grid) -> Grid:
     """Return a grid of 16 bits that has every value of one of 8 bits, and 63 between two."""
     return coarse if coarse.dtype == "int16" else grid("int16", coarse.scale / _BETWEEN, 0)
+
+
+Range = tuple[float, float]
+"""The least and the greatest real number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,7 @@ class Stored:
         order: how they are stored.
         grid: None for plain integers.
         real: it stands for real numbers, as behind a DequantizeLinear.
+        error: by how much these may differ from those of the file, where 16 bits hold them.
         folded: extents, as stored, that the last axis was made of, if ONNX has them in `unfolded`
             order: a flattened image whose channels lie side by side.
     """
@@ -106,6 +116,14 @@ class Stored:
     real: bool
     folded: tuple[int, ...] = ()
     unfolded: Order = ()
+    error: float = 0.0
+
+    @property
+    def range(self) -> Range:
+        """The least and the greatest real number that it can hold."""
+        to = self.known()
+        least, most = ((each - to.zero_point) * to.scale for each in to.limits)
+        return least, most
 
     def known(self) -> Grid:
         """Return the grid.
@@ -157,6 +175,8 @@ class Pending:
         own: the grid that its values lie on, or suit at an output of the network; None for none.
         rounds: they do not lie on it.
         low, high: what clamps it afterwards.
+        range: its real numbers before that, None where they are not known.
+        error: by how much they may differ from those of the file.
         of: the value that it is a function of, and that function, where a table can have both.
         biased: returns the same with a constant added to each channel.
         channels: ONNX's axis of these channels.
@@ -170,6 +190,8 @@ class Pending:
     rounds: bool = False
     low: float = -np.inf
     high: float = np.inf
+    range: Range | None = None
+    error: float = 0.0
     of: tuple[Stored, RealFunction] | None = None
     biased: Callable[[Array], "Pending"] | None = None
     channels: int = 1
@@ -181,7 +203,26 @@ class Pending:
         if self.own is None or self.rounds:
             return None
         bounds = [each for each in (self.low, self.high) if self.own.reaches(each)]
-        return self.own if all(map(self.own.states, bounds)) else finer(self.own)
+        if all(map(self.own.states, bounds)):
+            return self.own
+        fine = finer(self.own)
+        return self.wide if self.wide is not None and self.wide.scale < fine.scale else fine
+
+    @property
+    def span(self) -> Range | None:
+        """The least and the greatest real number after the clamp, None where they are not known."""
+        if self.range is None:
+            return None
+        low, high = (float(np.clip(each, self.low, self.high)) for each in self.range)
+        return low, high
+
+    @property
+    def wide(self) -> Grid | None:
+        """A grid of 16 bits that has all its values, if they are known."""
+        if self.span is None:
+            return None
+        most = max(map(abs, self.span))
+        return grid("int16", max(most / _WIDEST, _LEAST_SCALE), 0) if most < np.inf else None
 
     def clamped(self, low: float, high: float) -> "Pending":
         """Return the same, clamped."""

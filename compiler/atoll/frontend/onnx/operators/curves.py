@@ -1,16 +1,19 @@
 """Operators of one operand on each element: clamps and curves."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
+from atoll.frontend.onnx.conversion import ACTIVATED, Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
 from atoll.frontend.real_functions import RealFunction, rounded
+from atoll.ops.elements.curves import LOGISTIC, TANH
 from atoll.ops.elements.elementwise import VALUES
 
 
@@ -58,15 +61,20 @@ def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
         raise Unfit("clamps integers", "put it between DequantizeLinear and QuantizeLinear")
 
     def make(to: Grid, activation: str) -> Stored:
-        if activation == "none":
-            return c.requantized(x, to)
-        if activation == "relu":
+        if activation == "relu" and x.known().dtype == to.dtype:
             return c.unary(x, "relu", to)
-        bounds = {"relu6": (0.0, 6.0), "relu_n1_to_1": (-1.0, 1.0)}[activation]
-        return c.clamped(c.requantized(x, to), *bounds)
+        return c.clamped(c.requantized(x, to), *ACTIVATED[activation])
 
     return Pending(
-        shape=x.shape, make=make, fuses=True, own=x.grid, low=low, high=high, of=(x, np.asarray)
+        shape=x.shape,
+        make=make,
+        fuses=True,
+        own=x.grid,
+        range=x.range,
+        error=x.error,
+        low=low,
+        high=high,
+        of=(x, np.asarray),
     )
 
 
@@ -82,9 +90,24 @@ def curve(kind: str) -> Handler:
 
 def leaky_relu(c: Conversion, node: Node) -> Part:
     """Make a LEAKY_RELU."""
-    x, alpha = real_operand(c, node), attributes_as(node, {"alpha": 0.01})["alpha"]
+    alpha = float(attributes_as(node, {"alpha": 0.01})["alpha"])
+    return leaking(c, real_operand(c, node, wide=True), alpha)
+
+
+def leaking(c: Conversion, x: Stored, alpha: float) -> Pending:
+    """Return what is multiplied with a number where it is below 0."""
+
+    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+        (operand,) = values
+        return c.unary(operand, "leaky_relu", to, alpha=alpha)
+
+    low, high = x.range
     return Pending(
-        shape=x.shape, make=lambda to, _: c.unary(x, "leaky_relu", to, alpha=float(alpha))
+        shape=x.shape,
+        make=lambda to, activation: c.matched([x], to, activation, made),
+        range=(min(0.0, alpha * low), max(high, alpha * low)),
+        error=x.error * max(1.0, abs(alpha)),
+        of=(x, rounded(lambda given: np.where(given < 0, alpha * given, given))),
     )
 
 
@@ -101,7 +124,7 @@ def sigmoid(kind: str) -> Handler:
     own, computes = _SIGMOIDS[kind]
 
     def made(c: Conversion, node: Node) -> Part:
-        x = real_operand(c, node)
+        x = real_operand(c, node, wide=True)
         wide = x.known().dtype == "int16"
 
         def make(to: Grid, activation: str) -> Stored:
@@ -109,38 +132,92 @@ def sigmoid(kind: str) -> Handler:
                 return c.unary(x, kind, own)
             if not wide:
                 return looked_up(c, x, computes, to)
-            return c.requantized(c.unary(c.requantized(x, finer(x.known())), kind, _WIDE), to)
+            fine = c.requantized(x, finer(x.known()))
+            return c.requantized(c.unary(fine, kind, _WIDE), to)
 
-        return Pending(shape=x.shape, make=make, own=own, rounds=True)
+        return Pending(
+            shape=x.shape,
+            make=make,
+            own=own,
+            rounds=True,
+            range=(-1.0, 1.0),
+            error=x.error + (_off(kind, x.known().scale, computes) if wide else 0.0),
+            of=(x, computes),
+        )
 
     return made
+
+
+@cache
+def _off(kind: str, scale: float, computes: RealFunction) -> float:
+    """Return how far a curve of 16 bits is off at most, which TFLite's table decides."""
+    interpolation = {"logistic": LOGISTIC, "tanh": TANH}[kind].wide
+    assert interpolation is not None
+    values = np.arange(-(2**15), 2**15)
+    made = interpolation.results(scale, values) * _WIDE.scale
+    return float(np.abs(made - computes((values * scale).astype(np.float32))).max())
 
 
 _GATE = grid("int16", 1 / 16384, 0)
 """From -2 to 2, in steps that no result of 8 bits shows."""
 
 
+def _gate(c: Conversion, x: Stored, alpha: float, beta: float) -> Stored:
+    """Return alpha * x + beta between 0 and 1, with 16 bits."""
+    value = c.requantized(x, finer(x.known()))
+    for kind, number in (("mul", alpha), ("add", beta)):
+        if number:
+            step = grid("int16", abs(number) / _WHOLE, 0)
+            held = Held(np.array([number * _WHOLE / abs(number)], np.int16), "", step.quantization)
+            stored = c.emit.stored_shape(value)
+            tensor = c.emit.operator(kind, [value, held], stored, _GATE, activation="none")
+            value = replace(value, tensor=tensor, grid=_GATE)
+    return c.clamped(value, 0.0, 1.0)
+
+
 def hard_sigmoid(c: Conversion, node: Node) -> Part:
     """Make alpha * x + beta of MUL and ADD with 16 bits, between 0 and 1."""
-    x, found = real_operand(c, node), attributes_as(node, {"alpha": 0.2, "beta": 0.5})
+    x, found = real_operand(c, node, wide=True), attributes_as(node, {"alpha": 0.2, "beta": 0.5})
     alpha, beta = float(found["alpha"]), float(found["beta"])
     if not (0 < alpha <= 1 and -1 <= beta <= 1):
         raise Unfit(f"has alpha {alpha:g} and beta {beta:g}; alpha is 0 to 1, beta -1 to 1")
 
     def make(to: Grid, activation: str) -> Stored:
-        value = c.requantized(x, finer(x.known()))
-        for kind, number in (("mul", alpha), ("add", beta)):
-            if number:
-                step = grid("int16", abs(number) / _WHOLE, 0)
-                held = Held(
-                    np.array([number * _WHOLE / abs(number)], np.int16), "", step.quantization
-                )
-                stored = c.emit.stored_shape(value)
-                tensor = c.emit.operator(kind, [value, held], stored, _GATE, activation="none")
-                value = replace(value, tensor=tensor, grid=_GATE)
-        return c.clamped(c.requantized(value, to), 0.0, 1.0)
+        return c.requantized(_gate(c, x, alpha, beta), to)
 
-    return Pending(shape=x.shape, make=make)
+    computes = rounded(lambda given: np.clip(alpha * given + beta, 0, 1))
+    return Pending(
+        shape=x.shape,
+        make=make,
+        range=(0.0, 1.0),
+        error=x.error + 1.5 * _GATE.scale,
+        of=(x, computes),
+    )
+
+
+def hard_swish(c: Conversion, node: Node) -> Part:
+    """Make a HARD_SWISH; of 16 bits, a product with what HardSigmoid makes."""
+    x = real_operand(c, node, wide=True)
+    low, high = x.range
+    gate = _GATE.scale if x.known().dtype == "int16" else 0.0
+
+    def make(to: Grid, activation: str) -> Stored:
+        if x.known().dtype == to.dtype == "int8":
+            return c.unary(x, "hard_swish", to)
+        factor = _gate(c, x, 1 / 6, 0.5)
+        value, shape = c.requantized(x, finer(x.known())), c.emit.stored_shape(x)
+        fine = finer(to)
+        tensor = c.emit.operator("mul", [value, factor], shape, fine, activation="none")
+        return c.requantized(replace(value, tensor=tensor, grid=fine), to)
+
+    computes = rounded(lambda given: given * np.clip(given / 6 + 0.5, 0, 1))
+    return Pending(
+        shape=x.shape,
+        make=make,
+        range=(min(-0.375, low), max(0.0, high)),
+        error=1.5 * (x.error + gate * max(-low, high)),
+        of=(x, computes),
+    )
 
 
 def looked_up(c: Conversion, x: Stored, computes: RealFunction, to: Grid) -> Stored:
@@ -157,13 +234,13 @@ def results_of(computes: RealFunction, given: Grid) -> NDArray[np.float32]:
     return np.where(np.isnan(made), np.float32(0), made)
 
 
-def real_operand(c: Conversion, node: Node) -> Stored:
-    """Return the operand of a node that computes with real numbers.
+def real_operand(c: Conversion, node: Node, *, wide: bool = False) -> Stored:
+    """Return the operand of a node that computes with real numbers; see `Conversion.stored`.
 
     Raises:
         Unfit: it stands for integers, or nothing states how it is quantised.
     """
-    x = c.stored(node)
+    x = c.stored(node, wide=wide)
     if not x.real:
         raise Unfit("computes with integers", "put it between DequantizeLinear and QuantizeLinear")
     return x
@@ -172,7 +249,7 @@ def real_operand(c: Conversion, node: Node) -> Stored:
 HANDLERS: dict[str, Handler] = {
     "Clip": clip,
     "HardSigmoid": hard_sigmoid,
-    "HardSwish": curve("hard_swish"),
+    "HardSwish": hard_swish,
     "LeakyRelu": leaky_relu,
     "Relu": relu,
     "Sigmoid": sigmoid("logistic"),

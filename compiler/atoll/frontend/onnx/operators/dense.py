@@ -1,5 +1,6 @@
 """Products of matrices: Gemm and MatMul, with constant weights or without."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,16 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.operators.weights import Weights, bias_of, constant_weights, repeated
+from atoll.frontend.onnx.operators.elements import in_16_bits, paired
+from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.weights import (
+    Weights,
+    bias_of,
+    constant_bias,
+    constant_weights,
+    real_values,
+    repeated,
+)
 from atoll.frontend.onnx.operators.windows import summed
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 
@@ -16,36 +26,83 @@ from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unf
 def gemm(c: Conversion, node: Node) -> Part:
     """Make a FULLY_CONNECTED of A [M, K] and constant B."""
     found = attributes_as(node, {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0})
-    x, right = c.stored(node), c.part(node, 1)
+    x, right = c.stored(node, wide=True), c.part(node, 1)
     if found["transA"]:
         x = _swapped(x)
-    if found["alpha"] <= 0 or (found["beta"] != 1 and c.has(node, 2)):
-        message = f"has alpha {found['alpha']:g} and beta {found['beta']:g}"
-        raise Unfit(message, "fold alpha and beta into the weights, so that both are 1")
+    if found["alpha"] <= 0:
+        raise Unfit(f"has alpha {found['alpha']:g}", "fold alpha into the weights, so that it is 1")
+    biased = c.has(node, 2) and found["beta"] != 0
     if not isinstance(right, Constant):
-        if found["alpha"] != 1 or c.has(node, 2):
+        if found["alpha"] != 1 or biased:
             raise Unfit("has computed weights with a bias or alpha", "use MatMul and Add")
-        y = c.stored(node, 1)
+        y = c.stored(node, 1, wide=True)
         return _computed(c, node, x, _swapped(y) if found["transB"] else y)
     if len(right.shape) != 2:
         raise Unfit(f"has weights of shape {list(right.shape)} instead of 2 dimensions")
     weights = constant_weights(right, node.inputs[1], 0 if found["transB"] else 1)
     rows = weights.values if found["transB"] else weights.values.T
     scales = tuple(float(np.float32(scale * found["alpha"])) for scale in weights.scales)
-    weights = replace(weights, values=rows, scales=scales)
-    return connected(c, node, x, weights, bias_of(c, node, 2, x, weights))
+    weights = replace(weights, values=rows, scales=scales, axis=0)
+    if not biased:
+        return connected(c, node, x, weights, None)
+    bias = c.part(node, 2)
+    by_row = isinstance(bias, Constant) and bias.values.size not in (1, weights.outputs)
+    by_row |= isinstance(bias, Constant) and bias.shape not in (
+        (),
+        (1,),
+        (bias.values.size,),
+        (1, bias.values.size),
+    )
+    if not by_row and found["beta"] == 1:
+        return connected(c, node, x, weights, bias_of(c, node, 2, x, weights))
+    if not isinstance(bias, Constant):
+        raise Unfit(f"bias '{node.inputs[2]}' is computed", "export the model for inference")
+    values = found["beta"] * real_values(bias, node.inputs[2])
+    if not by_row:
+        added = Constant(values=np.asarray(values, np.float64))
+        return connected(c, node, x, weights, constant_bias(added, node.inputs[2], x, weights))
+    plain = c.held(connected(c, node, x, weights, None), node.outputs[0], wide=True)
+    return paired(c, "add", [plain, in_16_bits(values)], node.outputs * 2, plain.shape)
 
 
 def matmul(c: Conversion, node: Node) -> Part:
     """Make a FULLY_CONNECTED of constant weights [K, N], else a BATCH_MATMUL."""
     right = c.part(node, 1)
     if min(len(c.part(node, at).shape) for at in (0, 1)) < 2:
-        raise Unfit("has an operand of less than 2 dimensions", "use Gemm, or unsqueeze it")
+        return _of_vectors(c, node)
     if not isinstance(right, Constant) or len(right.shape) != 2:
-        return _computed(c, node, c.stored(node), c.stored(node, 1))
+        return _computed(c, node, c.stored(node, wide=True), c.stored(node, 1, wide=True))
     weights = constant_weights(right, node.inputs[1], 1)
-    weights = replace(weights, values=weights.values.T)
-    return connected(c, node, c.stored(node), weights, None)
+    weights = replace(weights, values=weights.values.T, axis=0)
+    return connected(c, node, c.stored(node, wide=True), weights, None)
+
+
+def _of_vectors(c: Conversion, node: Node) -> Part:
+    """Make a product of a row, or with a column, whose dimension the result does not have."""
+    shape, parts = c.result(node), [c.part(node, at) for at in (0, 1)]
+    wide = [
+        part.shape if len(part.shape) > 1 else added
+        for part, added in zip(parts, ((1, *parts[0].shape), (*parts[1].shape, 1)), strict=True)
+    ]
+    whole = (*np.broadcast_shapes(wide[0][:-2], wide[1][:-2]), wide[0][-2], wide[1][-1])
+    brought: list[Part] = []
+    for at, part in enumerate(parts):
+        if isinstance(part, Constant):
+            quantization = part.quantization
+            if len(part.shape) == 1 and quantization is not None and len(quantization.scales) > 1:
+                raise Unfit(f"'{node.inputs[at]}' is a vector with several scales")
+            brought.append(
+                Constant(values=part.values.reshape(wide[at]), quantization=quantization)
+            )
+        else:
+            brought.append(reshaped(c, c.stored(node, at, wide=True), wide[at]))
+    made = c.with_operands(matmul, node, brought, whole)
+    assert isinstance(made, Pending)
+
+    def make(to: Grid, activation: str) -> Stored:
+        return reshaped(c, made.make(to, activation), shape)
+
+    return replace(made, shape=shape, make=make, biased=None)
 
 
 def connected(
@@ -74,11 +131,11 @@ def connected(
         x = c.emit.in_order(x, layout.last(x.order, rank - 1))
     stored = (*c.emit.stored_shape(x)[:-1], weights.outputs)
 
-    def make(values: Array | None, grid: Grid, activation: str) -> Stored:
+    def make(x: Stored, values: Array | None, grid: Grid, activation: str) -> Stored:
         filters = Held(weights.filters(weights.values, 1), "filter", weights.along(0))
         operand = x
         if weights.wide:
-            operand = c.emit.stored(repeated(c, x.tensor, x.known()), x.known())
+            operand = c.emit.stored(repeated(c, x.tensor, x.known(), weights.parts), x.known())
         held = None if values is None else weights.held_bias(x, values)
         tensor = c.emit.operator(
             "fully_connected",
@@ -90,7 +147,7 @@ def connected(
         )
         return Stored(tensor=tensor, shape=shape, order=x.order, grid=grid, real=True)
 
-    return summed(bias, make, shape, rank - 1, x, weights)
+    return summed(c, bias, make, shape, rank - 1, x, weights)
 
 
 def _computed(c: Conversion, node: Node, left: Stored, right: Stored) -> Pending:
@@ -103,14 +160,22 @@ def _computed(c: Conversion, node: Node, left: Stored, right: Stored) -> Pending
         adjoint.append(c.emit.unfolded(value).order == swapped)
         operands.append(c.emit.in_order(value, swapped if adjoint[-1] else layout.plain(rank)))
 
-    def make(grid: Grid, activation: str) -> Stored:
+    def made(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
         tensor = c.emit.operator(
-            "batch_matmul", operands, shape, grid, adj_x=adjoint[0], adj_y=adjoint[1]
+            "batch_matmul", values, shape, grid, adj_x=adjoint[0], adj_y=adjoint[1]
         )
         order = layout.plain(len(shape))
         return Stored(tensor=tensor, shape=shape, order=order, grid=grid, real=True)
 
-    return Pending(shape=shape, make=make)
+    depth = left.shape[-1]
+    first, second = (max(map(abs, value.range)) for value in (left, right))
+    most = depth * first * second
+    return Pending(
+        shape=shape,
+        make=lambda to, activation: c.matched(operands, to, activation, made),
+        range=(-most, most),
+        error=depth * (first * right.error + second * left.error),
+    )
 
 
 def _swapped(value: Stored) -> Stored:

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from atoll.frontend.onnx.conversion import Conversion, constant_of
+from atoll.frontend.onnx.conversion import SURROUND, Conversion, constant_of
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
+
+_MOST_OFF = 0.9
+"""Steps that 16 bits in between may make: what is less than a step off rounds to a neighbour."""
 
 
 def quantize(c: Conversion, node: Node) -> Part:
@@ -16,6 +19,10 @@ def quantize(c: Conversion, node: Node) -> Part:
         raise Unfit("quantises a constant that is too large to be computed here")
     grid = c.grid_of(node)
     if isinstance(part, Pending):
+        if part.error >= _MOST_OFF * grid.scale:
+            steps = f"{part.error / grid.scale:.1f} steps of {grid.scale:g}"
+            message = f"'{node.inputs[0]}' is computed with 16 bits and may be {steps} off"
+            raise Unfit(message, f"choose a coarser scale, or {SURROUND}")
         return replace(c.settled(part, grid), real=False)
     if not part.real:
         raise Unfit(f"'{node.inputs[0]}' is quantised already")

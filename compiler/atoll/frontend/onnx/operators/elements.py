@@ -5,18 +5,21 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.curves import leaking
 from atoll.frontend.onnx.operators.weights import real_values, uniform
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.protos import AGAIN
 from atoll.ir.graph import Quantization
 
 _GREATEST = 127
+_GREATEST_OF_16, _LEAST = 32767, 2.0**-100
 
 
 def binary(kind: str) -> Callable[[Conversion, Node], Part]:
@@ -31,10 +34,29 @@ def binary(kind: str) -> Callable[[Conversion, Node], Part]:
 
 
 def total(c: Conversion, node: Node) -> Part:
-    """Make an ADD of two operands."""
-    if len(node.inputs) != 2:
-        raise Unfit(f"has {len(node.inputs)} operands", "add two by two, and quantise each sum")
-    return binary("add")(c, node)
+    """Make an ADD of all operands, two by two; what is between has 16 bits."""
+    if len(node.inputs) == 2:
+        return binary("add")(c, node)
+    parts = sorted(
+        ((c.part(node, at), name) for at, name in enumerate(node.inputs)),
+        key=lambda each: isinstance(each[0], Constant),
+    )
+    made, name = parts[0]
+    for part, other in parts[1:]:
+        if isinstance(made, Constant):
+            raise Unfit("has no operand that is computed", "simplify the model")
+        pair: list[Stored | Constant] = [c.held(made, name, wide=True)]
+        pair.append(part if isinstance(part, Constant) else c.held(part, other, wide=True))
+        shape = np.broadcast_shapes(made.shape, part.shape)
+        made = paired(c, "add", pair, (name, other), shape)
+    return made
+
+
+def average(c: Conversion, node: Node) -> Part:
+    """Divide the sum of all operands by how many there are."""
+    share = Constant(values=np.array(1 / len(node.inputs)))
+    whole = c.held(total(c, node), node.outputs[0], wide=True)
+    return paired(c, "mul", [whole, share], (node.outputs[0], ""), whole.shape)
 
 
 def divide(c: Conversion, node: Node) -> Part:
@@ -43,12 +65,14 @@ def divide(c: Conversion, node: Node) -> Part:
     value = uniform(right, node.inputs[1]) if isinstance(right, Constant) else None
     if not value:
         raise Unfit("divides by what is computed, is 0 or differs from element to element")
-    return _paired(c, node, "mul", [c.stored(node), Constant(values=np.array(1 / value))])
+    return _paired(
+        c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(1 / value))]
+    )
 
 
 def negate(c: Conversion, node: Node) -> Part:
     """Multiply by -1."""
-    return _paired(c, node, "mul", [c.stored(node), Constant(values=np.array(-1.0))])
+    return _paired(c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(-1.0))])
 
 
 def power(c: Conversion, node: Node) -> Part:
@@ -56,7 +80,7 @@ def power(c: Conversion, node: Node) -> Part:
     right = c.part(node, 1)
     if not isinstance(right, Constant) or uniform(right, node.inputs[1]) != 2:
         raise Unfit("has another exponent than 2", "write the power as products")
-    x = c.stored(node)
+    x = c.stored(node, wide=True)
     return _paired(c, node, "mul", [x, x])
 
 
@@ -65,20 +89,26 @@ def prelu(c: Conversion, node: Node) -> Part:
     slopes = c.part(node, 1)
     if not isinstance(slopes, Constant):
         raise Unfit(f"slopes '{node.inputs[1]}' are computed")
-    x, shape = c.stored(node), c.result(node)
+    x, shape = c.stored(node, wide=True), c.result(node)
     if slopes.quantization is None:
         slope = uniform(slopes, node.inputs[1])
         if slope is not None and np.isfinite(slope):
-            return Pending(
-                shape=shape, make=lambda to, _: c.unary(x, "leaky_relu", to, alpha=slope)
-            )
+            return leaking(c, x, slope)
         slopes = _slopes(slopes, node.inputs[1])
 
-    def make(to: Grid, activation: str) -> Stored:
-        operands, order = aligned(c, [x, slopes], shape)
+    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+        operands, order = aligned(c, [*values, slopes], shape)
         return _result(c, "prelu", operands, shape, order, to)
 
-    return Pending(shape=shape, make=make)
+    steepest = max(1.0, float(np.abs(real_values(slopes, node.inputs[1])).max()))
+    low, high = x.range
+    most = max(high, steepest * -low)
+    return Pending(
+        shape=shape,
+        make=lambda to, activation: c.matched([x], to, activation, made),
+        range=(-most, most),
+        error=x.error * steepest,
+    )
 
 
 def _slopes(part: Constant, name: str) -> Constant:
@@ -115,43 +145,98 @@ def _bias(c: Conversion, node: Node, kind: str) -> Pending | None:
 
 def _either(c: Conversion, node: Node, at: int) -> Stored | Constant:
     part = c.part(node, at)
-    return part if isinstance(part, Constant) else c.stored(node, at)
+    return part if isinstance(part, Constant) else c.stored(node, at, wide=True)
 
 
 def _paired(c: Conversion, node: Node, kind: str, given: Sequence[Stored | Constant]) -> Pending:
     shape, first = c.result(node), next((each for each in given if isinstance(each, Stored)), None)
     if first is None:
         raise Unfit("has no operand that is computed", "simplify the model")
-    dtype, parts = first.known().dtype, list[Stored | Constant]()
-    for at, part in enumerate(given):
-        quantized = isinstance(part, Stored) or part.quantization is not None
-        parts.append(part if quantized else _exact(part, (*node.inputs, "")[at], dtype))
+    names = (*node.inputs, "")
+    return paired(c, kind, given, [names[at] for at in (0, 1)], shape)
 
-    def make(to: Grid, activation: str) -> Stored:
-        operands, order = aligned(c, parts, shape)
+
+def paired(
+    c: Conversion,
+    kind: str,
+    given: Sequence[Stored | Constant],
+    names: Sequence[str],
+    shape: tuple[int, ...],
+) -> Pending:
+    """Return the ADD, SUB or MUL of two operands, of which one is stored."""
+    parts = list[Stored | Constant]()
+    for part, name in zip(given, names, strict=True):
+        plain = isinstance(part, Constant) and part.quantization is None
+        parts.append(_exact(part, name) if plain and isinstance(part, Constant) else part)
+    stored = [part for part in parts if isinstance(part, Stored)]
+
+    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+        brought = iter(values)
+        typed = [
+            next(brought) if isinstance(part, Stored) else _typed(part, to.dtype) for part in parts
+        ]
+        operands, order = aligned(c, typed, shape)
         return _result(c, kind, operands, shape, order, to, activation=activation)
 
-    return Pending(shape=shape, make=make, fuses=True)
+    (low, high), (least, most) = (
+        _span(part, name) for part, name in zip(parts, names, strict=True)
+    )
+    errors = [part.error if isinstance(part, Stored) else 0.0 for part in parts]
+    error = sum(errors)
+    corners = [low + least, high + most]
+    if kind == "sub":
+        corners = [low - most, high - least]
+    if kind == "mul":
+        corners = [first * second for first in (low, high) for second in (least, most)]
+        error = errors[0] * max(-least, most) + errors[1] * max(-low, high)
+    return Pending(
+        shape=shape,
+        make=lambda to, activation: c.matched(stored, to, activation, made),
+        fuses=True,
+        range=(min(corners), max(corners)),
+        error=error,
+    )
 
 
-def _exact(part: Stored | Constant, name: str, dtype: str) -> Constant:
+def _span(part: Stored | Constant, name: str) -> tuple[float, float]:
+    if isinstance(part, Stored):
+        return part.range
+    values = real_values(part, name)
+    return float(values.min()), float(values.max())
+
+
+def _typed(part: Constant, dtype: str) -> Constant:
+    """Return a constant that is quantised as a whole with 8 or 16 bits."""
+    to = part.known()
+    if to.dtype == dtype or dtype != "int16":
+        return part
+    values = part.values.astype(np.int16) - np.int16(to.zero_point)
+    return Constant(values=values, quantization=replace(to.quantization, zero_points=(0,)))
+
+
+def _exact(part: Constant, name: str) -> Constant:
     """Quantise a float constant that is the same everywhere, as exactly as float32 can.
 
     Raises:
         Unfit: its values differ.
     """
-    assert isinstance(part, Constant)
     value = uniform(part, name)
     if value is None or not np.isfinite(value):
         raise Unfit(f"operand '{name}' is float", "quantise the constants of the network too")
     scale = abs(value) / _GREATEST if value else 1.0
     if not np.float32(scale) > 0:
         raise Unfit(f"operand '{name}' is {value:g}, which is too small")
-    number = np.array(np.sign(value) * _GREATEST, dtype)
+    number = np.array(np.sign(value) * _GREATEST, np.int8)
     return Constant(
         values=number,
         quantization=Quantization(scales=(float(np.float32(scale)),), zero_points=(0,)),
     )
+
+
+def in_16_bits(values: NDArray[np.float64]) -> Constant:
+    """Return real numbers as a constant, as exactly as 16 bits can."""
+    to = grid("int16", max(float(np.abs(values).max()) / _GREATEST_OF_16, _LEAST), 0)
+    return Constant(values=to.nearest(values), quantization=to.quantization)
 
 
 def aligned(
@@ -209,8 +294,8 @@ def extremes(kind: str) -> Handler:
     def made(c: Conversion, node: Node) -> Part:
         shape = c.result(node)
         parts = [c.part(node, at) for at in range(len(node.inputs))]
-        own = common_grid(parts)
-        return Pending(shape=shape, make=partial(_chain, c, node, kind, parts, shape), own=own)
+        make = partial(_chain, c, node, kind, parts, shape)
+        return handed_on(parts, node.inputs, shape, make)
 
     return made
 
@@ -240,6 +325,46 @@ def _chain(
     return total
 
 
+def choice(c: Conversion, node: Node) -> Part:
+    """Make a SELECT_V2 of a constant condition, or MAXIMUM."""
+    shape, condition = c.result(node), c.numbers(node, 0)
+    parts, names = [c.part(node, at) for at in (1, 2)], node.inputs[1:]
+    if all(isinstance(part, Constant) for part in parts):
+        raise Unfit("has no operand that is computed", "simplify the model")
+
+    def make(to: Grid, activation: str) -> Stored:
+        brought = [on_grid(c, part, name, to) for part, name in zip(parts, names, strict=True)]
+        operands, order = aligned(c, brought, shape)
+        wide = condition.reshape((1,) * (len(shape) - condition.ndim) + condition.shape)
+        held = Held(wide.transpose(order), "condition")
+        return _result(c, "select_v2", [held, *operands], shape, order, to)
+
+    return handed_on(parts, names, shape, make)
+
+
+def handed_on(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    shape: tuple[int, ...],
+    make: Callable[[Grid, str], Stored],
+) -> Pending:
+    """Return what hands on values of several parts, on the grid that is stated behind it."""
+    spans = [
+        part.span if isinstance(part, Pending) else _span(part, name)
+        for part, name in zip(parts, names, strict=True)
+    ]
+    known = [span for span in spans if span is not None]
+    whole = (min(low for low, _ in known), max(high for _, high in known)) if known else None
+    errors = [0.0 if isinstance(part, Constant) else part.error for part in parts]
+    return Pending(
+        shape=shape,
+        make=make,
+        own=common_grid(parts),
+        range=whole if len(known) == len(spans) else None,
+        error=max(errors),
+    )
+
+
 def common_grid(parts: Sequence[Part]) -> Grid | None:
     """Return the grid on which all values lie, None if there is no such one."""
     first, *others = (
@@ -264,7 +389,9 @@ def on_grid(c: Conversion, part: Part, name: str, to: Grid) -> Stored | Constant
 
 HANDLERS: dict[str, Handler] = {
     "Max": extremes("maximum"),
+    "Mean": average,
     "Min": extremes("minimum"),
     "PRelu": prelu,
     "Sum": total,
+    "Where": choice,
 }

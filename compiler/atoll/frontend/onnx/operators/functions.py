@@ -67,6 +67,8 @@ def with_number(
             uniform(part, name) if isinstance(part, Constant) else None
             for part, name in zip(parts, node.inputs, strict=True)
         ]
+        if len(parts) == 2 and (shared := _shared(c, node, handler, computes)):
+            return shared
         if len(parts) != 2 or (numbers[0] is None) == (numbers[1] is None):
             return handler(c, node)
         at = numbers.index(None)
@@ -88,6 +90,55 @@ def with_number(
     return made
 
 
+def _shared(
+    c: Conversion, node: Node, handler: Handler, computes: Callable[[Any, Any], Any]
+) -> Part | tuple[Part, ...] | None:
+    """Return a function of one value where both operands are, as in x * sigmoid(x).
+
+    It is a table of 8 bits. With 16 bits it stays an operator, whose error is that of the function.
+    """
+    parts = [c.part(node, at) for at in (0, 1)]
+    sources = [part.of[0] for part in parts if isinstance(part, Pending) and part.of]
+    if not sources or sources[0].shape != c.result(node):
+        return None
+    x = sources[0]
+    left, right = (_of(c, part, x) for part in parts)
+    if left is None or right is None:
+        return None
+
+    def whole(given: Any) -> Any:
+        return np.asarray(computes(left(given), right(given)))
+
+    if x.known().dtype == "int8":
+        return _table(c, x, whole)
+    made = handler(c, node)
+    assert isinstance(made, Pending)
+    low, high = x.range
+    values = np.linspace(low, high, 2**16)
+    spread = np.abs(whole(values + x.error) - whole(values - x.error)).max()
+    gates = [part for part in parts if isinstance(part, Pending) and part.of]
+    rounded = sum(
+        part.wide.scale / 2 + max(0.0, part.error - x.error) for part in gates if part.wide
+    )
+    return replace(made, error=float(spread) + rounded * max(-low, high))
+
+
+def _of(c: Conversion, part: Part, x: Stored) -> RealFunction | None:
+    """Return what a part computes of a value, None if it is made of something else."""
+    if isinstance(part, Pending):
+        if part.of is not None:
+            return _clamped(part) if part.of[0] == x else None
+        if part.wide is None or x.known() != part.wide or c.held(part, "", wide=True) != x:
+            return None
+        return np.asarray
+    return np.asarray if part == x else None
+
+
+def _clamped(part: Pending) -> RealFunction:
+    assert part.of is not None
+    return after(lambda values: values.clip(part.low, part.high), part.of[1])
+
+
 def _with_table(c: Conversion, result: Pending, x: Stored, computes: RealFunction) -> Pending:
     """Let a table take the place of an operator where nothing states the grid of its result."""
     whole = _table(c, x, computes)
@@ -107,10 +158,9 @@ def _joined(computes: Callable[[Any, Any], Any], at: int, number: Any) -> RealFu
 def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] | None:
     """Return the value that an operand is a function of, clamped, if nothing quantises it."""
     part = c.part(node, at)
-    if not isinstance(part, Pending) or part.of is None:
+    if not isinstance(part, Pending) or part.of is None or part.of[0].known().dtype != "int8":
         return None
-    (x, computes), low, high = part.of, part.low, part.high
-    return x, after(lambda values: values.clip(low, high), computes)
+    return part.of[0], _clamped(part)
 
 
 def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:

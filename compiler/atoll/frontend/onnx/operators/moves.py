@@ -1,6 +1,6 @@
 """Operators that move elements, or only rename their places."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -16,9 +16,12 @@ from atoll.frontend.onnx.conversion import (
 )
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.elements import aligned, common_grid, on_grid
+from atoll.frontend.onnx.operators.elements import aligned, common_grid, handed_on, on_grid
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.protos import AGAIN
+
+MOST_RUNS = 256
+"""Of places that one CONCATENATION joins."""
 
 
 def same(c: Conversion, node: Node) -> Part:
@@ -170,15 +173,38 @@ def gather(c: Conversion, node: Node) -> Part:
     x, indices = c.stored(node), c.numbers(node, 1)
     axis = attributes_as(node, {"axis": 0})["axis"] % len(x.shape)
     places = [int(each) % x.shape[axis] for each in indices.reshape(-1)]
-    step = places[1] - places[0] if len(places) > 1 else 1
-    run = range(places[0], places[0] + step * len(places), step) if places and step else range(0)
-    if indices.ndim > 1 or [*run] != places:
-        raise Unfit("gathers places that are no regular run", "use Slice and Concat")
-    ranges = [range(extent) for extent in x.shape]
-    ranges[axis] = run
-    value = taken(c, x, ranges)
+    if indices.ndim > 1 or not places:
+        raise Unfit("gathers by indices of several dimensions, or none", "use Slice and Concat")
+    value = picked(c, x, axis, places)
     left = (*x.shape[:axis], *x.shape[axis + 1 :])
     return value if indices.ndim else reshaped(c, value, left)
+
+
+def picked(c: Conversion, x: Stored, axis: int, places: Sequence[int]) -> Stored:
+    """Return the elements at some places along an axis: regular runs of them, joined."""
+    x, runs = c.emit.unfolded(x), [*_runs(places)]
+    if len(runs) > MOST_RUNS:
+        raise Unfit(f"takes {len(runs)} runs of places, the most is {MOST_RUNS}")
+    whole = [range(extent) for extent in x.shape]
+    parts = [taken(c, x, [*whole[:axis], run, *whole[axis + 1 :]]) for run in runs]
+    if len(parts) == 1:
+        return parts[0]
+    shape = (*x.shape[:axis], len(places), *x.shape[axis + 1 :])
+    options: dict[str, int | str] = {"axis": x.order.index(axis), "activation": "none"}
+    made, to = layout.permuted(shape, x.order), x.known()
+    tensor = c.emit.operator("concatenation", parts, made, to, **options)
+    return replace(x, tensor=tensor, shape=shape)
+
+
+def _runs(places: Sequence[int]) -> Iterator[range]:
+    """Yield the places as ranges, each as long as it can be."""
+    rest = [*places]
+    while rest:
+        step = rest[1] - rest[0] if len(rest) > 1 else 1
+        count = next((n for n in range(1, len(rest)) if rest[n] != rest[0] + n * step), len(rest))
+        count = count if step else 1
+        yield range(rest[0], rest[0] + count * (step or 1), step or 1)
+        rest = rest[count:]
 
 
 def concat(c: Conversion, node: Node) -> Part:
@@ -201,7 +227,7 @@ def concat(c: Conversion, node: Node) -> Part:
 
     if own and all(isinstance(value, Stored) for value in values):
         return make(own, "none")
-    return Pending(shape=shape, make=make, own=own)
+    return handed_on(values, node.inputs, shape, make)
 
 
 def pad(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
@@ -251,6 +277,12 @@ def _padded(c: Conversion, node: Node) -> Part:
         table[x.order.index(axis)] = pads[at], pads[at + len(axes)]
     operands: list[Operand] = [x, Held(table, "paddings")]
     made = layout.permuted(shape, x.order)
+    if value is None and to.dtype == "int16":
+        for axis, (before, after) in zip(x.order, table.tolist(), strict=True):
+            if before or after:
+                places = np.pad(np.arange(x.shape[axis]), (before, after), mode="reflect")
+                x = picked(c, x, axis, places.tolist())
+        return x
     if value is None:
         tensor = c.emit.operator("mirror_pad", operands, made, to, mode="reflect")
         return replace(x, tensor=tensor, shape=shape)

@@ -6,9 +6,9 @@ from math import prod
 import numpy as np
 
 from atoll.frontend.onnx.conversion import Conversion, attributes_as, handing_on
-from atoll.frontend.onnx.emitter import Held
+from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.moves import reshaped, taken
 from atoll.frontend.onnx.operators.reductions import along, axes_of, mean
 from atoll.frontend.onnx.operators.windows import (
     DIMENSIONS,
@@ -27,8 +27,57 @@ def max_pool(c: Conversion, node: Node) -> Part:
     """Make a MAX_POOL_2D, whose result lies on the grid of its operand."""
     if len([name for name in node.outputs if name]) > 1:
         raise Unfit("hands out indices as well", "export it without return_indices")
+    x, shape = c.stored(node), c.result(node)
     window = _window(c, node)
-    return _pooled(c, "max_pool_2d", c.stored(node), window, c.result(node))
+    if max(window.dilations) == 1 and not _in_padding(window, x, shape):
+        return _pooled(c, "max_pool_2d", x, window, shape)
+    return _greatest(c, x, window, shape)
+
+
+def _greatest(c: Conversion, x: Stored, window: Sliding, shape: tuple[int, ...]) -> Stored:
+    """Compare what lies below each tap of a window, which may have gaps or lie beside the image."""
+    to, (down, across) = x.known(), as_image(shape)[1:3]
+    image = c.emit.stored(image_of(c, x).tensor, to)
+    image = _surrounded(c, image, window, int(to.limits[0]))
+    batch, _, _, channels = c.emit.stored_shape(image)
+    made: Stored | None = None
+    for row, column in np.ndindex(*window.kernel):
+        starts = (row * window.dilations[0], column * window.dilations[1])
+        sides = zip(starts, (down, across), window.strides, strict=True)
+        places = [range(start, start + count * step, step) for start, count, step in sides]
+        tap = taken(c, image, [range(batch), *places, range(channels)])
+        if made is not None:
+            tensor = c.emit.operator("maximum", [made, tap], tap.shape, to)
+            tap = replace(tap, tensor=tensor)
+        made = tap
+    assert made is not None
+    return replace(from_image(c, made.tensor, shape, to), real=x.real)
+
+
+def _surrounded(c: Conversion, image: Stored, window: Sliding, value: int) -> Stored:
+    """Return an image [N, H, W, C] with a value in the padding of a window."""
+    (top, left), (bottom, right) = window.before, window.after
+    batch, height, width, channels = image.shape
+    shape = (batch, height + top + bottom, width + left + right, channels)
+    if shape == image.shape:
+        return image
+    to = image.known()
+    operands: list[Operand] = [
+        image,
+        Held(np.array([[0, 0], [top, bottom], [left, right], [0, 0]], np.int32), "paddings"),
+        Held(np.array([value], to.dtype), "value", to.quantization),
+    ]
+    return c.emit.stored(c.emit.operator("padv2", operands, shape, to), to)
+
+
+def _in_padding(window: Sliding, x: Stored, shape: tuple[int, ...]) -> bool:
+    """Tell whether a window lies in nothing but padding."""
+    sizes, places = as_image(x.shape)[1:3], as_image(shape)[1:3]
+    lasts = [
+        (count - 1) * step - begin
+        for count, step, begin in zip(places, window.strides, window.before, strict=True)
+    ]
+    return window.pads_widely or any(at >= size for at, size in zip(lasts, sizes, strict=True))
 
 
 _MOST_ONES = 4096
@@ -40,8 +89,12 @@ _MOST_FINER = 1.9
 
 def average_pool(c: Conversion, node: Node) -> Part:
     """Make an AVERAGE_POOL_2D; see `_averaged` for results on other grids."""
-    x, window = c.stored(node), _window(c, node)
+    x, window = c.stored(node, wide=True), _window(c, node)
     shape = c.result(node)
+    if max(window.dilations) > 1:
+        raise Unfit("has dilations, which a mean may not have", "use dilations of 1")
+    if _in_padding(window, x, shape):
+        raise Unfit("has a window of nothing but padding", "leave ceil_mode or the padding out")
     padded = any((*window.before, *window.after))
     padding_counts = bool(attributes_as(node, {"count_include_pad": 0})["count_include_pad"])
     if padded and padding_counts and node.attributes.get("ceil_mode"):
@@ -58,7 +111,7 @@ def average_pool(c: Conversion, node: Node) -> Part:
             made = c.requantized(_pooled(c, "average_pool_2d", fine, window, shape), grid)
         return made
 
-    return Pending(shape=shape, make=make)
+    return Pending(shape=shape, make=make, range=x.range, error=x.error)
 
 
 def _averaged(
@@ -94,13 +147,13 @@ def _averaged(
 
 def global_average_pool(c: Conversion, node: Node) -> Part:
     """Average each channel of an image."""
-    x, shape = c.stored(node), c.result(node)
+    x, shape = c.stored(node, wide=True), c.result(node)
     return _channel_means(c, x, shape)
 
 
 def reduce_mean(c: Conversion, node: Node) -> Part:
     """Average each channel of an image, or make a MEAN."""
-    x, axes = c.stored(node), axes_of(c, node)
+    x, axes = c.stored(node, wide=True), axes_of(c, node)
     if axes and len(x.shape) in DIMENSIONS and axes == tuple(range(2, len(x.shape))):
         return _channel_means(c, x, c.result(node))
     return mean(c, node)
@@ -127,7 +180,7 @@ def _channel_means(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Pending:
             return along(c, "mean", c.emit.unfolded(x), axes, shape, grid, keep=keep)
         return reshaped(c, made, shape)
 
-    return Pending(shape=shape, make=make)
+    return Pending(shape=shape, make=make, range=x.range, error=x.error)
 
 
 def _image_window(shape: tuple[int, ...]) -> Sliding:
@@ -151,19 +204,17 @@ def _window(c: Conversion, node: Node) -> Sliding:
     if not isinstance(kernel, tuple) or len(kernel) != len(shape) - 2 or len(kernel) not in (1, 2):
         raise Unfit(f"has kernel_shape {kernel} for an operand of {len(shape)} dimensions")
     window = sliding(node, kernel, shape[2:])
-    if max(window.dilations) > 1:
-        raise Unfit("has dilations, which a pool may not have", "use dilations of 1")
-    if window.pads_widely:
-        raise Unfit("has padding as wide as its window", "use less padding")
     places, sizes = as_image(c.result(node))[1:3], as_image(shape)[1:3]
     starts = [
         (count - 1) * step - begin
         for count, step, begin in zip(places, window.strides, window.before, strict=True)
     ]
-    if any(start >= size for start, size in zip(starts, sizes, strict=True)):
-        raise Unfit("has a window of nothing but padding", "leave ceil_mode or the padding out")
-    ends = zip(starts, window.kernel, sizes, window.after, strict=True)
-    after = [max(end, start + extent - size) for start, extent, size, end in ends]
+    spans = [
+        (extent - 1) * step + 1
+        for extent, step in zip(window.kernel, window.dilations, strict=True)
+    ]
+    ends = zip(starts, spans, sizes, window.after, strict=True)
+    after = [max(end, start + span - size) for start, span, size, end in ends]
     return replace(window, after=(after[0], after[1]))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.operators.moves import reshaped, taken
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.protos import AGAIN
 
@@ -17,7 +19,19 @@ def _reduced(
     c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
 ) -> Pending:
     x = c.emit.unfolded(x)
-    return Pending(shape=shape, make=lambda to, _: along(c, kind, x, axes, shape, to, keep=keep))
+
+    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+        (operand,) = values
+        return along(c, kind, operand, axes, shape, to, keep=keep)
+
+    count = prod(x.shape[axis] for axis in axes) if kind == "sum" else 1
+    low, high = x.range
+    return Pending(
+        shape=shape,
+        make=lambda to, activation: c.matched([x], to, activation, made),
+        range=(count * low, count * high),
+        error=count * x.error,
+    )
 
 
 def along(
@@ -73,7 +87,7 @@ def reduction(kind: str) -> Callable[[Conversion, Node], Part]:
     """Return what makes a MEAN or SUM."""
 
     def made(c: Conversion, node: Node) -> Part:
-        x, shape = c.stored(node), c.result(node)
+        x, shape = c.stored(node, wide=True), c.result(node)
         axes = axes_of(c, node)
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
         return _reduced(c, kind, x, axes, shape, keep=keep) if axes else x
@@ -90,10 +104,29 @@ def extreme(kind: str) -> Handler:
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
         if not axes:
             return x
+        if x.known().dtype == "int16":
+            return _by_halves(c, kind.replace("reduce_", "") + "imum", x, axes, shape)
         value = along(c, kind, c.emit.unfolded(x), axes, shape, x.known(), keep=keep)
         return replace(value, real=x.real)
 
     return made
+
+
+def _by_halves(
+    c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...]
+) -> Stored:
+    """Compare the two halves of each axis until one place is left; the middle may be in both."""
+    for axis in axes:
+        while (extent := x.shape[axis]) > 1:
+            half = (extent + 1) // 2
+            parts = []
+            for first in (0, extent - half):
+                ranges = [range(each) for each in x.shape]
+                ranges[axis] = range(first, first + half)
+                parts.append(taken(c, x, ranges))
+            made = c.emit.stored_shape(parts[0])
+            x = replace(parts[0], tensor=c.emit.operator(kind, parts, made, x.known()))
+    return reshaped(c, x, shape)
 
 
 def place_of(kind: str) -> Handler:
@@ -133,7 +166,7 @@ def softmax(kind: str) -> Handler:
     """
 
     def made(c: Conversion, node: Node) -> Part:
-        x = c.stored(node)
+        x = c.stored(node, wide=True)
         axis = _axis(attributes_as(node, {"axis": -1})["axis"], len(x.shape))
         x = c.emit.unfolded(x)
         x = c.emit.in_order(x, layout.last(x.order, axis))
@@ -143,7 +176,7 @@ def softmax(kind: str) -> Handler:
             shares = _shares(kind, x.known(), to)
             return c.requantized(c.unary(x, kind, shares, **options), to)
 
-        return Pending(shape=x.shape, make=make, own=_SHARES[kind], rounds=True)
+        return Pending(shape=x.shape, make=make, own=_SHARES[kind], rounds=True, error=2 * x.error)
 
     return made
 

@@ -11,7 +11,8 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.copies import MOST_COPIES
-from atoll.frontend.onnx.operators.moves import taken
+from atoll.frontend.onnx.operators.curves import real_operand
+from atoll.frontend.onnx.operators.moves import picked
 from atoll.frontend.onnx.operators.windows import as_image, from_image, image_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.windows.resize_bilinear import ONE, Side, side_of
@@ -35,27 +36,17 @@ def resize(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
 
 
 def _nearest(c: Conversion, node: Node) -> Part:
-    """Repeat elements by CONCATENATION with themselves, or take some by SLICE.
-
-    Raises:
-        Unfit: the node does neither.
-    """
+    """Repeat elements by CONCATENATION with themselves, or take runs of them by SLICE."""
     x, shape = c.stored(node), c.result(node)
     if len(shape) != len(x.shape):
         raise Unfit("has a result of other dimensions")
     for axis, (size, places) in enumerate(zip(x.shape, shape, strict=True)):
         found = _places(c, node, axis, size, places)
-        times, step = places // size, found[1] - found[0] if places > 1 else 1
+        times = places // size
         if times and (found == np.arange(places) // times).all() and places % size == 0:
             x = _repeated(c, x, axis, times)
-            continue
-        run = range(int(found[0]), int(found[0]) + int(step) * places, int(step)) if step else []
-        if [*run] != found.tolist():
-            message = f"takes {found.tolist()[:8]}... of {size} places"
-            raise Unfit(message, "resize by whole factors, with coordinates asymmetric and floor")
-        ranges = [range(extent) for extent in x.shape]
-        ranges[axis] = range(run.start, run.stop, run.step) if isinstance(run, range) else range(0)
-        x = taken(c, x, ranges)
+        else:
+            x = picked(c, x, axis, found.tolist())
     return x
 
 
@@ -112,7 +103,7 @@ def _bilinear(c: Conversion, node: Node) -> Part:
     Raises:
         Unfit: TFLite has no such coordinates, or they would differ by more than a step.
     """
-    x, shape, how = c.stored(node), c.result(node), _coordinates(c, node)
+    x, shape, how = real_operand(c, node), c.result(node), _coordinates(c, node)
     align, half = how == "align_corners", how == "half_pixel"
     sides = [
         side_of(size, places, align_corners=align, half_pixel_centers=half)

@@ -1,5 +1,9 @@
 """ConvTranspose, of one or two dimensions."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
@@ -24,31 +28,36 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
 
     Where neither SAME nor VALID cuts off in front what the node does, a SLICE does.
     """
-    x = c.stored(node)
+    x = c.stored(node, wide=True)
     weights = weights_of(c, node, 1, channels=1)
     rank = len(x.shape)
     if len(weights.values.shape) != rank or rank not in DIMENSIONS:
         raise Unfit(f"has weights of shape {list(weights.values.shape)} for {list(x.shape)}")
     depth, outputs, *kernel = weights.values.shape
-    if attributes_as(node, {"group": 1})["group"] != 1 or depth != x.shape[1]:
-        raise Unfit("has groups, or other channels than its weights")
+    groups = attributes_as(node, {"group": 1})["group"]
+    if depth != x.shape[1] or groups < 1 or depth % groups:
+        raise Unfit(f"has {groups} groups for {x.shape[1]} channels and {depth} filters")
     window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
     if len(shape) != rank:
         raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
-    if max(window.dilations) > 1:
-        raise Unfit("has dilations, which a transposed convolution may not have")
+    taps = _spread(weights.values.reshape(depth, outputs, *window.kernel), window.dilations)
+    window = replace(window, kernel=(taps.shape[2], taps.shape[3]), dilations=(1, 1))
+    if groups > 1:
+        taps, outputs = _apart(taps, groups), outputs * groups
+        count = len(weights.scales)
+        scales = weights.scales * groups if count > 1 else weights.scales
+        weights = replace(weights, outputs=outputs, scales=scales, values=taps)
     image, result = as_image(x.shape)[1:3], as_image(shape)[1:3]
     cuts = _cuts(node, window, image, result)
     same = _padding(window, image, result, cuts)
     front = cuts[2 - len(kernel) :] if same is None else (0,) * len(kernel)
     extents = [extent + cut for extent, cut in zip(shape[2:], front, strict=True)]
     wide = (*shape[:2], *extents)
-    taps = weights.values.reshape(depth, outputs, *window.kernel)
     filters = weights.filters(taps.transpose(1, 2, 3, 0), 3)
     ranges = [range(extent) for extent in shape[:2]]
     ranges += [range(cut, extent) for cut, extent in zip(front, extents, strict=True)]
 
-    def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
+    def make(x: Stored, bias: Array | None, grid: Grid, activation: str) -> Stored:
         operands = convolved(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
         tensor = c.emit.operator(
             "transpose_conv",
@@ -62,7 +71,28 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
         )
         return taken(c, from_image(c, tensor, wide, grid), ranges)
 
-    return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+    return summed(c, bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+
+
+def _spread(taps: Array, dilations: tuple[int, int]) -> Array:
+    """Return taps with zeros between them, in place of dilations."""
+    down, across = (
+        (size - 1) * step + 1 for size, step in zip(taps.shape[2:], dilations, strict=True)
+    )
+    made = np.zeros((*taps.shape[:2], down, across), taps.dtype)
+    made[:, :, :: dilations[0], :: dilations[1]] = taps
+    return made
+
+
+def _apart(taps: Array, groups: int) -> Array:
+    """Return taps of all channels to all outputs, zeros from one group to another."""
+    depth, outputs, *kernel = taps.shape
+    made = np.zeros((depth, outputs * groups, *kernel), taps.dtype)
+    size = depth // groups
+    for group in range(groups):
+        inner = slice(group * size, (group + 1) * size)
+        made[inner, group * outputs : (group + 1) * outputs] = taps[inner]
+    return made
 
 
 def _cuts(

@@ -11,7 +11,7 @@ from atoll.frontend.onnx.model import Array, Node
 from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Quantization
 
-_LEAST, _MOST = -256, 254
+_LEAST, _MOST = -128, 127
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,30 +22,38 @@ class Weights:
         values: in ONNX's order; -256 to 254.
         scales: one, or one for each output channel.
         outputs: how many output channels there are.
+        axis: along which they lie.
     """
 
     values: Array
     scales: tuple[float, ...]
     outputs: int
+    axis: int
 
     @property
     def wide(self) -> bool:
-        """Whether int8 does not hold them, so that each operand is multiplied by two halves."""
-        return not _fits(self.values)
+        """Whether int8 does not hold them, so that each operand is multiplied by their parts."""
+        return self.parts > 1
+
+    @property
+    def parts(self) -> int:
+        """How many values of int8 make one of these: three for 255 and -255 at most."""
+        least, most = int(self.values.min(initial=0)), int(self.values.max(initial=0))
+        return max(1, -(-most // _MOST), -(least // -_LEAST))
 
     def filters(self, values: Array, depth: int) -> Array:
-        """Return the values, moved somehow, as int8; if they are wide, both halves along an axis.
+        """Return the values, moved somehow, as int8; if they are wide, their parts along an axis.
 
         Args:
             values: the same values in another order.
             depth: the axis of what is multiplied and summed up.
         """
-        if not self.wide:
-            return values.astype(np.int8)
-        least, most = np.iinfo(np.int8).min, np.iinfo(np.int8).max
-        whole = values.astype(np.int16)
-        first = np.clip(whole, least, most)
-        return np.concatenate([first, whole - first], axis=depth).astype(np.int8)
+        rest, parts = values.astype(np.int16), list[Array]()
+        for _ in range(self.parts):
+            part = np.clip(rest, _LEAST, _MOST)
+            rest = rest - part
+            parts.append(part.astype(np.int8))
+        return np.concatenate(parts, axis=depth)
 
     def along(self, axis: int) -> Quantization:
         """Return the quantisation where output channels lie along an axis."""
@@ -57,6 +65,16 @@ class Weights:
         """Return the scale of the sums of each output channel."""
         scales = np.broadcast_to(np.array(self.scales, np.float64), self.outputs)
         return scales * x.known().scale
+
+    def reach(self, x: Stored, bias: Array | None) -> tuple[float, float, float]:
+        """Return the least and the greatest result, and how many errors of x make one of it."""
+        rows = np.moveaxis(self.values.astype(np.float64), self.axis, 0).reshape(self.outputs, -1)
+        above, below = rows.clip(min=0).sum(1), rows.clip(max=0).sum(1)
+        low, high = (limit - x.known().zero_point for limit in x.known().limits)
+        scales, added = self.sum_scales(x), 0 if bias is None else bias
+        least = ((above * low + below * high + added) * scales).min()
+        most = ((above * high + below * low + added) * scales).max()
+        return float(least), float(most), float(((above - below) * scales).max() / x.known().scale)
 
     def held_bias(self, x: Stored, values: Array) -> Held:
         """Return a bias in the scale of sums."""
@@ -100,29 +118,24 @@ def constant_weights(part: Constant, name: str, channels: int) -> Weights:
     extents[quantization.axis] = len(quantization.zero_points)
     zeros = np.array(quantization.zero_points, np.int64).reshape(extents)
     centred = (values.astype(np.int64) - zeros).astype(np.int16)
-    if centred.size and not (centred.min() >= _LEAST and centred.max() <= _MOST):
-        message = f"weights '{name}' do not fit two times int8 without their zero point"
-        raise Unfit(message, "quantise weights symmetrically, to int8 (WeightSymmetric)")
-    return Weights(values=centred, scales=quantization.scales, outputs=values.shape[channels])
+    return Weights(
+        values=centred, scales=quantization.scales, outputs=values.shape[channels], axis=channels
+    )
 
 
-def _fits(values: Array) -> bool:
-    return bool(not values.size or (values.min() >= -128 and values.max() <= 127))
+def repeated(c: Conversion, tensor: str, grid: Grid, times: int, groups: int = 1) -> str:
+    """Return an operand whose channels, in groups along its last axis, are there several times.
 
-
-def repeated(c: Conversion, tensor: str, grid: Grid, groups: int = 1) -> str:
-    """Return an operand whose channels, in groups along its last axis, are there twice.
-
-    So sums of products by two halves of wide weights are those by the weights.
+    So sums of products by the parts of wide weights are those by the weights.
     """
     *outer, across, channels = (1, *c.emit.tensor(tensor).shape)
     parts = (*outer, across * groups, channels // groups)[1:]
     half = c.emit.stored(c.emit.reshaped(tensor, parts), grid)
-    shape = (*parts[:-1], 2 * parts[-1])
+    shape = (*parts[:-1], times * parts[-1])
     axis = len(shape) - 1
     options: dict[str, int | str] = {"axis": axis, "activation": "none"}
-    whole = c.emit.operator("concatenation", [half, half], shape, grid, **options)
-    return c.emit.reshaped(whole, (*outer, across, 2 * channels)[1:])
+    whole = c.emit.operator("concatenation", [half] * times, shape, grid, **options)
+    return c.emit.reshaped(whole, (*outer, across, times * channels)[1:])
 
 
 def bias_of(c: Conversion, node: Node, at: int, x: Stored, weights: Weights) -> Array | None:

@@ -116,7 +116,7 @@ def from_image(c: Conversion, tensor: str, shape: tuple[int, ...], grid: Grid) -
 
 def conv(c: Conversion, node: Node) -> Part:
     """Make a CONV_2D or DEPTHWISE_CONV_2D."""
-    x = c.stored(node)
+    x = c.stored(node, wide=True)
     weights = weights_of(c, node, 1, channels=0)
     rank, groups = len(x.shape), attributes_as(node, {"group": 1})["group"]
     if len(weights.values.shape) != rank or rank not in DIMENSIONS:
@@ -138,7 +138,7 @@ def conv(c: Conversion, node: Node) -> Part:
     else:
         axis, kind = 0, "conv_2d"
 
-    def make(bias: Array | None, grid: Grid, activation: str) -> Stored:
+    def make(x: Stored, bias: Array | None, grid: Grid, activation: str) -> Stored:
         held = Held(filters, "filter", weights.along(axis))
         image, *others = convolved(c, x, weights, bias, held, groups)
         if window.pads_widely:
@@ -149,7 +149,7 @@ def conv(c: Conversion, node: Node) -> Part:
         )
         return from_image(c, tensor, shape, grid)
 
-    return summed(bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+    return summed(c, bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
 
 
 def unpadded(window: Sliding) -> Sliding:
@@ -168,10 +168,11 @@ def _padded(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -
     return c.emit.stored(tensor, grid)
 
 
-Make = Callable[[Array | None, Grid, str], Stored]
+Make = Callable[[Stored, Array | None, Grid, str], Stored]
 
 
 def summed(
+    c: Conversion,
     bias: Array | None,
     make: Make,
     shape: tuple[int, ...],
@@ -181,18 +182,25 @@ def summed(
 ) -> Pending:
     """Return a result of sums of products, to which a constant for each channel may be added."""
     scales = weights.sum_scales(x)
+    least, most, times = weights.reach(x, bias)
 
     def biased(more: Array) -> Pending:
         values = np.rint(np.asarray(more, np.float64) / scales)
         total = values + (0 if bias is None else bias)
         if not (np.abs(total) < 2**31).all():
             raise Unfit("has a bias that leaves int32 in the scale of its sums")
-        return summed(total.astype(np.int64), make, shape, channels, x, weights)
+        return summed(c, total.astype(np.int64), make, shape, channels, x, weights)
+
+    def made(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
+        (operand,) = values
+        return make(operand, bias, grid, activation)
 
     return Pending(
         shape=shape,
-        make=lambda grid, activation: make(bias, grid, activation),
+        make=lambda grid, activation: c.matched([x], grid, activation, made),
         fuses=True,
+        range=(least, most),
+        error=x.error * times,
         biased=biased,
         channels=channels,
     )
@@ -209,7 +217,9 @@ def convolved(
     """Return the operands of a convolution: image, filters, bias."""
     image = image_of(c, x)
     if weights.wide:
-        image = c.emit.stored(repeated(c, image.tensor, x.known(), groups), x.known())
+        image = c.emit.stored(
+            repeated(c, image.tensor, x.known(), weights.parts, groups), x.known()
+        )
     return [image, filters, None if bias is None else weights.held_bias(x, bias)]
 
 
