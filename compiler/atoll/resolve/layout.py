@@ -106,11 +106,16 @@ class _Divided:
                 "E032",
                 claim,
                 "memory",
-                f"finds no room in memory '{self._memory.name}'",
+                f"finds no room in memory '{self._memory.name}'{self._greedy()}",
                 "give the other regions of the memory a smaller size, or use another memory",
             )
             return
         self._taken.append((claim, max(gaps, key=lambda gap: (gap[1] - gap[0], -gap[0]))))
+
+    def _greedy(self) -> str:
+        """Name a region without a size, which took all that was left."""
+        names = [f"'{claim.name}'" for claim, _ in self._taken if not claim.size]
+        return f": {', '.join(names)} has no 'size' and took the rest" if names else ""
 
     def _gaps(self, alignment: int) -> list[Span]:
         """Return the free spans from their first aligned byte on, lowest first."""
