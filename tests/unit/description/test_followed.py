@@ -44,6 +44,21 @@ def test_files_in_each_others_place(
     assert told.count("error[") == told.count("error[E190]") == 1
 
 
+def test_a_memory_that_is_too_large_is_to_be_as_large_as_one_can_be(tmp_path: Path) -> None:
+    """A smaller one would not hold the pools."""
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(
+        "extends: lagoon\nsoc: own\n"
+        "memories: {dram: {origin: 0x8000_0000, size: 16 GiB, kind: ram}}\n"
+        "pools: {big: {memory: dram, role: workspace, size: 64 MiB, others: rw}}\n"
+    )
+    with pytest.raises(AtollError) as caught:
+        load_soc(chip)
+    (fault,) = caught.value.faults
+    assert fault.remedy == "write 'size: 256 MiB'"
+    load_soc(chip, ("memories.dram.size=256 MiB",))
+
+
 @pytest.mark.parametrize(
     "key", ["memories.sram.size", "pools.shared.size", "devices.cpu.stack.size", "pools.more.size"]
 )

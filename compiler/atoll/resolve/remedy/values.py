@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case, by_likeness, number_in
 from atoll.resolve.remedy.keys import clean_name, missing
-from atoll.units import parse_size
+from atoll.units import format_size, parse_size
 
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -68,7 +69,8 @@ def _meant(expected: str, old: Any, case: Case) -> Iterator[Any]:
     if choices := _CHOICE.findall(expected):
         yield from _choices(choices, old)
     elif expected.startswith("a size"):
-        yield from filter(partial(_is_size, expected), _sizes(old))
+        sizes = (*_sizes(old), format_size(LARGEST_MEMORY))
+        yield from filter(partial(_is_size, expected), sizes)
     elif expected.startswith("a frequency"):
         yield from _frequencies(old)
     elif expected.startswith("an address"):
