@@ -101,8 +101,14 @@ class Stages:
         self.observe("frontend", self.network)
         stages = self.rewritten
         if self.options.requests.model.cuts:
-            tiling = asked_tiling(stages.network, self.options.requests)
-            return stages.cut(tiled(stages.network, tiling), self.soc, tiling)
+            asked, network = self.options.requests, stages.network
+            tiling = asked_tiling(network, asked)
+            devices = {device.name for device in self.soc.devices}
+            place = {op: name for op, name in asked.model.place.items() if name in devices}
+            network = network.with_operators(
+                replace(op, device=place.get(op.name, op.device)) for op in network.operators
+            )
+            return stages.cut(tiled(network, tiling), self.soc, tiling)
         return stages._whole()
 
     @property

@@ -34,3 +34,11 @@ def test_every_fault_has_code_and_remedy(name: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(AtollError) as caught:
         load_soc(Path(name))
     assert all(fault.code and fault.remedy for fault in caught.value.faults)
+
+
+def test_nobody_is_told_to_report_a_bug_for_a_wrong_input() -> None:
+    folders = (BAD, Path(__file__).parent)
+    texts = [path for folder in folders for path in folder.rglob("*.txt")]
+    assert len(texts) > 100
+    assert not [path for path in texts if "report this" in path.read_text().lower()]
+    assert not [path for path in texts if "report it" in path.read_text().lower()]

@@ -39,6 +39,13 @@ AS_TEXT: dict[str, Text] = {
     ),
     "start from the output of 'atoll new NAME'": lambda text: starting_description("chip"),
     "split it with 'extends', or describe a smaller chip": lambda t: re.sub(r"\[+\]+", "cpu", t),
+    "give the YAML of a chip, which has 'soc: NAME'": lambda text: starting_description("chip"),
+    "give the YAML of a core, which has 'core: NAME'": lambda text: text.replace(
+        "./accelerator_for_a_chip.yaml", "picorv32"
+    ),
+    "give the YAML of an accelerator, which has 'accelerator: NAME'": lambda text: text.replace(
+        "./chip_for_parts.yaml", "reef"
+    ),
     "check the name and its permissions": lambda t: t.replace("no_such_base", "interrupt_clash"),
 }
 """What a person does with a file that cannot be read, by remedy."""

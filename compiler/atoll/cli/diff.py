@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli.options import JsonOption, offered
+from atoll.cli.options import JsonOption, SetOption, offered
 from atoll.cli.output import log_room
 from atoll.columns import wrapped
 from atoll.compare.changes import changes
@@ -25,6 +25,7 @@ def diff(
             metavar="B", help="What it became, likewise.", autocompletion=offered("chips")
         ),
     ],
+    overrides: SetOption = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with status 1 if there is a difference.")
     ] = False,
@@ -33,11 +34,11 @@ def diff(
     """Say what differs between two chips, or between two builds.
 
     Values are compared as resolution derives them: what a key implies counts, how it is written
-    does not. Of builds the memory plans are compared too.
+    does not. Of builds the memory plans are compared too. --set changes B.
 
     Example: atoll diff lagoon my_chip.yaml
     """
-    found = tuple(changes(things_at(first), things_at(second)))
+    found = tuple(changes(things_at(first), things_at(second, overrides or ())))
     if machine:
         print(json_text({"changes": [each.as_json() for each in found]}), end="")
     elif found:

@@ -1,7 +1,7 @@
 """What can be compared: a chip, or the folder of a build."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,22 @@ from atoll.resolve.export import from_json
 _PLAN = "plan.json"
 
 
-def things_at(source: Path) -> tuple[Thing, ...]:
+def things_at(source: Path, overrides: Sequence[str] = ()) -> tuple[Thing, ...]:
     """Return what there is at `source`: of a chip, and of a build's memory plans too.
+
+    Args:
+        source: a description, or the folder of a build.
+        overrides: ``key.path=value`` texts that win over a description.
 
     Raises:
         AtollError: the description is wrong; E009, E096, the folder of a build is damaged.
+        UsageError: E090, a build would be changed.
     """
     if not (source / MARKER).is_file():
-        return things_of(load_soc(source))
+        return things_of(load_soc(source, overrides))
+    if overrides:
+        remedy = "build the chip again with --set, and compare that"
+        raise UsageError("E090", f"--set changes a chip, and '{source}' is a build", remedy=remedy)
     chip = from_json(_read(source / RESOLVED))
     plans = sorted(source.rglob(_PLAN))
     return (*things_of(chip), *(each for path in plans for each in _plan(path, source)))
@@ -35,6 +43,8 @@ def _plan(path: Path, folder: Path) -> Iterator[Thing]:
         plan: Any = json.loads(_read(path))
         for name, pool in plan["pools"].items():
             used = size(int(pool["used_bytes"]))
+            if not used.number:
+                continue
             yield Thing("use of pool", f"{network}{name}", used.text, {"size": used})
         for name, buffer in plan["buffers"].items():
             where = f"{buffer['pool']}, offset {int(buffer['offset_bytes'])}"

@@ -54,12 +54,12 @@ def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Pat
         return shared_folder("socs") / "cores" / f"{word}.yaml"
     if package := registered(GROUP).get(word):
         return described_in(package, word, GROUP, at)
-    whose, otherwise = (f" of '{device}'", "leave it out") if device else ("", "give a path")
+    whose = f" of '{device}'" if device else ""
     raise DescriptionError(
         "E042",
         f"core '{word}'{whose} is none of {', '.join(known_cores())}",
         at=at,
-        remedy=nearest(word, known_cores(), otherwise),
+        remedy=nearest(word, known_cores(), "give the path of your own core's YAML"),
     )
 
 

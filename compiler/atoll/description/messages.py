@@ -199,10 +199,27 @@ class _Reworded:
         )
 
     def _instead(self, path: Path, expected: str | None) -> str:
+        if whole := self._torn(path):
+            return f"quote it: write '{path[-1]}: \"{whole}\"'"
         shape = shape_at(self._schema, path[:-1], self._data)
         if path and (example := example_of(shape, path[-1])):
             return f"write '{path[-1]}: {example}', for example"
         return f"give {_named(path)} such a value" if expected else f"correct {_named(path)}"
+
+    def _torn(self, path: Path) -> str:
+        """Return a formula that commas tore into keys without values; "" if it is whole."""
+        table: Any = self._data
+        for step in path[:-1]:
+            table = table.get(step) if isinstance(table, dict) else None
+        if not path or not isinstance(table, dict) or not isinstance(table.get(path[-1]), str):
+            return ""
+        names = list(table)
+        whole = table[path[-1]]
+        for name in names[names.index(path[-1]) + 1 :]:
+            if table[name] is not None or whole.count("(") <= whole.count(")"):
+                break
+            whole += f", {name}"
+        return whole if whole != table[path[-1]] else ""
 
     def _layer(self, path: Path) -> str:
         return f" (from {COMMAND_LINE})" if self._where.layer(*path) == COMMAND_LINE else ""

@@ -15,6 +15,7 @@ from atoll.description.messages import Problem, problems, schema_of
 from atoll.description.placeholder import placeholder, spare_name
 from atoll.description.shape import Shape, child_of, keys_of, shape_at
 from atoll.description.tree import Entry, Key, Listing, Node, SourceMap, Table, inside, plain
+from atoll.errors import Fault
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -40,6 +41,9 @@ class Partial(Generic[Model]):
 def read_model(model: type[Model], where: SourceMap, faults: Faults) -> Partial[Model]:
     """Read the document of `where` as far as `model` allows, and note what it does not allow."""
     root, data, gaps = where.root, plain(where.root), set[Key]()
+    if fault := _of_another_kind(model, where, data):
+        faults.found |= {fault: None}
+        return Partial(None, where, Gaps(frozenset()))
     for _ in range(MAX_REPAIRS):
         try:
             valid = model.model_validate(data)
@@ -55,6 +59,33 @@ def read_model(model: type[Model], where: SourceMap, faults: Faults) -> Partial[
             elif (gap := _repair(data, problem, schema_of(model))) is not None:
                 gaps.add(gap)
     return Partial(None, SourceMap(root), Gaps(frozenset(gaps)))
+
+
+_KINDS = {
+    "soc": "a chip",
+    "accelerator": "an accelerator",
+    "core": "a core",
+    "function_unit": "a function unit",
+}
+"""What a description is of, by its first key."""
+
+
+def _of_another_kind(model: type[BaseModel], where: SourceMap, data: Any) -> Fault | None:
+    """Return a fault if a description has nothing of `model`, and is of something else."""
+    fields = model.model_fields.items()
+    needed = {name for name, field in fields if field.is_required()} - {"version"}
+    wanted = next((key for key in _KINDS if key in needed), None)
+    if wanted is None or not isinstance(data, dict) or needed & data.keys():
+        return None
+    found = next((key for key in _KINDS if key in data), None)
+    if found is None:
+        return None
+    return Fault(
+        code="E190",
+        message=f"this file describes {_KINDS[found]}, and not {_KINDS[wanted]}",
+        at=where.key_at(found),
+        remedy=f"give the YAML of {_KINDS[wanted]}, which has '{wanted}: NAME'",
+    )
 
 
 def _repair(data: Any, problem: Problem, schema: Shape) -> Key | None:

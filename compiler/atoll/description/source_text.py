@@ -47,6 +47,13 @@ def _read_bytes(path: Path, at: SourceLoc | None) -> bytes:
 
 
 def _decode(path: Path, data: bytes) -> str:
+    if data[4:8] == b"TFL3":
+        raise DescriptionError(
+            "E190",
+            f"'{path}' is a TFLite model, and no description",
+            at=SourceLoc(path, 1, 1),
+            remedy="give the chip first, then the model: atoll COMMAND SOC MODEL",
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:

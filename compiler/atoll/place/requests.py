@@ -13,6 +13,9 @@ from atoll.resolve.soc import ResolvedSoc
 
 MAX_CHOICES = 20
 
+STRIPE = "_stripe"
+"""What joins the name of an operator and the number of one of its stripes."""
+
 Container = Mapping[str, object] | set[str]
 
 
@@ -74,6 +77,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
 def _check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     model, where, faults = asked.model, asked.where, Faults()
     operators = {op.name for op in graph.operators}
+    operators |= {name.rpartition(STRIPE)[0] for name in operators if STRIPE in name}
     devices = {device.name for device in soc.devices}
     pools = {pool.name for pool in soc.pools}
 

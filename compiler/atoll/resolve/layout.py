@@ -94,7 +94,7 @@ class _Divided:
             claim,
             "size",
             f"needs {format_size(size)} in {self._named(claim)}"
-            f" whose largest free span is {format_size(largest)}",
+            f", whose largest free span is {format_size(largest)}",
             f"set '{'.'.join(claim.size_key)}' to at most {format_size(largest - claim.guard)}"
             if largest > claim.guard
             else "use another memory, or make its neighbours smaller",
@@ -107,11 +107,16 @@ class _Divided:
                 "E032",
                 claim,
                 "memory",
-                f"finds no room in {self._named(claim)}".rstrip(","),
+                f"finds no room in {self._named(claim)}{self._greedy()}",
                 "give the other regions of the memory a smaller size, or use another memory",
             )
             return
         self._taken.append((claim, max(gaps, key=lambda gap: (gap[1] - gap[0], -gap[0]))))
+
+    def _greedy(self) -> str:
+        """Name a region without a size, which took all that was left."""
+        names = [f"'{claim.name}'" for claim, _ in self._taken if not claim.size]
+        return f": {', '.join(names)} has no 'size' and took the rest" if names else ""
 
     def _gaps(self, claim: Claim) -> list[Span]:
         """Return the free spans from their first aligned byte on, lowest first."""
@@ -126,9 +131,9 @@ class _Divided:
         return gaps
 
     def _named(self, claim: Claim) -> str:
-        """Return what the description calls the memory of a claim, and a comma."""
+        """Return what the description calls the memory of a claim."""
         alias = "" if claim.described == claim.memory else f" (an alias of '{claim.memory}')"
-        return f"memory '{claim.described}'{alias},"
+        return f"memory '{claim.described}'{alias}"
 
     def _past_the_end(self, claim: Claim, begin: int, end: int) -> None:
         excess, room = end - claim.window.stop, claim.window.stop - begin

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.registry import JOIN, ROWS
+from atoll.place.requests import STRIPE
 from atoll.tile.stripes import Chain, Stripe, stripes_of
 
 
@@ -133,7 +134,7 @@ class _Writer:
         names[result] = self._tensor(result, stripe.rows[result], number)
         yield replace(
             op,
-            name=self._fresh(f"{op.name}_stripe{number}"),
+            name=self._fresh(f"{op.name}{STRIPE}{number}"),
             inputs=tuple(inputs),
             outputs=(names[result],),
             attributes=work.attributes,

@@ -26,7 +26,8 @@ class RuleText:
 
 _POOL = "pools.{pool}.memory"
 _REACH = "pools.{pool}.reach.{device}"
-_PLAN = "build again; if Atoll made this plan, report it"
+PLAN = "build again; if Atoll made this plan, report it"
+"""What helps where Atoll's own plan, firmware or hardware is wrong."""
 
 RULES = (
     RuleText(
@@ -35,7 +36,7 @@ RULES = (
         number="M2",
         detail="no live buffer holds this byte, which {device} {kind}s",
         key=_POOL,
-        remedy=_PLAN,
+        remedy=PLAN,
     ),
     RuleText(
         symbol="NO_REACH",
@@ -52,7 +53,7 @@ RULES = (
         number="M2",
         detail="nobody has written this byte of '{buffer}' in this lifetime",
         key=_POOL,
-        remedy="run the operator or copy that writes '{buffer}' first, or " + _PLAN,
+        remedy="run the operator or copy that writes '{buffer}' first, or " + PLAN,
     ),
     RuleText(
         symbol="STALE",
@@ -60,7 +61,7 @@ RULES = (
         number="M2",
         detail="the lifetime of '{buffer}' is over",
         key=_POOL,
-        remedy="keep '{buffer}' until its last reader is done, or " + _PLAN,
+        remedy="keep '{buffer}' until its last reader is done, or " + PLAN,
     ),
     RuleText(
         symbol="CLOBBER",
@@ -68,7 +69,7 @@ RULES = (
         number="M3",
         detail="'{buffer}' is live and {device} may not write it now{instead}",
         key=_POOL,
-        remedy="give '{buffer}' bytes of its own, or " + _PLAN,
+        remedy="give '{buffer}' bytes of its own, or " + PLAN,
     ),
     RuleText(
         symbol="OVERWRITTEN",
@@ -76,7 +77,7 @@ RULES = (
         number="M3",
         detail="the bytes hold '{other}'{writer}",
         key=_POOL,
-        remedy="give '{buffer}' bytes of its own, or " + _PLAN,
+        remedy="give '{buffer}' bytes of its own, or " + PLAN,
     ),
     RuleText(
         symbol="READ_ONLY",
@@ -100,7 +101,7 @@ RULES = (
         number="M2",
         detail="what {device} is running may not {kind} '{buffer}'",
         key="devices.{device}.kind",
-        remedy="run the operators in the order of the plan, or " + _PLAN,
+        remedy="run the operators in the order of the plan, or " + PLAN,
     ),
     RuleText(
         symbol="STACK_LIMIT",
@@ -117,7 +118,7 @@ RULES = (
         number="C6",
         detail="only its own core may touch {pool}",
         key=_POOL,
-        remedy=_PLAN,
+        remedy=PLAN,
     ),
     RuleText(
         symbol="MISALIGNED",
@@ -125,7 +126,7 @@ RULES = (
         number="M3",
         detail="'{buffer}' does not start at a multiple of its alignment",
         key="pools.{pool}.alignment",
-        remedy="let the plan align '{buffer}', or " + _PLAN,
+        remedy="let the plan align '{buffer}', or " + PLAN,
     ),
     RuleText(
         symbol="COPY_DIFFERS",

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.contract.contract import Contract
+from atoll.description.accelerators import OWN
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.protocol.records import KINDS, AccessKind
 from atoll_sim.shadow.packer import Covered
 from atoll_sim.shadow.records import FINDING
-from atoll_sim.shadow.rules import RULES, RuleText
+from atoll_sim.shadow.rules import PLAN, RULES, RuleText
 from atoll_sim.shadow.table import ShadowTable
 from atoll_sim.trace.simulation import Finding, SimResult
 
@@ -99,7 +100,7 @@ class _Namer:
         words["instead"] = f"; it meant to write '{words['other']}'" if words["other"] else ""
         writer = record["writer"]
         words["writer"] = f", which {table.masters[writer - 1]} wrote" if writer else ""
-        key, at = decided(self.soc, rule, words)
+        key, at, remedy = blamed(self.soc, rule, words)
         return Finding(
             model=model if operator else ((run - 1) % table.models if run else None),
             violation=Violation(
@@ -115,7 +116,7 @@ class _Namer:
                 detail=rule.detail.format(**words) + (REFUSED if record["refused"] else ""),
                 key=key,
                 at=at,
-                remedy=rule.remedy.format(**words),
+                remedy=remedy,
                 cycle=record["cycle"] or None,
                 count=record["count"],
             ),
@@ -129,6 +130,24 @@ class _Namer:
         memories = (m for m in self.soc.memories if m.origin <= address < m.end)
         place = next(regions, None) or next(memories, None)
         return Covered(name="", place=place.name if place else "", address=address)
+
+
+def blamed(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return the key that decides, where it was written, and what helps.
+
+    What an accelerator of the user's own does is no fault of Atoll's plan: its description is the
+    place, and its RTL or model what is to be corrected.
+    """
+    engine = next((each for each in soc.engines if each.name == words["device"]), None)
+    if engine is None or engine.spec.name in OWN or PLAN not in rule.remedy:
+        return (*decided(soc, rule, words), rule.remedy.format(**words))
+    spec = engine.spec
+    what = "rtl.module" if spec.rtl_module else "model"
+    at = spec.places.get(what) or next(iter(spec.places.values()), None)
+    part = "RTL" if spec.rtl_module else "model"
+    own = f"correct the {part} or the commands of accelerator '{spec.name}': it {words['kind']}s "
+    own += "bytes that no operand of its operator has"
+    return what, str(at or ""), rule.remedy.replace(PLAN, own).format(**words)
 
 
 def decided(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str]:

@@ -105,3 +105,19 @@ def test_status(second: str, status: int, capsys: pytest.CaptureFixture[str]) ->
     assert main(["diff", "lagoon", second]) == 0
     assert main(["diff", "lagoon", second, "--exit-code"]) == status
     assert ("no difference\n" in capsys.readouterr().out) == (status == 0)
+
+
+def test_set_changes_the_second(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "lagoon", "lagoon", "--set", "devices.npu.irq=4"]) == 0
+    assert capsys.readouterr().out == "device 'npu': irq is 4, was 3\n"
+    folder = build(tmp_path / "a", 0)
+    assert main(["diff", "lagoon", str(folder), "--set", "devices.npu.irq=4"]) == 1
+    assert "error[E090]: --set changes a chip, and '" in capsys.readouterr().err
+
+
+def test_a_use_of_nothing_is_no_difference(tmp_path: Path) -> None:
+    sides = build(tmp_path / "a", 0), build(tmp_path / "b", 0)
+    plan = sides[1] / "net" / "plan.json"
+    pools = {"shared": {"used_bytes": 64}, "private": {"used_bytes": 0}}
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "pools": pools}))
+    assert not tuple(changes(*map(things_at, sides)))

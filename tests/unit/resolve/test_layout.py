@@ -121,7 +121,9 @@ def test_an_offset_past_the_end(refused: Any) -> None:
 
 def test_two_pools_for_one_rest(refused: Any) -> None:
     (fault,) = refused({"pools.tail": {"memory": "sram", **ROLE}})
-    assert fault == "E032 pool 'tail' finds no room in memory 'sram'"
+    assert fault == (
+        "E032 pool 'tail' finds no room in memory 'sram': 'shared' has no 'size' and took the rest"
+    )
 
 
 def test_the_hosts_code_is_lowest(chip: Any) -> None:

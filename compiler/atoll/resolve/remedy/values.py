@@ -3,12 +3,15 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case, by_likeness, number_in
 from atoll.resolve.remedy.keys import clean_name, missing
+from atoll.units import format_size, parse_size
 
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -66,7 +69,8 @@ def _meant(expected: str, old: Any, case: Case) -> Iterator[Any]:
     if choices := _CHOICE.findall(expected):
         yield from _choices(choices, old)
     elif expected.startswith("a size"):
-        yield from _sizes(old)
+        sizes = (*_sizes(old), format_size(LARGEST_MEMORY))
+        yield from filter(partial(_is_size, expected), sizes)
     elif expected.startswith("a frequency"):
         yield from _frequencies(old)
     elif expected.startswith("an address"):
@@ -103,6 +107,16 @@ def _sizes(old: Any) -> Iterator[str | int]:
         unit = _UNITS.get(letter, "KiB")
         yield f"{number} {unit}"
         yield f"{max(1, round(float(number.replace('_', ''))))} {unit}"
+
+
+def _is_size(expected: str, value: str | int) -> bool:
+    """Tell whether a size is one, and in the range that is expected."""
+    try:
+        size = parse_size(value) if isinstance(value, str) else value
+    except ValueError:
+        return False
+    low, high = re.search(r"at least (\d+)", expected), re.search(r"at most (\d+)", expected)
+    return (not low or size >= int(low[1])) and (not high or size <= int(high[1]))
 
 
 def _frequencies(old: Any) -> Iterator[str | int]:
