@@ -15,7 +15,7 @@ from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 from atoll.stack import a64, riscv, thumb
 from atoll.stack.riscv import Instruction
 
-_ALLOCATED, _EXECUTABLE, _DOUBLES = 0x2, 0x4, 0x4
+_WRITABLE, _ALLOCATED, _EXECUTABLE, _DOUBLES = 0x1, 0x2, 0x4, 0x4
 _MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
 _WORD = 0xFFFF_FFFF
 
@@ -36,6 +36,7 @@ class Code:
         executable: likewise, of what has instructions.
         data: begin and end of what lies between instructions and is none.
         arm: likewise of instructions that have 32 bits in an image of Thumb code.
+        constant: begin and end of what is loaded and not written.
         floats: of an Arm image: it has instructions for floats, whose registers exceptions push.
         object_ends: first address past each object that has a size, by its address.
     """
@@ -51,6 +52,7 @@ class Code:
     executable: tuple[tuple[int, int], ...]
     data: Mapping[int, int]
     arm: Mapping[int, int]
+    constant: tuple[tuple[int, int], ...]
     floats: bool
     object_ends: Mapping[int, int]
 
@@ -61,6 +63,11 @@ class Code:
             return b""
         begin, code = self.sections[at]
         return code[place - begin : place - begin + size]
+
+    def fixed(self, place: int, size: int) -> bytes:
+        """Return so many loaded bytes that no code changes, fewer where there are none."""
+        inside = any(begin <= place and place + size <= end for begin, end in self.constant)
+        return self.read(place, size) if inside else b""
 
     def word(self, place: int) -> int | None:
         """Return 32 loaded bits, None where nothing is loaded."""
@@ -173,6 +180,11 @@ def read_code(image: ELFFile) -> Code:
         executable=tuple(sorted(executable.values())),
         data=kinds["d"],
         arm=kinds["a"] if thumb_code else {},
+        constant=tuple(
+            (each["sh_addr"], each["sh_addr"] + each["sh_size"])
+            for each in sections
+            if not each["sh_flags"] & _WRITABLE and each["sh_type"] != "SHT_NOBITS"
+        ),
         floats=_floats(image),
         object_ends={
             each["st_value"]: each["st_value"] + each["st_size"]

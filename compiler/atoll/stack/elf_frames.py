@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from atoll.stack.riscv import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind
+from atoll.stack.jump_tables import JumpTables
+from atoll.stack.riscv import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind, Reader
 
 _WORD = 0xFFFF_FFFF
 _REGISTERS = 35
@@ -81,6 +82,8 @@ def analyse(
     entry: int | None = None,
     size: int | None = None,
     labels: Collection[int] = (),
+    constants: Reader | None = None,
+    cold: Callable[[int], bool] = lambda _: False,
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
@@ -92,10 +95,13 @@ def analyse(
         others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
         size: bytes that it takes at most, where its code does not show them.
+        constants: bytes that no code changes, such as tables of switches.
+        cold: tells whether an address is in a part of the function that lies elsewhere.
         labels: values of symbols; the stack pointer is set to one of them by two instructions.
     """
     code = {item.address: item for item in instructions}
-    walk = _Walk(code, top, returns, frozenset(others), size, frozenset(labels))
+    tables = JumpTables(code, constants or (lambda place, size: b""), cold)
+    walk = _Walk(code, top, returns, frozenset(others), size, frozenset(labels), tables)
     walk.run(entry)
     return Frame(
         deepest=walk.deepest,
@@ -119,6 +125,8 @@ class _Walk:
     others: frozenset[int]
     size: int | None
     labels: frozenset[int]
+    tables: JumpTables
+    switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)
     states: dict[int, _State] = field(default_factory=dict)
@@ -142,6 +150,10 @@ class _Walk:
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
             self._visit(self.code[address], self.states[address])
+        for address, targets in self.switches.items():
+            # What was a constant at the first visit may be none at a later one.
+            if self.tables.targets(self.code[address], self._constant) != targets:
+                self._unresolve(self.code[address], self.states[address])
 
     def _visit(self, item: Instruction, state: _State) -> None:
         self.visits[item.address] = self.visits.get(item.address, 0) + 1
@@ -227,6 +239,19 @@ class _Walk:
             self.unbounded = item.address & _WORD
 
     def _go_somewhere(self, item: Instruction, state: _State) -> None:
+        targets = self.tables.targets(item, self._constant) if item.rd == ZERO else ()
+        if targets:
+            self.switches[item.address] = targets
+            for target in targets:
+                self._reach(target, state)
+        else:
+            self._unresolve(item, state)
+
+    def _constant(self, address: int, register: int) -> int | None:
+        value = self.states[address][register] if address in self.states else None
+        return None if value is None or value.on_stack or value == _LINK else value.number
+
+    def _unresolve(self, item: Instruction, state: _State) -> None:
         leaves = item.rd == ZERO
         place = Indirect(address=item.address & _WORD, depth=self._depth(state), leaves=leaves)
         self.unresolved.add(place)
@@ -292,6 +317,8 @@ def _result(item: Instruction, state: _State) -> Value | None:
                 return _value(left.number + right.number, left.on_stack or right.on_stack)
         case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
             return _value(left.number - right.number, left.on_stack)
+        case Kind.OR_IMMEDIATE if left is not None and not left.on_stack:
+            return _value(left.number | item.immediate, on_stack=False)
         case Kind.ALIGN if left is not None:
             if left.on_stack:  # at worst the stack pointer is just above a multiple
                 return _value(left.number - item.immediate + 1, on_stack=True)

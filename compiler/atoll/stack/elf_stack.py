@@ -157,6 +157,8 @@ class Program:
                     others=self.tops,
                     entry=address,
                     labels=self.labels,
+                    constants=self.code.fixed,
+                    cold=partial(self._is_cold, f"{self.name(address)}.cold"),
                 )
                 analysed = follow(self.code.decode(start, address))
                 size = self.sizes.of(self.code.names.get(address, ""), address)
@@ -170,6 +172,11 @@ class Program:
         if not self.code.runs(address) or self._is_arm(address):
             return None
         return self.code.start(address)
+
+    def _is_cold(self, part: str, address: int) -> bool:
+        """Tell whether an address is in the part of a function that compilers put elsewhere."""
+        start = self.code.start(address)
+        return start is not None and self.code.names.get(start, "").startswith(part)
 
     def _is_arm(self, address: int) -> bool:
         return any(begin <= address < end for begin, end in self.code.arm.items())

@@ -42,7 +42,10 @@ class Kind(Enum):
     JUMP_REGISTER = auto()  # go to rs1 + immediate, leave the return address in rd
     BRANCH = auto()  # perhaps go to immediate
     HALT = auto()  # goes nowhere that belongs to the same run
+    OR_IMMEDIATE = auto()  # rd = rs1 | immediate
     ALIGN = auto()  # rd = rs1, rounded down to a multiple of immediate
+    LOAD = auto()  # rd = what is at rs1 + rs2 + immediate; with rs2, scaled as the table is
+    ADD_SCALED = auto()  # rd = rs1 + (rs2 << scale)
     SWITCH = auto()  # go to one of `targets`
     OTHER = auto()  # rd = something else; rd is 0 if no register changes
 
@@ -54,6 +57,8 @@ class Instruction:
     Attributes:
         clobbers: registers that change to something unknown besides `rd`.
         targets: where a switch leads.
+        width: bytes of a load, or of what is extended before it is added; negative if signed.
+        scale: bits that what is added is shifted by.
     """
 
     address: int
@@ -65,6 +70,8 @@ class Instruction:
     immediate: int = 0
     clobbers: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()
+    width: int = 0
+    scale: int = 0
 
     @property
     def next(self) -> int:
@@ -192,6 +199,9 @@ class _Operands:
         ]
         self.text: str = found.op_str
         numbers = [item.imm for item in found.operands if item.type == riscv.RISCV_OP_IMM]
+        places = [item.mem for item in found.operands if item.type == riscv.RISCV_OP_MEM]
+        self.registers += [place.base - riscv.RISCV_REG_X0 for place in places]
+        numbers += [place.disp for place in places]
         self.number: int = numbers[-1] if numbers else 0
 
     @property
@@ -201,6 +211,7 @@ class _Operands:
 
 class _Fields(TypedDict, total=False):
     kind: Required[Kind]
+    width: int
     rd: int
     rs1: int
     rs2: int
@@ -210,6 +221,12 @@ class _Fields(TypedDict, total=False):
 def _other(use: _Operands) -> _Fields:
     first = use.registers[0] if use.registers else ZERO
     return {"kind": Kind.OTHER, "rd": first if first < _REGISTERS else ZERO}
+
+
+def _load(use: _Operands) -> _Fields:
+    rd, rs1 = use.registers[0], use.registers[-1]
+    width = _WIDTHS[use.mnemonic.removeprefix("c.").removesuffix("sp")]
+    return {"kind": Kind.LOAD, "rd": rd, "rs1": rs1, "immediate": use.number, "width": width}
 
 
 def _store(_: _Operands) -> _Fields:
@@ -226,6 +243,11 @@ def _align(use: _Operands) -> _Fields:
     if size <= 0 or size & (size - 1):
         return _other(use)
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
+
+
+def _or(use: _Operands) -> _Fields:
+    rd, rs1 = use.registers[0], use.registers[-1]
+    return {"kind": Kind.OR_IMMEDIATE, "rd": rd, "rs1": rs1, "immediate": use.number}
 
 
 def _write(use: _Operands) -> _Fields:
@@ -287,6 +309,7 @@ def _jump_register(link: int) -> Callable[[_Operands], _Fields]:
 
 
 _RESUMES, _TRAPS = ("mepc", "sepc"), ("mtvec", "stvec")
+_WIDTHS = {"lb": -1, "lh": -2, "lw": -4, "ld": 8, "lbu": 1, "lhu": 2, "lwu": 4}
 _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "add": _three(Kind.ADD),
     "sub": _three(Kind.SUBTRACT),
@@ -298,11 +321,13 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "jr": _jump_register(ZERO),
     "ret": _jump_register(ZERO),
     "jalr": _jump_register(RA),
-    **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "mv"), _add_immediate),
+    **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "sext.w", "mv"), _add_immediate),
+    **dict.fromkeys((*_WIDTHS, "lwsp", "ldsp"), _load),
     **dict.fromkeys(("sb", "sh", "sw", "swsp", "sd", "sdsp"), _store),
     **dict.fromkeys(("ebreak", "unimp"), _halt),
     **dict.fromkeys(("mret", "sret", "uret", "dret"), _resume),
     "andi": _align,
+    "ori": _or,
     **dict.fromkeys(("csrw", "csrwi", "csrs", "csrsi", "csrc", "csrci"), _write),
     **dict.fromkeys(("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble"), _branch),
     **dict.fromkeys(("beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgtu", "bleu"), _branch),

@@ -137,6 +137,8 @@ def _parts(
         table = _table(after, _TABLES[name], read)
         constants.setdefault(after, table.end)
         parts = [{"kind": Kind.SWITCH, "targets": table.targets}]
+    elif (indexed := _indexed(found)) is not None:
+        parts = indexed
     else:
         parts = _EFFECTS.get(name, _other)(found)
     if skipped_to is not None:
@@ -155,6 +157,17 @@ def _constant(found: capstone.CsInsn) -> int | None:
     if memory.base != arm.ARM_REG_PC or memory.index or found.writeback:
         return None
     return (int(found.address) + 4 & ~3) + int(memory.disp)
+
+
+def _indexed(found: capstone.CsInsn) -> list[_Fields] | None:
+    """Return what a jump through a table of addresses does."""
+    if found.insn_name() != "ldr" or _register(found, 0) != _PC:
+        return None
+    place = found.operands[1]
+    base, index = _REGISTERS.get(place.mem.base, ZERO), _REGISTERS.get(place.mem.index, ZERO)
+    if ZERO in (base, index) or place.shift.value != 2:
+        return None
+    return [{"kind": Kind.LOAD, "rd": _PC, "rs1": base, "rs2": index, "width": 4}, _ELSEWHERE]
 
 
 def _loaded(register: int, word: bytes) -> _Fields:
@@ -278,6 +291,11 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
     return effect
 
 
+def _page(found: capstone.CsInsn) -> list[_Fields]:
+    number = (int(found.address) + 4 & ~3) + int(found.operands[1].imm)
+    return [{"kind": Kind.SET, "rd": _register(found, 0), "immediate": number & _WORD}]
+
+
 def _copy(found: capstone.CsInsn) -> list[_Fields]:
     rd, source = _register(found, 0), found.operands[1]
     if rd == _PC or source.shift.type:
@@ -309,6 +327,7 @@ def _jump(link: int) -> Callable[[capstone.CsInsn], list[_Fields]]:
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
     **dict.fromkeys(("push", "vpush"), _push),
     **dict.fromkeys(("pop", "vpop"), _pop),
+    "adr": _page,
     **dict.fromkeys(("add", "addw"), _arithmetic(Kind.ADD, 1)),
     **dict.fromkeys(("sub", "subw"), _arithmetic(Kind.SUBTRACT, -1)),
     **dict.fromkeys(("mov", "movw"), _copy),
