@@ -6,7 +6,7 @@ Sources: ELF for the Arm Architecture, "Mapping symbols"; RISC-V ELF psABI, "Map
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from elftools.elf.elffile import ELFFile
@@ -37,6 +37,7 @@ class Code:
         data: begin and end of what lies between instructions and is none.
         arm: likewise of instructions that have 32 bits in an image of Thumb code.
         constant: begin and end of what is loaded and not written.
+        entry: address of the first instruction.
         floats: of an Arm image: it has instructions for floats, whose registers exceptions push.
         object_ends: first address past each object that has a size, by its address.
     """
@@ -53,6 +54,7 @@ class Code:
     data: Mapping[int, int]
     arm: Mapping[int, int]
     constant: tuple[tuple[int, int], ...]
+    entry: int
     floats: bool
     object_ends: Mapping[int, int]
 
@@ -79,6 +81,11 @@ class Code:
         return any(begin <= address < end for begin, end in self.executable) and not any(
             begin <= address < end for begin, end in self.data.items()
         )
+
+    def named(self, names: Mapping[int, str]) -> "Code":
+        """Return the same with functions of these names, each as long as until the next one."""
+        ends = {each: _end(each, 0, names, self.executable) for each in names}
+        return replace(self, names=names, ends=ends)
 
     def start(self, address: int) -> int | None:
         """Return where the function begins that has code at `address`.
@@ -185,6 +192,7 @@ def read_code(image: ELFFile) -> Code:
             for each in sections
             if not each["sh_flags"] & _WRITABLE and each["sh_type"] != "SHT_NOBITS"
         ),
+        entry=image["e_entry"] & (~1 if thumb_code else ~0),
         floats=_floats(image),
         object_ends={
             each["st_value"]: each["st_value"] + each["st_size"]

@@ -50,7 +50,7 @@ class Program:
             found = sizes_in(image)
             declared = declared_calls(image)
         if not code.names:
-            code = replace(code, names=_called(code))
+            code = code.named({code.entry: f"0x{code.entry:08X}", **_called(code)})
         tops = (at for name, at in code.symbols.items() if _OTHER_STACK.fullmatch(name))
         known = found if sizes is None else sizes.joined(found)
         top, labels = code.symbols.get("atoll_stack_top"), frozenset(code.symbols.values())
