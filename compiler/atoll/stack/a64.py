@@ -12,7 +12,18 @@ from typing import Any
 import capstone
 from capstone import arm64
 
-from atoll.stack.riscv import NOWHERE, RA, RESUME, SP, TRAP, ZERO, Instruction, Kind, Reader, within
+from atoll.stack.instruction import (
+    NOWHERE,
+    RA,
+    RESUME,
+    SP,
+    TRAP,
+    ZERO,
+    Instruction,
+    Kind,
+    Reader,
+    within,
+)
 
 _WORD = 0xFFFF_FFFF
 _SIZE = 4

@@ -5,15 +5,15 @@ Sources: ELF for the Arm Architecture, "Mapping symbols"; RISC-V ELF psABI, "Map
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
+from elftools.elf.sections import ARMAttributesSection, Symbol, SymbolTableSection
 
 from atoll.stack import a64, riscv, thumb
-from atoll.stack.riscv import Instruction
+from atoll.stack.instruction import Instruction
 
 _WRITABLE, _ALLOCATED, _EXECUTABLE, _DOUBLES = 0x1, 0x2, 0x4, 0x4
 _MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
@@ -142,29 +142,7 @@ def read_code(image: ELFFile) -> Code:
         and each["sh_flags"] & _ALLOCATED
         and each["sh_type"] != "SHT_NOBITS"
     }
-    names: dict[int, str] = {}
-    sizes: dict[int, int] = {}
-    loose: dict[int, str] = {}
-    maps: dict[int, list[tuple[int, str]]] = {}
-    for symbol in symbols:
-        name, where = symbol.name, symbol["st_shndx"]
-        kind, bind = symbol["st_info"]["type"], symbol["st_info"]["bind"]
-        if where not in executable or not name:
-            continue
-        address = symbol["st_value"] & (~1 if thumb_code else ~0)
-        if found := _MAPPING.fullmatch(name):
-            maps.setdefault(where, []).append((symbol["st_value"], found[1]))
-        elif kind == "STT_FUNC":
-            if bind == "STB_GLOBAL" or address not in names:
-                names[address] = name
-            sizes[address] = max(sizes.get(address, 0), symbol["st_size"])
-        elif kind == "STT_NOTYPE" and bind != "STB_LOCAL":
-            loose[address] = name
-    taken = sorted((each, each + size) for each, size in sizes.items() if size)
-    for address, name in loose.items():
-        if address not in names and not any(a <= address < b for a, b in taken):
-            names[address] = name
-    ends = {each: _end(each, sizes.get(each, 0), names, executable.values()) for each in names}
+    names, ends, maps = _functions(symbols, executable, thumb_code)
     kinds = {letter: dict(_mapped(maps, executable, letter)) for letter in "ad"}
     return Code(
         machine=str(image["e_machine"]),
@@ -200,6 +178,36 @@ def read_code(image: ELFFile) -> Code:
             if each["st_info"]["type"] == "STT_OBJECT" and each["st_size"]
         },
     )
+
+
+def _functions(
+    symbols: Sequence[Symbol], executable: Mapping[int, tuple[int, int]], thumb_code: bool
+) -> tuple[dict[int, str], dict[int, int], dict[int, list[tuple[int, str]]]]:
+    """Return names and ends of functions by address, and mapping symbols by section."""
+    names: dict[int, str] = {}
+    sizes: dict[int, int] = {}
+    loose: dict[int, str] = {}
+    maps: dict[int, list[tuple[int, str]]] = {}
+    for symbol in symbols:
+        name, where = symbol.name, symbol["st_shndx"]
+        kind, bind = symbol["st_info"]["type"], symbol["st_info"]["bind"]
+        if where not in executable or not name:
+            continue
+        address = symbol["st_value"] & (~1 if thumb_code else ~0)
+        if found := _MAPPING.fullmatch(name):
+            maps.setdefault(where, []).append((symbol["st_value"], found[1]))
+        elif kind == "STT_FUNC":
+            if bind == "STB_GLOBAL" or address not in names:
+                names[address] = name
+            sizes[address] = max(sizes.get(address, 0), symbol["st_size"])
+        elif kind == "STT_NOTYPE" and bind != "STB_LOCAL":
+            loose[address] = name
+    taken = sorted((each, each + size) for each, size in sizes.items() if size)
+    for address, name in loose.items():
+        if address not in names and not any(a <= address < b for a, b in taken):
+            names[address] = name
+    ends = {each: _end(each, sizes.get(each, 0), names, executable.values()) for each in names}
+    return names, ends, maps
 
 
 def _end(

@@ -16,7 +16,7 @@ from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
 from atoll.stack.elf_frames import Frame, Indirect, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
-from atoll.stack.riscv import RA, Kind
+from atoll.stack.instruction import RA, Kind
 
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
 _DEEPEST_CHAIN = 100_000

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from atoll.stack.riscv import ZERO, Instruction, Kind, Reader
+from atoll.stack.instruction import ZERO, Instruction, Kind, Reader
 
 _WORD = 0xFFFF_FFFF
 _MOST = 1024
