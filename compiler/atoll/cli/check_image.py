@@ -22,52 +22,60 @@ from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.shown import json_text
 
+_Image = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="IMAGE",
+        help="ELF file that a linker wrote for a core; with --stack-only, the only word.",
+    ),
+]
+_Core = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Whose image it is; default: the host's.")
+]
+_StackOnly = Annotated[
+    bool, typer.Option("--stack-only", help="Bound the stack of IMAGE, without a chip.")
+]
+_Entry = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME", help="Bound what this function takes, in the place of the whole image."
+    ),
+]
+_Su = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="PATH", help="A file of -fstack-usage, or a folder of them."),
+]
+_Calls = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CALLER=NAME,...", help="What a function may call through its pointers."),
+]
+_Nested = Annotated[
+    bool,
+    typer.Option("--nested", help="Count interrupts on top of each other, one per priority."),
+]
+_Priority = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HANDLER=LEVEL", help="Priority of a handler, for --nested; others differ."
+    ),
+]
+_AllowUnbounded = Annotated[
+    bool,
+    typer.Option("--allow-unbounded", help="Let a stack pass that nothing bounds."),
+]
+
 
 def check_image(
     soc: SocArgument,
-    image: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="IMAGE",
-            help="ELF file that a linker wrote for a core; with --stack-only, the only word.",
-        ),
-    ] = None,
-    core: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Whose image it is; default: the host's.")
-    ] = None,
-    stack_only: Annotated[
-        bool, typer.Option("--stack-only", help="Bound the stack of IMAGE, without a chip.")
-    ] = False,
-    entry: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Bound what this function takes, in the place of the whole image."
-        ),
-    ] = None,
-    su: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="A file of -fstack-usage, or a folder of them."),
-    ] = None,
-    calls: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CALLER=NAME,...", help="What a function may call through its pointers."
-        ),
-    ] = None,
-    nested: Annotated[
-        bool,
-        typer.Option("--nested", help="Count interrupts on top of each other, one per priority."),
-    ] = False,
-    priority: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HANDLER=LEVEL", help="Priority of a handler, for --nested; others differ."
-        ),
-    ] = None,
-    allow_unbounded: Annotated[
-        bool,
-        typer.Option("--allow-unbounded", help="Let a stack pass that nothing bounds."),
-    ] = False,
+    image: _Image = None,
+    core: _Core = None,
+    stack_only: _StackOnly = False,
+    entry: _Entry = None,
+    su: _Su = None,
+    calls: _Calls = None,
+    nested: _Nested = False,
+    priority: _Priority = None,
+    allow_unbounded: _AllowUnbounded = False,
     overrides: SetOption = None,
     machine: JsonOption = False,
 ) -> None:
@@ -92,7 +100,17 @@ def check_image(
         remedy = "give a chip and an image, or --stack-only and an image"
         raise UsageError("E184", "there is no image to hold against the chip", remedy=remedy)
     resolved = load_soc(soc, overrides or ())
-    name = _core(resolved, core)
+    _held(resolved, _core(resolved, core), image, questions, machine, allow_unbounded)
+
+
+def _held(
+    resolved: ResolvedSoc,
+    name: str,
+    image: Path,
+    questions: Questions,
+    machine: bool,
+    allow_unbounded: bool,
+) -> None:
     found = read_image(image)
     faults = disagreements(resolved, name, found)
     use = _stack(resolved, name, image, found, questions)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from atoll.report.accuracy_schema import ACCURACY
 from atoll.report.estimate_schema import ESTIMATE
 from atoll.report.explain_schema import ACCESS, EXPLAINED, STEPS
+from atoll.report.image_schema import CHECK_IMAGE
 from atoll.report.json_shapes import (
     BASIS,
     COUNT,
@@ -248,37 +249,6 @@ BSP = object_of(
     **dict.fromkeys(("folder", "soc"), TEXT),
     **dict.fromkeys(("written", "same", "kept", "removed"), each(TEXT)),
 )
-
-_STACK_USE: dict[str, Shape] = {
-    **dict.fromkeys(("stack_bytes", "entry_bytes", "interrupt_bytes"), maybe(COUNT)),
-    "stack": each(
-        object_of(
-            **dict.fromkeys(("function", "begun_by"), TEXT),
-            handles_exception=FLAG,
-            pushed_bytes=COUNT,
-            bytes=maybe(COUNT),
-            path=each(object_of(function=TEXT, bytes=COUNT)),
-            not_bounded=each(object_of(function=TEXT, why=TEXT)),
-        )
-    ),
-}
-_DISAGREEMENTS = each(object_of(message=TEXT, at=maybe(TEXT)))
-_HELD = object_of(
-    **dict.fromkeys(("soc", "core", "image"), TEXT),
-    usage=each(
-        object_of(
-            **dict.fromkeys(("memory", "region"), TEXT),
-            **dict.fromkeys(("first_address", "size_bytes"), COUNT),
-            **dict.fromkeys(("used_bytes", "free_bytes"), maybe(COUNT)),
-            used_share=maybe(NUMBER),
-        )
-    ),
-    **_STACK_USE,
-    disagreements=_DISAGREEMENTS,
-)
-CHECK_IMAGE: Shape = {
-    "anyOf": [_HELD, object_of(image=TEXT, **_STACK_USE, disagreements=_DISAGREEMENTS)]
-}
 
 SELFTEST = object_of(
     chip=TEXT,

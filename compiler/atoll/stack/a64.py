@@ -12,7 +12,18 @@ from typing import Any
 import capstone
 from capstone import arm64
 
-from atoll.stack.riscv import NOWHERE, RA, RESUME, SP, TRAP, ZERO, Instruction, Kind, Reader, within
+from atoll.stack.instruction import (
+    NOWHERE,
+    RA,
+    RESUME,
+    SP,
+    TRAP,
+    ZERO,
+    Instruction,
+    Kind,
+    Reader,
+    within,
+)
 
 _WORD = 0xFFFF_FFFF
 _SIZE = 4
@@ -112,7 +123,11 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         target, base, last = found.operands
         rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
-        if rd is None or rs1 is None or last.ext:
+        if rd is None or rs1 is None:
+            return _other(found)
+        if rd != SP and last.type == arm64.ARM64_OP_REG and (last.ext or last.shift.type):
+            return _scaled(found, rd, rs1) if kind is Kind.ADD else _other(found)
+        if last.ext:
             return _other(found)
         if last.type == arm64.ARM64_OP_IMM:
             return _add(rd, rs1, sign * (int(last.imm) << int(last.shift.value)))
@@ -122,6 +137,36 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
         return {"kind": kind, "rd": rd, "rs1": rs1, "rs2": rs2}
 
     return effect
+
+
+def _scaled(found: capstone.CsInsn, rd: int, rs1: int) -> _Fields:
+    """Add what is extended, shifted to the left, or both."""
+    last = found.operands[-1]
+    rs2 = _REGISTERS.get(last.reg)
+    if rs2 is None or last.shift.type not in (0, arm64.ARM64_SFT_LSL):
+        return _other(found)
+    width, scale = _EXTENSIONS.get(last.ext, 0), int(last.shift.value)
+    return {
+        "kind": Kind.ADD_SCALED,
+        "rd": rd,
+        "rs1": rs1,
+        "rs2": rs2,
+        "width": width,
+        "scale": scale,
+    }
+
+
+def _load(found: capstone.CsInsn) -> _Fields:
+    """Load from a table: a base and an index that is as large as the entries."""
+    place = found.operands[-1]
+    width = _WIDTHS.get(found.insn_name(), 8 if found.op_str.startswith("x") else 4)
+    target = _REGISTERS.get(found.operands[0].reg)
+    if place.type != arm64.ARM64_OP_MEM or not place.mem.index or target is None:
+        return _other(found)
+    base, index = _REGISTERS.get(place.mem.base), _REGISTERS.get(place.mem.index)
+    if base is None or index is None or 1 << int(place.shift.value) != abs(width):
+        return _other(found)
+    return {"kind": Kind.LOAD, "rd": target, "rs1": base, "rs2": index, "width": width}
 
 
 def _copy(found: capstone.CsInsn) -> _Fields:
@@ -183,6 +228,15 @@ def _align(found: capstone.CsInsn) -> _Fields:
 
 _RESUMING: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
 
+_WIDTHS = {"ldrb": 1, "ldrh": 2, "ldrsb": -1, "ldrsh": -2, "ldrsw": -4}
+_EXTENSIONS = {
+    arm64.ARM64_EXT_UXTB: 1,
+    arm64.ARM64_EXT_UXTH: 2,
+    arm64.ARM64_EXT_UXTW: 4,
+    arm64.ARM64_EXT_SXTB: -1,
+    arm64.ARM64_EXT_SXTH: -2,
+    arm64.ARM64_EXT_SXTW: -4,
+}
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     "add": _arithmetic(Kind.ADD, 1),
     "sub": _arithmetic(Kind.SUBTRACT, -1),
@@ -203,6 +257,7 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
         lambda _: {"kind": Kind.JUMP_REGISTER, "rd": RA, "rs1": NOWHERE},
     ),
     **dict.fromkeys(("eret", "eretaa", "eretab"), lambda _: _RESUMING),
+    **dict.fromkeys(("ldr", *_WIDTHS), _load),
     "msr": _system,
     "and": _align,
     **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),

@@ -5,17 +5,17 @@ Sources: ELF for the Arm Architecture, "Mapping symbols"; RISC-V ELF psABI, "Map
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
+from elftools.elf.sections import ARMAttributesSection, Symbol, SymbolTableSection
 
 from atoll.stack import a64, riscv, thumb
-from atoll.stack.riscv import Instruction
+from atoll.stack.instruction import Instruction
 
-_ALLOCATED, _EXECUTABLE, _DOUBLES = 0x2, 0x4, 0x4
+_WRITABLE, _ALLOCATED, _EXECUTABLE, _DOUBLES = 0x1, 0x2, 0x4, 0x4
 _MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
 _WORD = 0xFFFF_FFFF
 
@@ -36,6 +36,8 @@ class Code:
         executable: likewise, of what has instructions.
         data: begin and end of what lies between instructions and is none.
         arm: likewise of instructions that have 32 bits in an image of Thumb code.
+        constant: begin and end of what is loaded and not written.
+        entry: address of the first instruction.
         floats: of an Arm image: it has instructions for floats, whose registers exceptions push.
         object_ends: first address past each object that has a size, by its address.
     """
@@ -51,6 +53,8 @@ class Code:
     executable: tuple[tuple[int, int], ...]
     data: Mapping[int, int]
     arm: Mapping[int, int]
+    constant: tuple[tuple[int, int], ...]
+    entry: int
     floats: bool
     object_ends: Mapping[int, int]
 
@@ -62,6 +66,11 @@ class Code:
         begin, code = self.sections[at]
         return code[place - begin : place - begin + size]
 
+    def fixed(self, place: int, size: int) -> bytes:
+        """Return so many loaded bytes that no code changes, fewer where there are none."""
+        inside = any(begin <= place and place + size <= end for begin, end in self.constant)
+        return self.read(place, size) if inside else b""
+
     def word(self, place: int) -> int | None:
         """Return 32 loaded bits, None where nothing is loaded."""
         found = self.read(place, 4)
@@ -72,6 +81,11 @@ class Code:
         return any(begin <= address < end for begin, end in self.executable) and not any(
             begin <= address < end for begin, end in self.data.items()
         )
+
+    def named(self, names: Mapping[int, str]) -> "Code":
+        """Return the same with functions of these names, each as long as until the next one."""
+        ends = {each: _end(each, 0, names, self.executable) for each in names}
+        return replace(self, names=names, ends=ends)
 
     def start(self, address: int) -> int | None:
         """Return where the function begins that has code at `address`.
@@ -128,6 +142,48 @@ def read_code(image: ELFFile) -> Code:
         and each["sh_flags"] & _ALLOCATED
         and each["sh_type"] != "SHT_NOBITS"
     }
+    names, ends, maps = _functions(symbols, executable, thumb_code)
+    kinds = {letter: dict(_mapped(maps, executable, letter)) for letter in "ad"}
+    return Code(
+        machine=str(image["e_machine"]),
+        bits=image.elfclass,
+        doubles=_doubles(image),
+        names=names,
+        ends=ends,
+        absent=any(
+            each["st_shndx"] == "SHN_UNDEF" and each["st_info"]["bind"] == "STB_WEAK"
+            for each in symbols
+        ),
+        symbols={each.name: each["st_value"] for each in symbols if each.name},
+        sections=tuple(
+            sorted(
+                (each["sh_addr"], each.data())
+                for each in sections
+                if each["sh_type"] != "SHT_NOBITS" and each["sh_size"]
+            )
+        ),
+        executable=tuple(sorted(executable.values())),
+        data=kinds["d"],
+        arm=kinds["a"] if thumb_code else {},
+        constant=tuple(
+            (each["sh_addr"], each["sh_addr"] + each["sh_size"])
+            for each in sections
+            if not each["sh_flags"] & _WRITABLE and each["sh_type"] != "SHT_NOBITS"
+        ),
+        entry=image["e_entry"] & (~1 if thumb_code else ~0),
+        floats=_floats(image),
+        object_ends={
+            each["st_value"]: each["st_value"] + each["st_size"]
+            for each in symbols
+            if each["st_info"]["type"] == "STT_OBJECT" and each["st_size"]
+        },
+    )
+
+
+def _functions(
+    symbols: Sequence[Symbol], executable: Mapping[int, tuple[int, int]], thumb_code: bool
+) -> tuple[dict[int, str], dict[int, int], dict[int, list[tuple[int, str]]]]:
+    """Return names and ends of functions by address, and mapping symbols by section."""
     names: dict[int, str] = {}
     sizes: dict[int, int] = {}
     loose: dict[int, str] = {}
@@ -151,35 +207,7 @@ def read_code(image: ELFFile) -> Code:
         if address not in names and not any(a <= address < b for a, b in taken):
             names[address] = name
     ends = {each: _end(each, sizes.get(each, 0), names, executable.values()) for each in names}
-    kinds = {letter: dict(_mapped(maps, executable, letter)) for letter in "ad"}
-    return Code(
-        machine=str(image["e_machine"]),
-        bits=image.elfclass,
-        doubles=_doubles(image),
-        names=names,
-        ends=ends,
-        absent=any(
-            each["st_shndx"] == "SHN_UNDEF" and each["st_info"]["bind"] == "STB_WEAK"
-            for each in symbols
-        ),
-        symbols={each.name: each["st_value"] for each in symbols if each.name},
-        sections=tuple(
-            sorted(
-                (each["sh_addr"], each.data())
-                for each in sections
-                if each["sh_type"] != "SHT_NOBITS" and each["sh_size"]
-            )
-        ),
-        executable=tuple(sorted(executable.values())),
-        data=kinds["d"],
-        arm=kinds["a"] if thumb_code else {},
-        floats=_floats(image),
-        object_ends={
-            each["st_value"]: each["st_value"] + each["st_size"]
-            for each in symbols
-            if each["st_info"]["type"] == "STT_OBJECT" and each["st_size"]
-        },
-    )
+    return names, ends, maps
 
 
 def _end(

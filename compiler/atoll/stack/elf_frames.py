@@ -3,29 +3,16 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from atoll.stack.riscv import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind
+from atoll.stack.instruction import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind, Reader
+from atoll.stack.jump_tables import JumpTables
+from atoll.stack.register_values import LINK, State, Value, after_call, join, result, with_value
 
 _WORD = 0xFFFF_FFFF
 _REGISTERS = 35
 _EXCEPTION_RETURN = 0xFFFF_FF00
 """From here on, what Cortex-M jumps to is no address but the end of an exception."""
 
-_CALLER_SAVED = frozenset({RA, *range(5, 8), *range(10, 18), *range(28, 32)})
 _MOST_VISITS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What is known of a register: a constant, or a distance from the stack pointer at entry."""
-
-    number: int
-    on_stack: bool = False
-
-
-_State = tuple[Value | None, ...]
-
-_LINK = Value(-1)
-"""The return address in t0, with which some functions are called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -81,6 +68,8 @@ def analyse(
     entry: int | None = None,
     size: int | None = None,
     labels: Collection[int] = (),
+    constants: Reader | None = None,
+    cold: Callable[[int], bool] = lambda _: False,
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
@@ -92,10 +81,13 @@ def analyse(
         others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
         size: bytes that it takes at most, where its code does not show them.
+        constants: bytes that no code changes, such as tables of switches.
+        cold: tells whether an address is in a part of the function that lies elsewhere.
         labels: values of symbols; the stack pointer is set to one of them by two instructions.
     """
     code = {item.address: item for item in instructions}
-    walk = _Walk(code, top, returns, frozenset(others), size, frozenset(labels))
+    tables = JumpTables(code, constants or (lambda place, size: b""), cold)
+    walk = _Walk(code, top, returns, frozenset(others), size, frozenset(labels), tables)
     walk.run(entry)
     return Frame(
         deepest=walk.deepest,
@@ -119,9 +111,11 @@ class _Walk:
     others: frozenset[int]
     size: int | None
     labels: frozenset[int]
+    tables: JumpTables
+    switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)
-    states: dict[int, _State] = field(default_factory=dict)
+    states: dict[int, State] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
     calls: set[tuple[int, int]] = field(default_factory=set)
@@ -136,20 +130,24 @@ class _Walk:
     def run(self, begin: int | None) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
         entry: list[Value | None] = [None] * _REGISTERS
-        entry[ZERO], entry[SP], entry[T0] = Value(0), Value(0, on_stack=True), _LINK
+        entry[ZERO], entry[SP], entry[T0] = Value(0), Value(0, on_stack=True), LINK
         self.deepest = self.size or 0
         self._reach(min(self.code) if begin is None else begin, tuple(entry))
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
             self._visit(self.code[address], self.states[address])
+        for address, targets in self.switches.items():
+            # What was a constant at the first visit may be none at a later one.
+            if self.tables.targets(self.code[address], self._constant) != targets:
+                self._unresolve(self.code[address], self.states[address])
 
-    def _visit(self, item: Instruction, state: _State) -> None:
+    def _visit(self, item: Instruction, state: State) -> None:
         self.visits[item.address] = self.visits.get(item.address, 0) + 1
         if state[SP] is None or self.visits[item.address] > _MOST_VISITS:
             if self.size is None:
                 self.unbounded = item.address & _WORD
                 return
-            state = _with(state, SP, None)
+            state = with_value(state, SP, None)
         elif not self._settle(item, state[SP]):
             return
         match item.kind:
@@ -166,14 +164,14 @@ class _Walk:
             case Kind.HALT:
                 pass
             case _:
-                changed = _with(state, item.rd, _result(item, state))
+                changed = with_value(state, item.rd, result(item, state))
                 if item.rd == TRAP:
                     value = changed[TRAP]
                     self.traps[value.number if value and not value.on_stack else None] = None
                 if item.kind is Kind.SET and item.rd == SP:
                     self._pair(item)
                 for register in item.clobbers:
-                    changed = _with(changed, register, None)
+                    changed = with_value(changed, register, None)
                 self._reach(item.next, changed)
 
     def _settle(self, item: Instruction, pointer: Value | None) -> bool:
@@ -205,11 +203,11 @@ class _Walk:
         if after.immediate > 0 or whole in self.labels or whole == self.top:
             self.halfway.add(after.address)
 
-    def _go_register(self, item: Instruction, state: _State) -> None:
+    def _go_register(self, item: Instruction, state: State) -> None:
         base = state[item.rs1]
         if item.rs1 == RESUME and base is None:
             self.resumes = item.address & _WORD
-        elif base == _LINK:
+        elif base == LINK:
             self._come_back(item, state)
         elif base is not None and base.number >= _EXCEPTION_RETURN and not base.on_stack:
             self.resumes = item.address & _WORD
@@ -221,54 +219,67 @@ class _Walk:
         else:
             self._go_somewhere(item, state)
 
-    def _come_back(self, item: Instruction, state: _State) -> None:
+    def _come_back(self, item: Instruction, state: State) -> None:
         self.comes_back = True
         if state[SP] != Value(0, on_stack=True) and self.size is None:
             self.unbounded = item.address & _WORD
 
-    def _go_somewhere(self, item: Instruction, state: _State) -> None:
+    def _go_somewhere(self, item: Instruction, state: State) -> None:
+        targets = self.tables.targets(item, self._constant) if item.rd == ZERO else ()
+        if targets:
+            self.switches[item.address] = targets
+            for target in targets:
+                self._reach(target, state)
+        else:
+            self._unresolve(item, state)
+
+    def _constant(self, address: int, register: int) -> int | None:
+        value = self.states[address][register] if address in self.states else None
+        return None if value is None or value.on_stack or value == LINK else value.number
+
+    def _unresolve(self, item: Instruction, state: State) -> None:
         leaves = item.rd == ZERO
         place = Indirect(address=item.address & _WORD, depth=self._depth(state), leaves=leaves)
         self.unresolved.add(place)
         if leaves:
             self.comes_back = True
         else:
-            self._reach(item.next, _after_call(state))
+            self._reach(item.next, after_call(state))
 
-    def _go(self, item: Instruction, target: int, state: _State) -> None:
+    def _go(self, item: Instruction, target: int, state: State) -> None:
         if target in self.code and (item.rd == ZERO or target != min(self.code)):
-            self._reach(target, _with(state, item.rd, None))
+            self._reach(target, with_value(state, item.rd, None))
             if item.rd != ZERO:
                 # Armv6-M jumps far with its call instruction; by hand, this is a call that returns.
-                self._reach(item.next, _after_call(state))
+                self._reach(item.next, after_call(state))
             return
         self._call(target, state)
         if not self.returns(target):
             return
         if item.rd != ZERO:
-            self._reach(item.next, _after_call(state))
+            self._reach(item.next, after_call(state))
         else:
             self.comes_back = True
 
-    def _call(self, target: int, state: _State) -> None:
+    def _call(self, target: int, state: State) -> None:
         pointer = state[SP]
         if pointer is not None and not pointer.on_stack and pointer.number in self.others:
             self.elsewhere.add(target)
         else:
             self.calls.add((target, self._depth(state)))
 
-    def _reach(self, address: int, state: _State) -> None:
+    def _reach(self, address: int, state: State) -> None:
         if address not in self.code:
             self.calls.add((address, self._depth(state)))
             self.comes_back |= self.returns(address)
             return
         known = self.states.get(address)
-        joined = state if known is None else _join(known, state)
+        joined = state if known is None else join(known, state)
         if joined != known:
             self.states[address] = joined
             self.pending.append(address)
 
-    def _depth(self, state: _State) -> int:
+    def _depth(self, state: State) -> int:
         pointer = state[SP]
         return self.size or 0 if pointer is None else self._taken(pointer)
 
@@ -276,51 +287,3 @@ class _Walk:
         if pointer.on_stack:
             return -pointer.number
         return 0 if pointer.number in self.others else (self.top or 0) - pointer.number
-
-
-def _result(item: Instruction, state: _State) -> Value | None:
-    left, right = state[item.rs1], state[item.rs2]
-    if _LINK in (left, right):
-        return None
-    match item.kind:
-        case Kind.SET:
-            return Value(item.immediate)
-        case Kind.ADD_IMMEDIATE if left is not None:
-            return _value(left.number + item.immediate, left.on_stack)
-        case Kind.ADD if left is not None and right is not None:
-            if not (left.on_stack and right.on_stack):
-                return _value(left.number + right.number, left.on_stack or right.on_stack)
-        case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
-            return _value(left.number - right.number, left.on_stack)
-        case Kind.ALIGN if left is not None:
-            if left.on_stack:  # at worst the stack pointer is just above a multiple
-                return _value(left.number - item.immediate + 1, on_stack=True)
-            return _value(left.number & -item.immediate, on_stack=False)
-    return None
-
-
-def _value(number: int, on_stack: bool) -> Value:
-    """Wrap a constant as unsigned, a distance as signed, as 32-bit registers do."""
-    wrapped = number & _WORD
-    if on_stack and wrapped > _WORD >> 1:
-        wrapped -= _WORD + 1
-    return Value(wrapped, on_stack)
-
-
-def _with(state: _State, register: int, value: Value | None) -> _State:
-    if register == ZERO:
-        return state
-    return (*state[:register], value, *state[register + 1 :])
-
-
-def _after_call(state: _State) -> _State:
-    return tuple(None if number in _CALLER_SAVED else value for number, value in enumerate(state))
-
-
-def _join(left: _State, right: _State) -> _State:
-    """Keep what both paths agree on; of two stack pointers, the deeper one."""
-    joined = [a if a == b else None for a, b in zip(left, right, strict=True)]
-    a, b = left[SP], right[SP]
-    if a is not None and b is not None and a.on_stack and b.on_stack:
-        joined[SP] = min(a, b, key=lambda value: value.number)
-    return tuple(joined)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from atoll.stack.bound import Depth
 from atoll.stack.elf_code import Code
 from atoll.stack.elf_stack import Program
-from atoll.stack.riscv import ZERO, Kind
+from atoll.stack.instruction import ZERO, Kind
 
 _WORD = 4
 _RESET, _FIRST_HANDLER, _MOST_VECTORS = 1, 2, 512
@@ -96,15 +96,7 @@ def find_roots(
         }
         unknown = "" if table else "no vector table is found"
     else:
-        pushed, places, unknown = 0, dict.fromkeys(handling, "trap"), ""
-        for base in dict.fromkeys(program.traps()):
-            if base is None:
-                unknown = "where exceptions begin is set to an address that the code does not show"
-            elif code.machine == "EM_AARCH64":
-                span = range(base, base + _A64_STEP * _A64_VECTORS, _A64_STEP)
-                places |= {at: "exception" for at in span if code.runs(at)}
-            else:
-                places |= dict.fromkeys(_riscv_handlers(code, base), "trap")
+        pushed, (places, unknown) = 0, _trap_handlers(program, handling)
     handlers = (
         _root(program, at, why, handles=True, pushed=pushed)
         for at, why in places.items()
@@ -115,6 +107,21 @@ def find_roots(
         handlers=tuple(sorted(handlers, key=lambda each: each.address)),
         unknown=unknown,
     )
+
+
+def _trap_handlers(program: Program, handling: Sequence[int]) -> tuple[dict[int, str], str]:
+    """Return where exceptions begin that code sets up, and why that is not known, "" if it is."""
+    code, unknown = program.code, ""
+    places = dict.fromkeys(handling, "trap")
+    for base in dict.fromkeys(program.traps()):
+        if base is None:
+            unknown = "where exceptions begin is set to an address that the code does not show"
+        elif code.machine == "EM_AARCH64":
+            span = range(base, base + _A64_STEP * _A64_VECTORS, _A64_STEP)
+            places |= {at: "exception" for at in span if code.runs(at)}
+        else:
+            places |= dict.fromkeys(_riscv_handlers(code, base), "trap")
+    return places, unknown
 
 
 def _root(

@@ -16,7 +16,7 @@ from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
 from atoll.stack.elf_frames import Frame, Indirect, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
-from atoll.stack.riscv import RA, Kind
+from atoll.stack.instruction import RA, Kind
 
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
 _DEEPEST_CHAIN = 100_000
@@ -50,7 +50,7 @@ class Program:
             found = sizes_in(image)
             declared = declared_calls(image)
         if not code.names:
-            code = replace(code, names=_called(code))
+            code = code.named({code.entry: f"0x{code.entry:08X}", **_called(code)})
         tops = (at for name, at in code.symbols.items() if _OTHER_STACK.fullmatch(name))
         known = found if sizes is None else sizes.joined(found)
         top, labels = code.symbols.get("atoll_stack_top"), frozenset(code.symbols.values())
@@ -157,6 +157,8 @@ class Program:
                     others=self.tops,
                     entry=address,
                     labels=self.labels,
+                    constants=self.code.fixed,
+                    cold=partial(self._is_cold, f"{self.name(address)}.cold"),
                 )
                 analysed = follow(self.code.decode(start, address))
                 size = self.sizes.of(self.code.names.get(address, ""), address)
@@ -170,6 +172,11 @@ class Program:
         if not self.code.runs(address) or self._is_arm(address):
             return None
         return self.code.start(address)
+
+    def _is_cold(self, part: str, address: int) -> bool:
+        """Tell whether an address is in the part of a function that compilers put elsewhere."""
+        start = self.code.start(address)
+        return start is not None and self.code.names.get(start, "").startswith(part)
 
     def _is_arm(self, address: int) -> bool:
         return any(begin <= address < end for begin, end in self.code.arm.items())

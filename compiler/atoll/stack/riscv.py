@@ -1,18 +1,13 @@
 """Decode RISC-V machine code as far as stack use and control flow need it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum, auto
 from functools import cache
 from typing import Required, TypedDict
 
 import capstone
 from capstone import riscv
 
-ZERO, RA, SP, T0 = 0, 1, 2, 5
-RESUME, TRAP, NOWHERE = 32, 33, 34
-"""Where an exception goes on, and where it begins, are registers of their own (mepc, mtvec); the
-last stands for one whose value nobody knows."""
+from atoll.stack.instruction import RA, RESUME, SP, TRAP, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
 _REGISTERS = 32  # those of floating point have higher numbers
@@ -20,56 +15,6 @@ _APART = 1 << 32
 _QUADRANT, _PUSHES = 0b10, 0b101
 _BRANCHES, _NO_RD = 0x63, (0x07, 0x23, 0x27)
 _RETIRQ = 0x0400_000B  # PicoRV32's return from an interrupt
-
-
-Reader = Callable[[int, int], bytes]
-"""Returns so many loaded bytes at an address, fewer where nothing is loaded."""
-
-
-def within(code: bytes, begin: int) -> Reader:
-    """Return a reader of code alone that begins at an address."""
-    return lambda place, size: code[max(place - begin, 0) : max(place - begin + size, 0)]
-
-
-class Kind(Enum):
-    """What an instruction does to registers and control."""
-
-    SET = auto()  # rd = immediate
-    ADD_IMMEDIATE = auto()  # rd = rs1 + immediate
-    ADD = auto()  # rd = rs1 + rs2
-    SUBTRACT = auto()  # rd = rs1 - rs2
-    JUMP = auto()  # go to immediate, leave the return address in rd
-    JUMP_REGISTER = auto()  # go to rs1 + immediate, leave the return address in rd
-    BRANCH = auto()  # perhaps go to immediate
-    HALT = auto()  # goes nowhere that belongs to the same run
-    ALIGN = auto()  # rd = rs1, rounded down to a multiple of immediate
-    SWITCH = auto()  # go to one of `targets`
-    OTHER = auto()  # rd = something else; rd is 0 if no register changes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
-    """One instruction; registers are numbers, targets are absolute addresses.
-
-    Attributes:
-        clobbers: registers that change to something unknown besides `rd`.
-        targets: where a switch leads.
-    """
-
-    address: int
-    size: int
-    kind: Kind
-    rd: int = ZERO
-    rs1: int = ZERO
-    rs2: int = ZERO
-    immediate: int = 0
-    clobbers: tuple[int, ...] = ()
-    targets: tuple[int, ...] = ()
-
-    @property
-    def next(self) -> int:
-        """Address of the instruction after this one."""
-        return self.address + self.size
 
 
 def decode(
@@ -192,6 +137,9 @@ class _Operands:
         ]
         self.text: str = found.op_str
         numbers = [item.imm for item in found.operands if item.type == riscv.RISCV_OP_IMM]
+        places = [item.mem for item in found.operands if item.type == riscv.RISCV_OP_MEM]
+        self.registers += [place.base - riscv.RISCV_REG_X0 for place in places]
+        numbers += [place.disp for place in places]
         self.number: int = numbers[-1] if numbers else 0
 
     @property
@@ -201,6 +149,7 @@ class _Operands:
 
 class _Fields(TypedDict, total=False):
     kind: Required[Kind]
+    width: int
     rd: int
     rs1: int
     rs2: int
@@ -210,6 +159,12 @@ class _Fields(TypedDict, total=False):
 def _other(use: _Operands) -> _Fields:
     first = use.registers[0] if use.registers else ZERO
     return {"kind": Kind.OTHER, "rd": first if first < _REGISTERS else ZERO}
+
+
+def _load(use: _Operands) -> _Fields:
+    rd, rs1 = use.registers[0], use.registers[-1]
+    width = _WIDTHS[use.mnemonic.removeprefix("c.").removesuffix("sp")]
+    return {"kind": Kind.LOAD, "rd": rd, "rs1": rs1, "immediate": use.number, "width": width}
 
 
 def _store(_: _Operands) -> _Fields:
@@ -226,6 +181,11 @@ def _align(use: _Operands) -> _Fields:
     if size <= 0 or size & (size - 1):
         return _other(use)
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
+
+
+def _or(use: _Operands) -> _Fields:
+    rd, rs1 = use.registers[0], use.registers[-1]
+    return {"kind": Kind.OR_IMMEDIATE, "rd": rd, "rs1": rs1, "immediate": use.number}
 
 
 def _write(use: _Operands) -> _Fields:
@@ -287,6 +247,7 @@ def _jump_register(link: int) -> Callable[[_Operands], _Fields]:
 
 
 _RESUMES, _TRAPS = ("mepc", "sepc"), ("mtvec", "stvec")
+_WIDTHS = {"lb": -1, "lh": -2, "lw": -4, "ld": 8, "lbu": 1, "lhu": 2, "lwu": 4}
 _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "add": _three(Kind.ADD),
     "sub": _three(Kind.SUBTRACT),
@@ -298,11 +259,13 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "jr": _jump_register(ZERO),
     "ret": _jump_register(ZERO),
     "jalr": _jump_register(RA),
-    **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "mv"), _add_immediate),
+    **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "sext.w", "mv"), _add_immediate),
+    **dict.fromkeys((*_WIDTHS, "lwsp", "ldsp"), _load),
     **dict.fromkeys(("sb", "sh", "sw", "swsp", "sd", "sdsp"), _store),
     **dict.fromkeys(("ebreak", "unimp"), _halt),
     **dict.fromkeys(("mret", "sret", "uret", "dret"), _resume),
     "andi": _align,
+    "ori": _or,
     **dict.fromkeys(("csrw", "csrwi", "csrs", "csrsi", "csrc", "csrci"), _write),
     **dict.fromkeys(("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble"), _branch),
     **dict.fromkeys(("beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgtu", "bleu"), _branch),

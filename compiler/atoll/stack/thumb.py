@@ -6,14 +6,14 @@ several things becomes several of ours; all but the first have addresses that no
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import capstone
 from capstone import arm
 
-from atoll.stack.riscv import RA, SP, ZERO, Instruction, Kind, Reader, within
+from atoll.stack.instruction import RA, SP, ZERO, Instruction, Kind, Reader, within
+from atoll.stack.thumb_words import read_table, unknown
 
 _APART = 1 << 32
 _WORD = 0xFFFF_FFFF
@@ -30,9 +30,7 @@ _ANY = tuple(sorted({*_REGISTERS.values()} - {SP, _PC}))
 _TABLES = {"tbb": 1, "tbh": 2}
 _COMPARE = ("cmp", "cmn", "tst", "teq")
 _ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
-
-_Fields = dict[str, Any]
-"""Fields of one `Instruction` but its address and size."""
+_Fields = dict[str, Any]  # fields of one `Instruction` but its address and size
 
 _RETURN: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RA}
 _ELSEWHERE: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": _PC}
@@ -68,9 +66,9 @@ def decode(
             if address + offset in constants:
                 break
         if offset == begin and address + offset not in constants:
-            unknown = _unknown(code[offset : offset + 4], address + offset)
-            yield unknown
-            offset += unknown.size
+            strange = unknown(code[offset : offset + 4], address + offset, _ANY)
+            yield strange
+            offset += strange.size
 
 
 @cache
@@ -78,28 +76,6 @@ def _disassembler() -> capstone.Cs:
     engine = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
     engine.detail = True
     return engine
-
-
-def _unknown(code: bytes, address: int) -> Instruction:
-    """Return what Capstone does not know: mostly Armv8.1-M, that is loops, choices and vectors.
-
-    All of it may change any register but the stack pointer, which only vector accesses with
-    write-back move. Loops (Armv8-M manual, "Low overhead loops") go back by `LE`, and forward by
-    `WLS` where there is nothing to do. Branches of its future, and what has 16 bits, are not known.
-    """
-    first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
-    if first >> 11 < 0b11101 or len(code) < 4:
-        return Instruction(address=address, size=2, kind=Kind.OTHER, clobbers=(*_ANY, SP))
-    moves = first >> 9 == 0b1110110 and first & 0x2F == 0x2D
-    future = first >> 11 == 0b11110 and first >> 7 & 0xF and second & 0xD001 == 0xC001
-    if moves or future:
-        return Instruction(address=address, size=4, kind=Kind.OTHER, clobbers=(*_ANY, SP))
-    if first & 0xFF80 == 0xF000 and second & 0xF001 == 0xC001:
-        distance = (second >> 1 & 0x3FF) << 2 | (second >> 11 & 1) << 1
-        back = first & 0xF == 0xF
-        target = address + 4 + (-distance if back else distance)
-        return Instruction(address=address, size=4, kind=Kind.BRANCH, immediate=target)
-    return Instruction(address=address, size=4, kind=Kind.OTHER, clobbers=_ANY)
 
 
 def _skips(known: Sequence[capstone.CsInsn]) -> list[int | None]:
@@ -134,9 +110,11 @@ def _parts(
         constants[place] = max(place + 4, constants.get(place, 0))
         parts: list[_Fields] = [_loaded(_register(found, 0), read(place, 4))]
     elif name in _TABLES and found.op_str.startswith("[pc"):
-        table = _table(after, _TABLES[name], read)
+        table = read_table(after, _TABLES[name], read)
         constants.setdefault(after, table.end)
         parts = [{"kind": Kind.SWITCH, "targets": table.targets}]
+    elif (indexed := _indexed(found)) is not None:
+        parts = indexed
     else:
         parts = _EFFECTS.get(name, _other)(found)
     if skipped_to is not None:
@@ -157,6 +135,17 @@ def _constant(found: capstone.CsInsn) -> int | None:
     return (int(found.address) + 4 & ~3) + int(memory.disp)
 
 
+def _indexed(found: capstone.CsInsn) -> list[_Fields] | None:
+    """Return what a jump through a table of addresses does."""
+    if found.insn_name() != "ldr" or _register(found, 0) != _PC:
+        return None
+    place = found.operands[1]
+    base, index = _REGISTERS.get(place.mem.base, ZERO), _REGISTERS.get(place.mem.index, ZERO)
+    if ZERO in (base, index) or place.shift.value != 2:
+        return None
+    return [{"kind": Kind.LOAD, "rd": _PC, "rs1": base, "rs2": index, "width": 4}, _ELSEWHERE]
+
+
 def _loaded(register: int, word: bytes) -> _Fields:
     """Return what the load of a constant does: a jump, where it is of the program counter."""
     if len(word) < 4:
@@ -165,25 +154,6 @@ def _loaded(register: int, word: bytes) -> _Fields:
     if register == _PC:
         return {"kind": Kind.JUMP, "immediate": number & ~1}
     return {"kind": Kind.SET, "rd": register, "immediate": number}
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    targets: tuple[int, ...]
-    end: int
-
-
-def _table(begin: int, size: int, read: Reader) -> _Table:
-    """Read the table behind `tbb` or `tbh`: distances forward, all of them in front of its targets.
-
-    It may be shorter than what is read; it is never longer.
-    """
-    targets: list[int] = []
-    place = begin
-    while (not targets or place < min(targets)) and len(word := read(place, size)) == size:
-        targets.append(begin + 2 * int.from_bytes(word, "little"))
-        place += size
-    return _Table(tuple(sorted({*targets})), place + 1 & ~1)
 
 
 def _register(found: capstone.CsInsn, operand: int) -> int:
@@ -278,6 +248,11 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
     return effect
 
 
+def _page(found: capstone.CsInsn) -> list[_Fields]:
+    number = (int(found.address) + 4 & ~3) + int(found.operands[1].imm)
+    return [{"kind": Kind.SET, "rd": _register(found, 0), "immediate": number & _WORD}]
+
+
 def _copy(found: capstone.CsInsn) -> list[_Fields]:
     rd, source = _register(found, 0), found.operands[1]
     if rd == _PC or source.shift.type:
@@ -309,6 +284,7 @@ def _jump(link: int) -> Callable[[capstone.CsInsn], list[_Fields]]:
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
     **dict.fromkeys(("push", "vpush"), _push),
     **dict.fromkeys(("pop", "vpop"), _pop),
+    "adr": _page,
     **dict.fromkeys(("add", "addw"), _arithmetic(Kind.ADD, 1)),
     **dict.fromkeys(("sub", "subw"), _arithmetic(Kind.SUBTRACT, -1)),
     **dict.fromkeys(("mov", "movw"), _copy),

@@ -71,7 +71,7 @@ def test_a_bound_is_no_less_than_what_a_run_takes(
         if kind in UNBOUNDED:
             assert (answer.status, answer.bytes) == (1, None), kind
             assert ask(capsys, elf, "--allow-unbounded").status == 0
-        elif kind != "SWITCH" or answer.bytes is not None:
+        else:
             assert isinstance(answer.bytes, int), kind
             assert answer.bytes >= program.bytes > 0, kind
         sizes = [row["bytes"] for row in answer.handlers()]
@@ -99,3 +99,33 @@ def test_annotations_resolve_calls_through_pointers(
     assert answer.status == 0
     assert isinstance(answer.bytes, int)
     assert answer.bytes >= measure(elf, "_start").bytes
+
+
+@pytest.mark.parametrize("compiler", FAST, ids=str)
+def test_an_image_without_symbols_has_no_lower_bound(
+    compiler: Compiler, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind in ("CHAIN", "TAIL", "RECURSION"):
+        elf = there(compiler).link(kind, tmp_path)
+        least = measure(elf, "_start").bytes
+        elf.write_bytes(without_symbols(elf.read_bytes()))
+        answer = ask(capsys, elf)
+        assert "0x0001" in json.dumps(answer.data["stack"])
+        assert answer.bytes is None or int(str(answer.bytes)) >= least
+        assert kind != "RECURSION" or answer.bytes is None
+
+
+def without_symbols(data: bytes) -> bytes:
+    """Let the table of symbols be a section of no meaning."""
+    changed = bytearray(data)
+    wide = data[4] == 2
+    at, size = (40, 8) if wide else (32, 4)
+    table = int.from_bytes(data[at : at + size], "little")
+    step, count = (
+        int.from_bytes(data[n : n + 2], "little") for n in ((58, 60) if wide else (46, 48))
+    )
+    for number in range(count):
+        kind = table + number * step + 4
+        if data[kind] == 2:
+            changed[kind] = 1
+    return bytes(changed)

@@ -6,7 +6,7 @@ import pytest
 
 from atoll.stack.a64 import decode
 from atoll.stack.elf_frames import Frame, analyse
-from atoll.stack.riscv import RA, SP, Kind
+from atoll.stack.instruction import RA, SP, Kind
 
 AT = 0x1000
 PUSH, POP = 0xA9BE7BFD, 0xA8C27BFD  # stp x29, x30, [sp, #-32]!; ldp x29, x30, [sp], #32

@@ -1,0 +1,66 @@
+"""What an instruction of any set does, as far as stack use and control flow need it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+ZERO, RA, SP, T0 = 0, 1, 2, 5
+RESUME, TRAP, NOWHERE = 32, 33, 34
+"""Where an exception goes on, and where it begins, are registers of their own (mepc, mtvec); the
+last stands for one whose value nobody knows."""
+
+Reader = Callable[[int, int], bytes]
+"""Returns so many loaded bytes at an address, fewer where nothing is loaded."""
+
+
+def within(code: bytes, begin: int) -> Reader:
+    """Return a reader of code alone that begins at an address."""
+    return lambda place, size: code[max(place - begin, 0) : max(place - begin + size, 0)]
+
+
+class Kind(Enum):
+    """What an instruction does to registers and control."""
+
+    SET = auto()  # rd = immediate
+    ADD_IMMEDIATE = auto()  # rd = rs1 + immediate
+    ADD = auto()  # rd = rs1 + rs2
+    SUBTRACT = auto()  # rd = rs1 - rs2
+    JUMP = auto()  # go to immediate, leave the return address in rd
+    JUMP_REGISTER = auto()  # go to rs1 + immediate, leave the return address in rd
+    BRANCH = auto()  # perhaps go to immediate
+    HALT = auto()  # goes nowhere that belongs to the same run
+    OR_IMMEDIATE = auto()  # rd = rs1 | immediate
+    ALIGN = auto()  # rd = rs1, rounded down to a multiple of immediate
+    LOAD = auto()  # rd = what is at rs1 + rs2 + immediate; with rs2, scaled as the table is
+    ADD_SCALED = auto()  # rd = rs1 + (rs2 << scale)
+    SWITCH = auto()  # go to one of `targets`
+    OTHER = auto()  # rd = something else; rd is 0 if no register changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """One instruction; registers are numbers, targets are absolute addresses.
+
+    Attributes:
+        clobbers: registers that change to something unknown besides `rd`.
+        targets: where a switch leads.
+        width: bytes of a load, or of what is extended before it is added; negative if signed.
+        scale: bits that what is added is shifted by.
+    """
+
+    address: int
+    size: int
+    kind: Kind
+    rd: int = ZERO
+    rs1: int = ZERO
+    rs2: int = ZERO
+    immediate: int = 0
+    clobbers: tuple[int, ...] = ()
+    targets: tuple[int, ...] = ()
+    width: int = 0
+    scale: int = 0
+
+    @property
+    def next(self) -> int:
+        """Address of the instruction after this one."""
+        return self.address + self.size
