@@ -209,11 +209,13 @@ class _Walk:
             self.resumes = item.address & _WORD
         elif base == LINK:
             self._come_back(item, state)
-        elif base is not None and base.number >= _EXCEPTION_RETURN and not base.on_stack:
-            self.resumes = item.address & _WORD
         elif base is not None and not base.on_stack:
-            # The lowest bit tells Thumb from ARM; RISC-V ignores it.
-            self._go(item, (base.number + item.immediate) & _WORD & ~1, state)
+            target = (base.number + item.immediate) & _WORD
+            if item.rd == ZERO and target >= _EXCEPTION_RETURN:
+                self.resumes = item.address & _WORD
+            else:
+                # The lowest bit tells Thumb from ARM; RISC-V ignores it.
+                self._go(item, target & ~1, state)
         elif item.rd == ZERO and item.rs1 == RA:
             self._come_back(item, state)
         else:
