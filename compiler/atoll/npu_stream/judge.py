@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.npu_stream.reader import Access, Operation
 from atoll.npu_stream.spans import Spans, moved
@@ -75,6 +76,22 @@ def faults(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterato
     for number, bits in written.items():
         if regions[number].role is Role.OUTPUT and not bits.all():
             yield f"byte {int(np.argmin(bits))} of region {number}, an output, is never written"
+
+
+def unread(
+    steps: Sequence[Operation], regions: Mapping[int, Region]
+) -> Mapping[int, NDArray[np.bool_]]:
+    """Return which bytes of each input no operation reads, for inputs that have such bytes."""
+    left = {
+        number: np.ones(region.size, np.bool_)
+        for number, region in regions.items()
+        if region.role is Role.INPUT
+    }
+    for access in (access for step in steps for access in step.accesses):
+        if access.region in left:
+            for begin, end in access.spans:
+                left[access.region][begin:end] = False
+    return {number: bits for number, bits in left.items() if bits.any()}
 
 
 def differences(

@@ -120,17 +120,18 @@ def _part(
     inputs, outputs = (
         tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs)
     )
-    body = _between(graph, inputs, outputs)
-    last = body[-1]
+    replaced = _between(graph, inputs, outputs)
+    last = replaced[-1]
     name = f"{KIND}_{last.index}"
-    payload = replace(call.payload, stream=judged_stream(graph, call, inputs, outputs))
+    body = _body(graph, name, replaced, inputs, outputs)
+    payload = replace(call.payload, stream=judged_stream(body, call))
     tensors = (
         _constant(f"{name}_stream", payload.for_driver()),
         _constant(f"{name}_weights", call.weights or bytes(LEAST_SCRATCH)),
         Tensor(name=f"{name}_scratch", shape=(max(call.scratch, LEAST_SCRATCH),), dtype="int8"),
     )
     stream, weights, scratch = tensors
-    made = {made for op in body for made in op.outputs}
+    made = {made for op in replaced for made in op.outputs}
     operator = Operator(
         name=name,
         kind=KIND,
@@ -138,13 +139,13 @@ def _part(
         outputs=(*outputs, scratch.name),
         attributes={
             "cycles": sum(count for tensor, count in cycles.items() if tensor in made),
-            "operators": len(body),
+            "operators": len(replaced),
             "vela": vela_version(),
         },
         index=last.index,
-        body=_body(graph, name, body, inputs, outputs),
+        body=body,
     )
-    return _Part(operator, tensors, tuple(op.name for op in body))
+    return _Part(operator, tensors, tuple(op.name for op in replaced))
 
 
 def _found(name: str, names: Mapping[str, str]) -> str:

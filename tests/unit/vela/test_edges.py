@@ -116,6 +116,52 @@ def test_what_vela_does_past_a_tensor_is_refused(tmp_path: Path) -> None:
     assert "--no-accelerators" in str(raised.value.faults[0].remedy)
 
 
+def halves(result: tuple[int, ...], code: str, *table: str, **options: Any) -> Any:
+    """An operator of both halves of an input."""
+    tree = Tree(tflite_builder)
+    x, one, two = (tree.add((1, 8, 3, depth), **SCALE) for depth in (8, 4, 4))
+    tree.apply_to_several(
+        "SPLIT", (tree.numbers(3, shape=()), x), (one, two), "SplitOptions", NumSplits=2
+    )
+    tree.apply(code, (one, two), tree.add(result, **OTHER), *table, **options)
+    return tree.model()
+
+
+def multiplied_halves() -> Any:
+    """A product of which Vela 5.2 reads one row of the second half, for U55 and U65."""
+    return halves((1, 8, 3, 3), "BATCH_MATMUL", "BatchMatMulOptions", AdjX=False, AdjY=True)
+
+
+@pytest.mark.parametrize("npu", ["u55", "u65"])
+def test_an_input_that_is_not_read_as_far_as_results_need_it_is_refused(
+    npu: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelError, match="E170") as raised:
+        compiled(multiplied_halves(), npu, tmp_path)
+    assert "its results depend on 84 bytes of 't0' from byte 24 on" in str(raised.value)
+    assert "--no-accelerators" in str(raised.value.faults[0].remedy)
+
+
+def one_slice() -> Any:
+    """Nothing needs more than every second row of the input, and half of its channels."""
+    tree = Tree(tflite_builder)
+    x, part = tree.add((1, 8, 3, 8), **SCALE), tree.add((1, 4, 3, 4), **SCALE)
+    edges = (tree.numbers(0, 0, 0, 4), tree.numbers(1, 8, 3, 8), tree.numbers(1, 2, 1, 1))
+    tree.apply("STRIDED_SLICE", (x, *edges), part, "StridedSliceOptions")
+    tree.apply("HARD_SWISH", (part,), tree.add((1, 4, 3, 4), **OTHER))
+    return tree.model()
+
+
+@pytest.mark.parametrize("npu", NPUS)
+def test_an_input_may_be_read_in_part(npu: str, tmp_path: Path) -> None:
+    run_well(compiled(one_slice(), npu, tmp_path))
+
+
+def test_halves_that_are_read_in_full_are_accepted(tmp_path: Path) -> None:
+    run_well(compiled(multiplied_halves(), "u85", tmp_path))
+    run_well(compiled(halves((1, 8, 3, 4), "SUB", "SubOptions"), "u55", tmp_path))
+
+
 def test_a_part_of_a_file_has_its_operators_and_edges() -> None:
     data = tflite_builder.write(core_between())
     graph = Model.GetRootAs(part_of(data, (1, 3), (4,))).Subgraphs(0)
