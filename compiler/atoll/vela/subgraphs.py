@@ -153,9 +153,9 @@ def _found(name: str, names: Mapping[str, str]) -> str:
         return names[name]
     raise ModelError(
         "E143",
-        f"Vela's operator has the tensor '{name}', and the network has none, or several, of that"
-        " name",
-        remedy=f"give each tensor of the network a name of its own, or {WITHOUT}",
+        f"Vela's operator has the tensor '{name}', and the network has none of that name, but what"
+        " Vela adds, or several",
+        remedy=f"{WITHOUT}, or if several tensors have that name, give each one of its own",
     )
 
 
