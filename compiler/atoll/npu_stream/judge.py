@@ -94,6 +94,27 @@ def unread(
     return {number: bits for number, bits in left.items() if bits.any()}
 
 
+def unused(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterator[str]:
+    """Yield the results in the scratch that are not read in full before they are overwritten."""
+    sizes = {n: region.size for n, region in regions.items() if region.role is Role.SCRATCH}
+    writers = {number: np.zeros(size, np.int64) for number, size in sizes.items()}
+    for at, step in enumerate(steps, 1):
+        for access in sorted(step.accesses, key=lambda each: each.writes):
+            if access.region in writers:
+                of = writers[access.region]
+                for begin, end in access.spans:
+                    if access.writes and (left := of[begin:end].max(initial=0)):
+                        yield _unused(steps[left - 1])
+                    of[begin:end] = at if access.what == "ofm" else 0
+    for of in writers.values():
+        if left := of.max(initial=0):
+            yield _unused(steps[left - 1])
+
+
+def _unused(step: Operation) -> str:
+    return f"no operation reads all that the {step.name} at word {step.word} writes to the scratch"
+
+
 def differences(
     before: Sequence[Operation], after: Sequence[Operation], places: Sequence[Place]
 ) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Bytes of inputs that an operator needs and its commands never read.
+"""What operators need of their operands, where commands do not read all of them.
 
-Which bytes an operator needs is tried, not looked up: where bytes that are not read decide a
-result, the commands cannot compute it.
+Of inputs it is tried: where bytes that are not read decide a result, the commands cannot compute
+it. What lies in the scratch has no names, so of operators that need all of their operands, all that
+is written there must be read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,8 +12,20 @@ from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
+from atoll.ops.moves.slicing import Slicing
+from atoll.ops.registry import kind_of
 
 _TRIES = 4
+_WHOLE = frozenset(
+    {
+        *("add", "sub", "mul", "minimum", "maximum", "batch_matmul", "fully_connected"),
+        *("relu", "relu6", "hard_swish", "leaky_relu", "logistic", "tanh", "softmax"),
+        *("concatenation", "reshape", "transpose", "mean", "quantize"),
+    }
+)
+"""Kinds of which each result, or all together, need all elements of the operands."""
+
+_WINDOWS = frozenset({"conv_2d", "depthwise_conv_2d", "average_pool_2d", "max_pool_2d"})
 
 
 def missed(body: Graph, unread: Mapping[str, NDArray[np.bool_]]) -> Iterator[str]:
@@ -44,3 +57,35 @@ def _drawn(tensor: Tensor, chance: np.random.Generator) -> NDArray[np.generic]:
         return chance.integers(0, 2, tensor.shape).astype(np.bool_)
     span = np.iinfo(np.dtype(tensor.dtype))
     return chance.integers(span.min, span.max, tensor.shape, tensor.dtype, endpoint=True)
+
+
+def needs_all(body: Graph) -> bool:
+    """Tell whether all elements of inputs and of tensors inside are needed, as far as is known."""
+    needed = {t.name: np.zeros(t.shape, np.bool_) for t in body.tensors if t.data is None}
+    for op in body.operators:
+        kind, first = kind_of(op), op.inputs[0]
+        if isinstance(kind, Slicing):
+            needed[first][np.ix_(*kind.ranges(op, body))] = True
+        elif op.kind in _WINDOWS:
+            found = kind.features(op, body)
+            sides = [
+                _covered(found, side, axis) for side, axis in (("h", "height"), ("w", "width"))
+            ]
+            needed[first] |= np.logical_and.outer(*sides)[None, :, :, None]
+        elif op.kind in _WHOLE:
+            for name in needed.keys() & op.reads:
+                needed[name][...] = True
+        else:
+            return False
+    return all(
+        bits.all() or (name in body.outputs and not bits.any()) for name, bits in needed.items()
+    )
+
+
+def _covered(window: Mapping[str, int], side: str, axis: str) -> NDArray[np.bool_]:
+    """Return the places along an axis that taps of a window meet."""
+    begin = window["pad_top" if side == "h" else "pad_left"]
+    steps = np.arange(window[f"out_{axis}"]) * window[f"stride_{side}"]
+    taps = np.arange(window[f"kernel_{side}"]) * window[f"dilation_{side}"]
+    met = np.add.outer(steps, taps) - begin
+    return np.isin(np.arange(window[f"in_{axis}"]), met)

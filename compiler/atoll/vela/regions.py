@@ -4,9 +4,9 @@ from itertools import chain
 
 from atoll.errors import ModelError
 from atoll.ir.graph import Graph
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread, unused
 from atoll.npu_stream.reader import StreamError, operations
-from atoll.vela.missed import missed
+from atoll.vela.missed import missed, needs_all
 from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
 from atoll.vela.run import WITHOUT, vela_version
 from atoll.vela.stream import with_own_regions
@@ -55,7 +55,12 @@ def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
     except StreamError as error:
         raise unfollowed(str(error)) from error
     missing = {inputs[n - FIRST_REGION]: bits for n, bits in unread(after, regions).items()}
-    wrong = chain(differences(before, after, places), faults(after, regions), missed(body, missing))
+    wrong = chain(
+        differences(before, after, places),
+        faults(after, regions),
+        missed(body, missing),
+        (what for what in unused(after, regions) if needs_all(body)),
+    )
     for what in wrong:
         raise unfollowed(what)
     return stream
