@@ -135,9 +135,11 @@ def differences(
         for was, now in zip(old.accesses, new.accesses, strict=True):
             allowed = _where(was, places) if was.region in apart else [(was.region, was.spans)]
             same = (was.what, was.writes) == (now.what, now.writes)
-            if not same or (now.region, now.spans) not in allowed:
-                what = f"the {was.what} of the {old.name}"
-                yield f"{what} is {was} at word {old.word}, and {now} at word {new.word}"
+            what = f"the {was.what} of the {old.name} is {was} at word {old.word}"
+            if not allowed:
+                yield f"{what}, which no tensor has"
+            elif not same or (now.region, now.spans) not in allowed:
+                yield f"{what}, and {now} at word {new.word}"
 
 
 def _where(access: Access, places: Sequence[Place]) -> list[tuple[int, Spans]]:
