@@ -7,17 +7,16 @@ untouched. What Vela does inside is not followed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from atoll.errors import ModelError
 from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
-from atoll.frontend.tflite.reader import read_file
+from atoll.frontend.tflite.reader import FileModel, read_file
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
-from atoll.vela.parts import part_of
+from atoll.vela.parts import first_alone, part_of
 from atoll.vela.regions import judged_stream, unfollowed
 from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
 
@@ -52,7 +51,10 @@ def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
 
 
 def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
-    names, data = _names(graph, source.path), source.data
+    file, data = read_file(source.path), source.data
+    names = _names(graph, file)
+    if file.others and not any(op.calls for op in file.operators):
+        data = first_alone(data)
     for strategy in ("Performance", "Size"):
         output = optimised(data, target, strategy)
         compiled = tuple((output, call) for call in calls_in(output))
@@ -95,9 +97,9 @@ def _workspace(graph: Graph, call: NpuCall, names: Mapping[str, str]) -> int:
     return call.scratch + sum(graph.tensor(name).size for name in edges)
 
 
-def _names(graph: Graph, path: Path) -> Mapping[str, str]:
+def _names(graph: Graph, file: FileModel) -> Mapping[str, str]:
     """Return the graph's tensors by the names that the file has for them, where they are unique."""
-    written = [tensor.name for tensor in read_file(path).tensors]
+    written = [tensor.name for tensor in file.tensors]
     found: dict[str, list[str]] = {}
     for tensor in graph.tensors:
         if 0 <= tensor.index < len(written) and tensor.data is None:
