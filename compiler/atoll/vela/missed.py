@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.ir.graph import Graph, Tensor
+from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
 from atoll.ops.moves.slicing import Slicing
 from atoll.ops.registry import kind_of
@@ -25,6 +25,7 @@ _WHOLE = frozenset(
 )
 """Kinds of which each result, or all together, need all elements of the operands."""
 
+_MOVES = frozenset({"concatenation", "reshape", "transpose"})
 _WINDOWS = frozenset({"conv_2d", "depthwise_conv_2d", "average_pool_2d", "max_pool_2d"})
 
 
@@ -60,26 +61,42 @@ def _drawn(tensor: Tensor, chance: np.random.Generator) -> NDArray[np.generic]:
 
 
 def needs_all(body: Graph) -> bool:
-    """Tell whether all elements of inputs and of tensors inside are needed, as far as is known."""
+    """Tell whether all elements of inputs and of tensors inside are needed, as far as is known.
+
+    What was moved Vela may copy once more for each reader, so there each needs all of it.
+    """
     needed = {t.name: np.zeros(t.shape, np.bool_) for t in body.tensors if t.data is None}
+    moved = {name for op in body.operators if _moves(op) for name in op.outputs}
     for op in body.operators:
-        kind, first = kind_of(op), op.inputs[0]
-        if isinstance(kind, Slicing):
-            needed[first][np.ix_(*kind.ranges(op, body))] = True
-        elif op.kind in _WINDOWS:
-            found = kind.features(op, body)
-            sides = [
-                _covered(found, side, axis) for side, axis in (("h", "height"), ("w", "width"))
-            ]
-            needed[first] |= np.logical_and.outer(*sides)[None, :, :, None]
-        elif op.kind in _WHOLE:
+        if op.kind in _WHOLE:
             for name in needed.keys() & op.reads:
                 needed[name][...] = True
-        else:
+            continue
+        name, bits = op.inputs[0], _needed_part(op, body)
+        if bits is None or (name in moved and not bits.all()):
             return False
+        needed[name] |= bits
     return all(
         bits.all() or (name in body.outputs and not bits.any()) for name, bits in needed.items()
     )
+
+
+def _moves(op: Operator) -> bool:
+    return isinstance(kind_of(op), Slicing) or op.kind in _MOVES
+
+
+def _needed_part(op: Operator, body: Graph) -> NDArray[np.bool_] | None:
+    """Return which elements a slice or windows need of their operand; None for other kinds."""
+    kind, bits = kind_of(op), np.zeros(body.tensor(op.inputs[0]).shape, np.bool_)
+    if isinstance(kind, Slicing):
+        bits[np.ix_(*kind.ranges(op, body))] = True
+    elif op.kind in _WINDOWS:
+        found = kind.features(op, body)
+        rows, columns = _covered(found, "h", "height"), _covered(found, "w", "width")
+        bits |= np.logical_and.outer(rows, columns)[None, :, :, None]
+    else:
+        return None
+    return bits
 
 
 def _covered(window: Mapping[str, int], side: str, axis: str) -> NDArray[np.bool_]:

@@ -175,8 +175,16 @@ def windows_with_gaps() -> Any:
     return tree.model()
 
 
+def slice_of_a_half() -> Any:
+    """A half of a SPLIT, which Vela copies once more for the SLICE of it alone."""
+    return npu_network(tflite_builder, 148)
+
+
+PARTLY = (one_slice, windows_with_gaps, slice_of_a_half)
+
+
 @pytest.mark.parametrize("npu", NPUS)
-@pytest.mark.parametrize("case", [one_slice, windows_with_gaps], ids=lambda case: case.__name__)
+@pytest.mark.parametrize("case", PARTLY, ids=lambda case: case.__name__)
 def test_what_nothing_needs_may_be_left_out(
     case: Callable[[], Any], npu: str, tmp_path: Path
 ) -> None:
