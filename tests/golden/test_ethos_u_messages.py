@@ -7,10 +7,16 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from tests.npu_mutants import block_mutants
 from tests.refusal import refusal
 
+from atoll.build_tree import build
+from atoll.cli import main
+from atoll.pipeline import compile_file
+from atoll.resolve import load_soc
 from atoll.vela import optimised, run
 from atoll.vela.allocation import Location, allocations
+from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 
 pytest.importorskip("ethosu.vela")
 
@@ -54,6 +60,12 @@ def elsewhere(patch: Patch) -> None:
     patch.setattr(optimised, "allocations", moved)
 
 
+def other_base(patch: Patch) -> None:
+    """Have the emitter give the scratch another address."""
+    encode, (change,) = EthosUEmitter.encode, (c for n, c in block_mutants() if n == "word 6")
+    patch.setattr(EthosUEmitter, "encode", lambda *given: change(encode(*given)))
+
+
 ASKED = {
     "pinned_away": ("--pin", "image=private"),
     "placed_on_a_core": ("--place", "ethos_u_9=cpu"),
@@ -63,6 +75,7 @@ CASES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
     "missing": (absent, ()),
     "refused": (other, ()),
     "elsewhere": (elsewhere, ()),
+    "other_start": (other_base, ()),
     "too_small": (
         nothing,
         (
@@ -90,3 +103,21 @@ def test_message(
     command = ["plan", "corstone300_u55", DIGITS, *overrides, *ASKED.get(name, ())]
     text = refusal(command, capsys)
     golden(MESSAGES / f"{name}.txt", re.sub(r"Vela \d+\.\d+\.\d+", "Vela X.Y.Z", text))
+
+
+def test_message_of_a_changed_image(
+    golden: Callable[[Path, str], None],
+    monkeypatch: Patch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """The weights are told to begin 16 bytes further on."""
+    monkeypatch.chdir(ROOT)
+    tree = build((compile_file(load_soc("corstone300_u55"), Path(DIGITS)),), tmp_path)
+    (elf,) = tree.firmware.elves
+    data, (change,) = elf.read_bytes(), (c for n, c in block_mutants() if n == "word 4")
+    at = data.find(b"ETHU")
+    elf.write_bytes(data[:at] + change(data[at : at + 128]) + data[at + 128 :])
+    capsys.readouterr()
+    assert main(["check-image", "corstone300_u55", str(elf)]) == 1
+    golden(MESSAGES / "changed_image.txt", capsys.readouterr().err.replace(f"{ROOT}/", ""))

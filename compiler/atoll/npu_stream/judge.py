@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atoll.npu_stream.reader import Access, Operation
 from atoll.npu_stream.spans import Spans, moved
@@ -77,6 +78,43 @@ def faults(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterato
             yield f"byte {int(np.argmin(bits))} of region {number}, an output, is never written"
 
 
+def unread(
+    steps: Sequence[Operation], regions: Mapping[int, Region]
+) -> Mapping[int, NDArray[np.bool_]]:
+    """Return which bytes of each input no operation reads, for inputs that have such bytes."""
+    left = {
+        number: np.ones(region.size, np.bool_)
+        for number, region in regions.items()
+        if region.role is Role.INPUT
+    }
+    for access in (access for step in steps for access in step.accesses):
+        if access.region in left:
+            for begin, end in access.spans:
+                left[access.region][begin:end] = False
+    return {number: bits for number, bits in left.items() if bits.any()}
+
+
+def unused(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterator[str]:
+    """Yield the results in the scratch that are not read in full before they are overwritten."""
+    sizes = {n: region.size for n, region in regions.items() if region.role is Role.SCRATCH}
+    writers = {number: np.zeros(size, np.int64) for number, size in sizes.items()}
+    for at, step in enumerate(steps, 1):
+        for access in sorted(step.accesses, key=lambda each: each.writes):
+            if access.region in writers:
+                of = writers[access.region]
+                for begin, end in access.spans:
+                    if access.writes and (left := of[begin:end].max(initial=0)):
+                        yield _unused(steps[left - 1])
+                    of[begin:end] = at if access.what == "ofm" else 0
+    for of in writers.values():
+        if left := of.max(initial=0):
+            yield _unused(steps[left - 1])
+
+
+def _unused(step: Operation) -> str:
+    return f"no operation reads all that the {step.name} at word {step.word} writes to the scratch"
+
+
 def differences(
     before: Sequence[Operation], after: Sequence[Operation], places: Sequence[Place]
 ) -> Iterator[str]:
@@ -97,9 +135,11 @@ def differences(
         for was, now in zip(old.accesses, new.accesses, strict=True):
             allowed = _where(was, places) if was.region in apart else [(was.region, was.spans)]
             same = (was.what, was.writes) == (now.what, now.writes)
-            if not same or (now.region, now.spans) not in allowed:
-                what = f"the {was.what} of the {old.name}"
-                yield f"{what} is {was} at word {old.word}, and {now} at word {new.word}"
+            what = f"the {was.what} of the {old.name} is {was} at word {old.word}"
+            if not allowed:
+                yield f"{what}, which no tensor has"
+            elif not same or (now.region, now.spans) not in allowed:
+                yield f"{what}, and {now} at word {new.word}"
 
 
 def _where(access: Access, places: Sequence[Place]) -> list[tuple[int, Spans]]:

@@ -11,7 +11,7 @@ from tflite.Model import Model
 from atoll.errors import ModelError
 from atoll.vela.allocation import Locations, allocations
 from atoll.vela.payload import UPDATE, Payload, read_second
-from atoll.vela.run import VelaOutput
+from atoll.vela.run import WITHOUT, VelaOutput
 
 CUSTOM = "ethos-u"
 _FIXED = 4
@@ -48,6 +48,11 @@ def calls_in(output: VelaOutput) -> tuple[NpuCall, ...]:
     """
     model = Model.GetRootAs(output.network)
     counts = [len([*_custom(model, at)]) for at in range(model.SubgraphsLength())]
+    if any(counts[1:]):
+        message = (
+            "Vela compiles functions that operators such as WHILE run, which Atoll does not take"
+        )
+        raise ModelError("E143", message, remedy=WITHOUT)
     found = allocations(output.said)
     if len(found) != sum(counts):
         message = f"Vela wrote {sum(counts)} operators, and said of {len(found)} where tensors are"

@@ -12,7 +12,7 @@ from typing import Any
 
 from tflite.Model import Model
 
-_SIGNATURES = 7
+_SUBGRAPHS, _SIGNATURES = 2, 7
 _INPUTS, _OUTPUTS, _OPERATORS = 1, 2, 3
 """Fields of the tables Model and SubGraph, by their place in the schema."""
 
@@ -41,6 +41,18 @@ def part_of(data: bytes, inputs: Sequence[int], outputs: Sequence[int]) -> bytes
         place = _field(graph._tab, field)
         struct.pack_into("<I", file, place, len(file) - place)
         file += struct.pack(f"<I{len(numbers)}i", len(numbers), *numbers)
+    _drop(file, model._tab, _SIGNATURES)
+    return bytes(file)
+
+
+def first_alone(data: bytes) -> bytes:
+    """Return a file with its first subgraph, which runs no other, and nothing else.
+
+    Vela would compile the others as well, and says only of the first where tensors are.
+    """
+    file, model = bytearray(data), Model.GetRootAs(data)
+    at = _field(model._tab, _SUBGRAPHS)
+    struct.pack_into("<I", file, at + struct.unpack_from("<I", file, at)[0], 1)
     _drop(file, model._tab, _SIGNATURES)
     return bytes(file)
 

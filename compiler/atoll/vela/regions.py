@@ -1,12 +1,12 @@
 """The commands of an operator with a region for each tensor, as another reader has judged them."""
 
-from collections.abc import Sequence
 from itertools import chain
 
 from atoll.errors import ModelError
 from atoll.ir.graph import Graph
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread, unused
 from atoll.npu_stream.reader import StreamError, operations
+from atoll.vela.missed import missed, needs_all
 from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
 from atoll.vela.run import WITHOUT, vela_version
 from atoll.vela.stream import with_own_regions
@@ -15,22 +15,19 @@ FIRST_REGION, MOST_REGIONS = 2, 8
 """The region of the first input, behind constants and scratch; base addresses of an NPU."""
 
 
-def judged_stream(
-    graph: Graph, call: NpuCall, inputs: Sequence[str], outputs: Sequence[str]
-) -> tuple[int, ...]:
+def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
     """Return the commands of `call` with a region for each tensor.
 
     Args:
-        graph: it has these tensors.
+        body: what they compute; its inputs and outputs are in the order of the call's.
         call: what Vela made.
-        inputs: tensors of the graph, in the order of the call's.
-        outputs: likewise.
 
     Raises:
         ModelError: E143, there are more tensors than base addresses; E170, the commands touch other
-            bytes than those of their tensors.
+            bytes than those of their tensors, or leave out some that results depend on.
     """
-    edges = tuple(graph.tensor(name) for name in (*inputs, *outputs))
+    inputs, outputs = body.inputs, body.outputs
+    edges = tuple(body.tensor(name) for name in (*inputs, *outputs))
     if len(edges) > MOST_REGIONS - FIRST_REGION:
         raise ModelError(
             "E143",
@@ -57,8 +54,15 @@ def judged_stream(
         before, after = operations(old, product), operations(stream, product)
     except StreamError as error:
         raise unfollowed(str(error)) from error
-    if wrong := next(chain(differences(before, after, places), faults(after, regions)), None):
-        raise unfollowed(wrong)
+    missing = {inputs[n - FIRST_REGION]: bits for n, bits in unread(after, regions).items()}
+    wrong = chain(
+        differences(before, after, places),
+        faults(after, regions),
+        missed(body, missing),
+        (what for what in unused(after, regions) if needs_all(body)),
+    )
+    for what in wrong:
+        raise unfollowed(what)
     return stream
 
 

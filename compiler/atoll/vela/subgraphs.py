@@ -7,17 +7,16 @@ untouched. What Vela does inside is not followed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from atoll.errors import ModelError
 from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
-from atoll.frontend.tflite.reader import read_file
+from atoll.frontend.tflite.reader import FileModel, read_file
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
-from atoll.vela.parts import part_of
+from atoll.vela.parts import first_alone, part_of
 from atoll.vela.regions import judged_stream, unfollowed
 from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
 
@@ -52,7 +51,10 @@ def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
 
 
 def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
-    names, data = _names(graph, source.path), source.data
+    file, data = read_file(source.path), source.data
+    names = _names(graph, file)
+    if file.others and not any(op.calls for op in file.operators):
+        data = first_alone(data)
     for strategy in ("Performance", "Size"):
         output = optimised(data, target, strategy)
         compiled = tuple((output, call) for call in calls_in(output))
@@ -95,9 +97,9 @@ def _workspace(graph: Graph, call: NpuCall, names: Mapping[str, str]) -> int:
     return call.scratch + sum(graph.tensor(name).size for name in edges)
 
 
-def _names(graph: Graph, path: Path) -> Mapping[str, str]:
+def _names(graph: Graph, file: FileModel) -> Mapping[str, str]:
     """Return the graph's tensors by the names that the file has for them, where they are unique."""
-    written = [tensor.name for tensor in read_file(path).tensors]
+    written = [tensor.name for tensor in file.tensors]
     found: dict[str, list[str]] = {}
     for tensor in graph.tensors:
         if 0 <= tensor.index < len(written) and tensor.data is None:
@@ -120,17 +122,18 @@ def _part(
     inputs, outputs = (
         tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs)
     )
-    body = _between(graph, inputs, outputs)
-    last = body[-1]
+    replaced = _between(graph, inputs, outputs)
+    last = replaced[-1]
     name = f"{KIND}_{last.index}"
-    payload = replace(call.payload, stream=judged_stream(graph, call, inputs, outputs))
+    body = _body(graph, name, replaced, inputs, outputs)
+    payload = replace(call.payload, stream=judged_stream(body, call))
     tensors = (
         _constant(f"{name}_stream", payload.for_driver()),
         _constant(f"{name}_weights", call.weights or bytes(LEAST_SCRATCH)),
         Tensor(name=f"{name}_scratch", shape=(max(call.scratch, LEAST_SCRATCH),), dtype="int8"),
     )
     stream, weights, scratch = tensors
-    made = {made for op in body for made in op.outputs}
+    made = {made for op in replaced for made in op.outputs}
     operator = Operator(
         name=name,
         kind=KIND,
@@ -138,13 +141,13 @@ def _part(
         outputs=(*outputs, scratch.name),
         attributes={
             "cycles": sum(count for tensor, count in cycles.items() if tensor in made),
-            "operators": len(body),
+            "operators": len(replaced),
             "vela": vela_version(),
         },
         index=last.index,
-        body=_body(graph, name, body, inputs, outputs),
+        body=body,
     )
-    return _Part(operator, tensors, tuple(op.name for op in body))
+    return _Part(operator, tensors, tuple(op.name for op in replaced))
 
 
 def _found(name: str, names: Mapping[str, str]) -> str:
@@ -152,9 +155,9 @@ def _found(name: str, names: Mapping[str, str]) -> str:
         return names[name]
     raise ModelError(
         "E143",
-        f"Vela's operator has the tensor '{name}', and the network has none, or several, of that"
-        " name",
-        remedy=f"give each tensor of the network a name of its own, or {WITHOUT}",
+        f"Vela's operator has the tensor '{name}', and the network has none of that name, but what"
+        " Vela adds, or several",
+        remedy=f"{WITHOUT}, or if several tensors have that name, give each one of its own",
     )
 
 

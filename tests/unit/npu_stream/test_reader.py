@@ -1,8 +1,9 @@
 """Which bytes commands touch, of streams made by hand."""
 
+import numpy as np
 import pytest
 
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread, unused
 from atoll.npu_stream.reader import Access, Operation, StreamError, operations
 from atoll.npu_stream.spans import box, joined, moved
 
@@ -215,6 +216,17 @@ def test_right_bytes_are_no_fault() -> None:
     written = Access("ofm", 1, True, ((0, 9),))
     copied = (Access("source", 1, False, ((0, 16),)), Access("target", 3, True, ((0, 16),)))
     assert [*faults((step(written), step(*copied)), REGIONS)] == []
+
+
+def test_what_is_left_unread_is_noticed() -> None:
+    written = step(Access("ofm", 1, True, ((0, 16),)))
+    part, rest = (step(Access("ifm", 1, False, (span,))) for span in ((0, 8), (8, 16)))
+    assert [*unused((written, part, rest), REGIONS)] == []
+    for steps in ((written, part), (written, part, written, part, rest)):
+        (said,) = unused(steps, REGIONS)
+        assert said == "no operation reads all that the pooling at word 0 writes to the scratch"
+    (found,) = unread((step(Access("ifm", 2, False, ((0, 4), (6, 16)))),), REGIONS).items()
+    assert (found[0], np.flatnonzero(found[1]).tolist()) == (2, [4, 5])
 
 
 def test_another_reading_of_a_moved_stream_is_noticed() -> None:

@@ -116,6 +116,88 @@ def test_what_vela_does_past_a_tensor_is_refused(tmp_path: Path) -> None:
     assert "--no-accelerators" in str(raised.value.faults[0].remedy)
 
 
+def halves(
+    result: tuple[int, ...], code: str, *table: str, inside: bool = False, **options: Any
+) -> Any:
+    """An operator of both halves of an input, or of what HARD_SWISH makes of it."""
+    tree = Tree(tflite_builder)
+    x, one, two = (tree.add((1, 8, 3, depth), **SCALE) for depth in (8, 4, 4))
+    if inside:
+        x = tree.apply("HARD_SWISH", (x,), tree.add((1, 8, 3, 8), **SCALE))
+    tree.apply_to_several(
+        "SPLIT", (tree.numbers(3, shape=()), x), (one, two), "SplitOptions", NumSplits=2
+    )
+    tree.apply(code, (one, two), tree.add(result, **OTHER), *table, **options)
+    return tree.model()
+
+
+def multiplied_halves(*, inside: bool = False) -> Any:
+    """A product of which Vela 5.2 reads one row of the second half, for U55 and U65."""
+    options = {"AdjX": False, "AdjY": True, "inside": inside}
+    return halves((1, 8, 3, 3), "BATCH_MATMUL", "BatchMatMulOptions", **options)
+
+
+@pytest.mark.parametrize("npu", ["u55", "u65"])
+@pytest.mark.parametrize(
+    ("inside", "said"),
+    [
+        (False, "its results depend on 84 bytes of 't0' from byte 24 on, which it never reads"),
+        (True, "no operation reads all that the pooling at word"),
+    ],
+)
+def test_what_is_not_read_as_far_as_results_need_it_is_refused(
+    inside: bool, said: str, npu: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelError, match="E170") as raised:
+        compiled(multiplied_halves(inside=inside), npu, tmp_path)
+    assert said in str(raised.value)
+    assert "--no-accelerators" in str(raised.value.faults[0].remedy)
+
+
+def one_slice() -> Any:
+    """Nothing needs more than every second row of the input, and half of its channels."""
+    tree = Tree(tflite_builder)
+    x, part = tree.add((1, 8, 3, 8), **SCALE), tree.add((1, 4, 3, 4), **SCALE)
+    edges = (tree.numbers(0, 0, 0, 4), tree.numbers(1, 8, 3, 8), tree.numbers(1, 2, 1, 1))
+    tree.apply("STRIDED_SLICE", (x, *edges), part, "StridedSliceOptions")
+    tree.apply("HARD_SWISH", (part,), tree.add((1, 4, 3, 4), **OTHER))
+    return tree.model()
+
+
+def windows_with_gaps() -> Any:
+    """Windows of one place, two apart, in what lies in the scratch: three of four are not read."""
+    tree = Tree(tflite_builder)
+    x, inner = (tree.add((1, 8, 8, 8), **SCALE) for _ in range(2))
+    tree.apply("HARD_SWISH", (x,), inner)
+    options = {"FilterHeight": 1, "FilterWidth": 1, "StrideH": 2, "StrideW": 2, "Padding": 1}
+    result = tree.add((1, 4, 4, 8), **SCALE)
+    tree.apply("MAX_POOL_2D", (inner,), result, "Pool2DOptions", **options)
+    return tree.model()
+
+
+def slice_of_a_half() -> Any:
+    """A half of a SPLIT, which Vela copies once more for the SLICE of it alone."""
+    return npu_network(tflite_builder, 148)
+
+
+PARTLY = (one_slice, windows_with_gaps, slice_of_a_half)
+
+
+@pytest.mark.parametrize("npu", NPUS)
+@pytest.mark.parametrize("case", PARTLY, ids=lambda case: case.__name__)
+def test_what_nothing_needs_may_be_left_out(
+    case: Callable[[], Any], npu: str, tmp_path: Path
+) -> None:
+    run_well(compiled(case(), npu, tmp_path))
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_halves_that_are_read_in_full_are_accepted(inside: bool, tmp_path: Path) -> None:
+    run_well(compiled(multiplied_halves(inside=inside), "u85", tmp_path))
+    halved = halves((1, 8, 3, 4), "SUB", "SubOptions", inside=inside)
+    run_well(compiled(halved, "u55", tmp_path))
+
+
 def test_a_part_of_a_file_has_its_operators_and_edges() -> None:
     data = tflite_builder.write(core_between())
     graph = Model.GetRootAs(part_of(data, (1, 3), (4,))).Subgraphs(0)
