@@ -4,14 +4,27 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.curves import curve, looked_up, real_operand, results_of
-from atoll.frontend.onnx.operators.elements import binary, divide, negate, power
+from atoll.frontend.onnx.operators.curves import (
+    curve,
+    looked_up,
+    real_operand,
+    results_of,
+    sigmoid,
+)
+from atoll.frontend.onnx.operators.elements import (
+    binary,
+    divide,
+    negate,
+    paired,
+    power,
+)
 from atoll.frontend.onnx.operators.weights import uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.real_functions import (
@@ -42,7 +55,8 @@ def function(
 
     def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         computes = of(attributes_as(node, defaults))
-        x, before = _source(c, node, 0) or (real_operand(c, node), None)
+        operand = partial(real_operand, c, node, wide=wide is not None)
+        x, before = _source(c, node, 0) or (operand(), None)
         if wide is not None and x.known().dtype != "int8":
             return wide(c, node)
         return _table(c, x, after(computes, before) if before else computes)
@@ -199,6 +213,28 @@ def _selu(alpha: float, gamma: float) -> RealFunction:
     return rounded(lambda x: gamma * np.where(x > 0, x, alpha * np.expm1(x)))
 
 
+def _swish(alpha: float) -> RealFunction:
+    return rounded(lambda x: x / (1 + np.exp(-alpha * x)))
+
+
+def _wide_swish(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    """Multiply what has 16 bits with the Sigmoid of it, whose operand has a scale of its own."""
+    x, scaled = real_operand(c, node, wide=True), None
+    alpha = float(attributes_as(node, {"alpha": 1.0})["alpha"])
+    if alpha <= 0:
+        raise Unfit(f"has alpha {alpha:g}; above 0 is supported where the operand has 16 bits")
+    if alpha != 1:
+        product = paired(c, "mul", [x, Constant(values=np.array(alpha))], ("", ""), x.shape)
+        scaled = c.settled(product, grid("int16", alpha * x.known().scale, 0))  # the same bytes
+    gate = c.with_operands(sigmoid("logistic"), node, [scaled or x], x.shape)
+    assert isinstance(gate, Pending)
+    computes = rounded(lambda given: 1 / (1 + np.exp(-alpha * given)))
+    error = gate.error + (x.error if scaled else 0.0)
+    return c.with_operands(
+        HANDLERS["Mul"], node, [x, replace(gate, of=(x, computes), error=error)], x.shape
+    )
+
+
 def _softplus(x: Any) -> Any:
     return np.logaddexp(0, x)
 
@@ -232,6 +268,7 @@ HANDLERS: dict[str, Handler] = {
     "Softplus": _plain(rounded(_softplus)),
     "Softsign": _plain(rounded(lambda x: x / (1 + np.abs(x)))),
     "Sqrt": _plain(COMMON["SQRT"]),
+    "Swish": function(lambda given: _swish(given["alpha"]), _wide_swish, alpha=1.0),
     "Sub": with_number(binary("sub"), operator.sub),
     "ThresholdedRelu": function(
         lambda given: rounded(lambda x: np.where(x > given["alpha"], x, 0)), alpha=1.0
