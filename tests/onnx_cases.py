@@ -274,13 +274,13 @@ def pool(op: str) -> Case:
     return made
 
 
-def resized(how: str, *grid: Any) -> Case:
+def resized(how: str, *, wide: bool = False) -> Case:
     def made(b: Builder) -> str:
         shape = image(b)
         sizes = [*shape[:2], shape[2] * pick(b, 1, 2), shape[3] * pick(b, 2, 4)]
         if how == "align_corners":
             sizes[2:] = [shape[2], 2 * shape[3] - 1]
-        inputs = [b.x(shape, grid and b.grid(*grid)), "", "", b.plain(sizes)]
+        inputs = [b.x(shape, b.grid("int16", 1e-3) if wide else None), "", "", b.plain(sizes)]
         return b.node("Resize", inputs, mode="linear", coordinate_transformation_mode=how)
 
     return made
@@ -685,8 +685,8 @@ CASES: dict[str, Case] = {
     "HardSigmoid": unary("HardSigmoid", alpha=1 / 6, beta=0.5),
     "shuffled channels": shuffled,
     "Resize half_pixel": resized("half_pixel"),
-    "Resize half_pixel int16": resized("half_pixel", "int16", 1e-3),
-    "Resize asymmetric of int16": resized("asymmetric", "int16", 1e-3),
+    "Resize half_pixel int16": resized("half_pixel", wide=True),
+    "Resize asymmetric of int16": resized("asymmetric", wide=True),
     "Sigmoid": unary("Sigmoid"),
     "Slice backwards": reversed_rows,
     "Softmax": softmax("Softmax"),

@@ -72,6 +72,8 @@ def sum_of_squares(c: Conversion, node: Node) -> Part:
 def _squares(c: Conversion, node: Node) -> Pending:
     """Return sums of squares as a list of matrices of one element each."""
     x, axes = c.emit.unfolded(real_operand(c, node, wide=True)), axes_of(c, node)
+    if not axes:
+        raise Unfit("reduces no axis", "leave it out, or name its axes")
     kept = [axis for axis in layout.plain(len(x.shape)) if axis not in axes]
     count = prod(x.shape[axis] for axis in axes)
     tensor = c.emit.in_order(x, (*kept, *axes)).tensor
