@@ -618,6 +618,18 @@ def irregular(b: Builder) -> str:
     return b.node("Resize", [b.x(shape), "", "", sizes], mode="nearest", **options)
 
 
+def curved(b: Builder) -> str:
+    """Apply a function to what no QuantizeLinear follows."""
+    op = ("Elu", "Gelu", "Mish", "Selu", "Softplus")[pick(b, 0, 1, 2, 3, 4)]
+    return b.node(op, [small_conv(b)])
+
+
+def curved_in_16_bits(b: Builder) -> str:
+    """Apply functions to the whole range of 16 bits, some of which are steepest at its end."""
+    op = ("Elu", "Exp", "Gelu", "Mish", "Selu", "Sin", "Softplus")[b.rng.integers(7)]
+    return b.node(op, [b.x((4, 200), b.grid("int16", float(b.rng.uniform(2e-5, 1.2e-4))))])
+
+
 FUNCTIONS = (
     *("Ceil", "Celu", "Cos", "Erf", "Exp", "Floor", "Gelu", "Mish", "Round", "Selu", "Sign", "Sin"),
     *("Softplus", "Softsign", "ThresholdedRelu"),
@@ -713,5 +725,7 @@ CASES: dict[str, Case] = {
     "ReduceSumSquare": reduced("ReduceSumSquare"),
     "Swish": swish,
     "Add of convolutions": residual,
+    "Conv and a function": curved,
+    "functions of 16 bits": curved_in_16_bits,
     **{name: unary(name) for name in FUNCTIONS},
 }

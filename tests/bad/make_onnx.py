@@ -76,7 +76,7 @@ def dynamic(b: Builder) -> str:
 def between(b: Builder) -> str:
     """Leave the result of a layer float, and what is made of it."""
     made = b.node("Conv", [b.x((1, 2, 6, 6), GRID), b.weights((4, 2, 3, 3))])
-    return b.node("Elu", [b.node("Softmax", [b.node("Gelu", [made])])])
+    return b.node("Elu", [b.node("Softmax", [b.node("Abs", [made])])])
 
 
 def coarse_between(b: Builder) -> str:

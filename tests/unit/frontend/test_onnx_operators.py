@@ -31,7 +31,14 @@ APART = frozenset(
         *(
             "asymmetric weights",
             *(name for name in CASES if name.startswith("Conv")),
-            *("ReduceL2", "ReduceProd", "ReduceSumSquare", "Swish", "Where by int16"),
+            *(
+                "ReduceL2",
+                "ReduceProd",
+                "ReduceSumSquare",
+                "Swish",
+                "Where by int16",
+                "functions of 16 bits",
+            ),
         ),
     }
 )

@@ -4,7 +4,6 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ from atoll.frontend.real_functions import (
 )
 
 Attributes = Mapping[str, Any]
-_WIDEST, _LEAST_SCALE = 32767, 2.0**-100
+_WIDEST, _LEAST_SCALE, _PIECE = 32767, 2.0**-100, 256
 
 
 def function(
@@ -55,8 +54,7 @@ def function(
 
     def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         computes = of(attributes_as(node, defaults))
-        operand = partial(real_operand, c, node, wide=wide is not None)
-        x, before = _source(c, node, 0) or (operand(), None)
+        x, before = _source(c, node, 0) or (real_operand(c, node, wide=True), None)
         if wide is not None and x.known().dtype != "int8":
             return wide(c, node)
         return _table(c, x, after(computes, before) if before else computes)
@@ -179,7 +177,7 @@ def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] |
 
 def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
     if x.known().dtype != "int8":
-        raise Unfit("computes with 16 bits", "quantise its operand to int8 or uint8")
+        return _pieces(c, x, computes)
     greatest = float(np.abs(results_of(computes, x.known())).max())
     fine = greatest / _WIDEST if 0 < greatest < np.inf else 1.0
     return Pending(
@@ -187,6 +185,56 @@ def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
         make=lambda to, _: looked_up(c, x, computes, to),
         own=grid("int16", max(fine, _LEAST_SCALE), 0),
         of=(x, computes),
+    )
+
+
+def _pieces(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
+    """Make 256 straight pieces of a function of 16 bits, whose tables the high 8 bits choose from.
+
+    Raises:
+        Unfit: the function has no value somewhere.
+    """
+    own, shape = x.known(), c.emit.stored_shape(x)
+    coarse, reals = grid("int8", _PIECE * own.scale, 0), np.arange(-(2**15), 2**15) * own.scale
+    middles = coarse.scale * np.arange(-128, 128)
+    exact, before, at, behind = (
+        computes(each.astype(np.float32)).astype(np.float64)
+        for each in (reals, middles - coarse.scale / 2, middles, middles + coarse.scale / 2)
+    )
+    values, slopes = at / 2 + (before + behind) / 4, (behind - before) / coarse.scale
+    if not all(np.isfinite(each).all() for each in (exact, values, slopes)):
+        remedy = "quantise its operand to int8 or uint8"
+        raise Unfit("computes with 16 bits, and has no value for some of them", remedy)
+    pieces = coarse.nearest(reals).astype(np.int64) + 128
+    far = reals - middles[pieces]
+    flat, more = values[pieces], slopes[pieces] * far
+    most = max(float(np.abs(each).max()) for each in (values, more, flat + more))
+    fine, steep = (
+        grid("int16", max(each / _WIDEST, _LEAST_SCALE), 0)
+        for each in (most, float(np.abs(slopes).max()))
+    )
+
+    def make(to: Grid, activation: str) -> Stored:
+        def of(kind: str, left: Stored, right: Stored, result: Grid) -> Stored:
+            made = c.emit.operator(kind, [left, right], shape, result, activation="none")
+            return replace(left, tensor=made, grid=result)
+
+        high = c.requantized(x, coarse)
+        rest = of("sub", x, c.widened(high), own)
+        value, slope = (
+            c.unary(high, "lookup", each, table=tuple(map(int, each.nearest(np.roll(table, 128)))))
+            for each, table in ((fine, values), (steep, slopes))
+        )
+        return c.requantized(of("add", value, of("mul", rest, slope, fine), fine), to)
+
+    off = np.abs(flat + more - exact).max()
+    off += 2.5 * fine.scale + steep.scale / 2 * np.abs(far).max()
+    moved = [computes((reals + each).astype(np.float32)) for each in (-x.error, x.error)]
+    return Pending(
+        shape=x.shape,
+        make=make,
+        range=(float(exact.min()), float(exact.max())),
+        error=float(off) + max(float(np.abs(each - exact).max()) for each in moved),
     )
 
 

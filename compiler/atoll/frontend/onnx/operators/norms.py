@@ -98,8 +98,8 @@ def norm(c: Conversion, node: Node) -> Part:
         if to.dtype != "int8":
             raise Unfit("has a result of 16 bits", "quantise the result to int8 or uint8")
         if error > _MOST_OFF * to.scale:
-            message = f"has an operand of 16 bits that may make {error / to.scale:.1f} steps"
-            raise Unfit(message, "quantise the operand")
+            message = f"has an operand of 16 bits that may make {error / to.scale:.2f} steps"
+            raise Unfit(f"{message}, where {_MOST_OFF} are the most", "quantise the operand")
         greatest = max(to.scale, min(most, (to.limits[1] + 1 - to.zero_point) * to.scale))
         fine = grid("int16", greatest / _WIDEST, 0)
         total: Stored | None = None
