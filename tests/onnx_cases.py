@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.onnx_builder import Builder
+from tests.onnx_builder import Builder, Grid
 
 Case = Callable[[Builder], str]
 
@@ -274,13 +274,13 @@ def pool(op: str) -> Case:
     return made
 
 
-def resized(how: str) -> Case:
+def resized(how: str, *, wide: bool = False) -> Case:
     def made(b: Builder) -> str:
         shape = image(b)
         sizes = [*shape[:2], shape[2] * pick(b, 1, 2), shape[3] * pick(b, 2, 4)]
         if how == "align_corners":
             sizes[2:] = [shape[2], 2 * shape[3] - 1]
-        inputs = [b.x(shape), "", "", b.plain(sizes)]
+        inputs = [b.x(shape, b.grid("int16", 1e-3) if wide else None), "", "", b.plain(sizes)]
         return b.node("Resize", inputs, mode="linear", coordinate_transformation_mode=how)
 
     return made
@@ -498,6 +498,62 @@ def chosen(b: Builder) -> str:
     )
 
 
+COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+
+
+def compared(b: Builder, x: str, shape: tuple[int, ...]) -> str:
+    """Compare what is quantised alike or otherwise, or with numbers, some of its own grid."""
+    how, op = pick(b, 0, 1, 2, 3), COMPARISONS[pick(b, 0, 1, 2, 3, 4)]
+    if how == 0:
+        other = b.x((shape[1], 1, 1))
+    elif how == 1:
+        other = b.node("MaxPool", [x], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    elif how == 2:
+        other = small_constant(b)
+    else:
+        other = b.weights((shape[1], 1, shape[3]))
+    return b.node(op, [x, other] if pick(b, 0, 1) else [other, x])
+
+
+def chosen_by_value(b: Builder) -> str:
+    """Choose by comparisons, also of what is stored channels last, and what combines them."""
+    shape = image(b, 3)
+    x = b.x(shape)
+    value = channels_last(b, x) if pick(b, 0, 1) else x
+    mask = compared(b, value, shape)
+    if pick(b, 0, 1):
+        mask = b.node(("And", "Or")[pick(b, 0, 1)], [mask, compared(b, x, shape)])
+    if pick(b, 0, 1):
+        mask = b.node("Not", [mask])
+    other = b.x(shape) if pick(b, 0, 1) else b.node("Mul", [x, small_constant(b)])
+    return b.node("Where", [mask, value, other])
+
+
+def chosen_by_16_bits(b: Builder) -> str:
+    shape = image(b)
+    x = b.x(shape, b.grid("int16", 1e-3))
+    numbers = b.plain(b.rng.normal(0, 10, (shape[1], 1, 1)), "float32")
+    operands = [x, numbers] if pick(b, 0, 1) else [numbers, x]
+    mask = b.node(COMPARISONS[pick(b, 0, 1, 2, 3, 4)], operands)
+    return b.node("Where", [mask, x, b.x(shape)])
+
+
+def small_product(b: Builder) -> str:
+    """Multiply a few numbers that are quantised to fit."""
+    axis, extent = pick(b, 1, 2, 3), pick(b, 1, 2, 3, 4)
+    shape = [2, 3, 4, 5]
+    shape[axis] = extent
+    x = b.x(shape, Grid("int8", float(np.float32(b.rng.uniform(0.005, 0.02))), pick(b, 0, -20)))
+    x = channels_last(b, x) if pick(b, 0, 1) else x
+    return b.node("ReduceProd", [x, b.plain([axis])], keepdims=pick(b, 0, 1))
+
+
+def swish(b: Builder) -> str:
+    b.opset = 24
+    x = small_conv(b) if pick(b, 0, 1) else b.x(image(b))
+    return b.node("Swish", [x], alpha=(1.0, 0.5, 1.702)[pick(b, 0, 1, 2)])
+
+
 def gemm_with_beta(b: Builder) -> str:
     rows, depth, outputs = 3, 8, 5
     shape = ((outputs,), (rows, 1), (1, outputs), (rows, outputs))[pick(b, 0, 1, 2, 3)]
@@ -560,6 +616,18 @@ def irregular(b: Builder) -> str:
     rounding = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")[pick(b, 0, 1, 2, 3)]
     options = {"coordinate_transformation_mode": how, "nearest_mode": rounding}
     return b.node("Resize", [b.x(shape), "", "", sizes], mode="nearest", **options)
+
+
+def curved(b: Builder) -> str:
+    """Apply a function to what no QuantizeLinear follows."""
+    op = ("Elu", "Gelu", "Mish", "Selu", "Softplus")[pick(b, 0, 1, 2, 3, 4)]
+    return b.node(op, [small_conv(b)])
+
+
+def curved_in_16_bits(b: Builder) -> str:
+    """Apply functions to the whole range of 16 bits, some of which are steepest at its end."""
+    op = ("Elu", "Exp", "Gelu", "Mish", "Selu", "Sin", "Softplus")[b.rng.integers(7)]
+    return b.node(op, [b.x((4, 200), b.grid("int16", float(b.rng.uniform(2e-5, 1.2e-4))))])
 
 
 FUNCTIONS = (
@@ -629,6 +697,8 @@ CASES: dict[str, Case] = {
     "HardSigmoid": unary("HardSigmoid", alpha=1 / 6, beta=0.5),
     "shuffled channels": shuffled,
     "Resize half_pixel": resized("half_pixel"),
+    "Resize half_pixel int16": resized("half_pixel", wide=True),
+    "Resize asymmetric of int16": resized("asymmetric", wide=True),
     "Sigmoid": unary("Sigmoid"),
     "Slice backwards": reversed_rows,
     "Softmax": softmax("Softmax"),
@@ -648,6 +718,14 @@ CASES: dict[str, Case] = {
     "Mul with a function": gated,
     "Sum of several": many("Sum"),
     "Where": chosen,
+    "Where, And, Or, Not of comparisons": chosen_by_value,
+    "Where by int16": chosen_by_16_bits,
+    "ReduceL2": reduced("ReduceL2"),
+    "ReduceProd": small_product,
+    "ReduceSumSquare": reduced("ReduceSumSquare"),
+    "Swish": swish,
     "Add of convolutions": residual,
+    "Conv and a function": curved,
+    "functions of 16 bits": curved_in_16_bits,
     **{name: unary(name) for name in FUNCTIONS},
 }

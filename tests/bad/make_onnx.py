@@ -76,7 +76,7 @@ def dynamic(b: Builder) -> str:
 def between(b: Builder) -> str:
     """Leave the result of a layer float, and what is made of it."""
     made = b.node("Conv", [b.x((1, 2, 6, 6), GRID), b.weights((4, 2, 3, 3))])
-    return b.node("Elu", [b.node("Softmax", [b.node("Gelu", [made])])])
+    return b.node("Elu", [b.node("Softmax", [b.node("Abs", [made])])])
 
 
 def coarse_between(b: Builder) -> str:
@@ -178,6 +178,18 @@ def two_grids(b: Builder) -> str:
     return b.node("Add", [first, second])
 
 
+def compared(b: Builder) -> str:
+    """Compare values of 16 bits and of 8."""
+    x = b.x((1, 8), Grid("int16", 0.001, 0))
+    return b.node("Where", [b.node("Less", [x, b.x((1, 8), GRID)]), x, b.x((1, 8), GRID)])
+
+
+def norm(b: Builder) -> str:
+    """Want a norm with 16 bits."""
+    made = b.node("ReduceL2", [b.x((1, 8), GRID), b.plain([1])])
+    return b.real(b.quantized(made, Grid("int16", 0.0001, 0)))
+
+
 def recurrent() -> bytes:
     """Leave an LSTM float, as onnxruntime's quantiser does, with a move in front of it."""
     n = Network((1, 5, 4))
@@ -193,6 +205,8 @@ def few_bytes(made: onnx.ModelProto) -> None:
 
 FILES: dict[str, Callable[[], bytes]] = {
     "between": lambda: built(between),
+    "compared": lambda: built(compared),
+    "norm": lambda: built(norm),
     "coarse_between": lambda: built(coarse_between),
     "wide_curve": lambda: built(wide_curve),
     "bytes": lambda: changed(few_bytes),

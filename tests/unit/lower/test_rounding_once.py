@@ -115,7 +115,7 @@ def wide(graph: Graph) -> Graph:
 
 
 @pytest.mark.parametrize("way", SCALES)
-@pytest.mark.parametrize("kind", [*SUMS, "batch_matmul"])
+@pytest.mark.parametrize("kind", [*SUMS, "batch_matmul", "resize_bilinear"])
 def test_programs_of_16_bits(kind: str, way: str, make: Any, equals_reference: Check) -> None:
     for seed in range(2):
         maker = make(seed)

@@ -9,7 +9,7 @@ from atoll.frontend.names import identifier
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Array
-from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
+from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit, grid
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.rounding import as_onnx
@@ -182,6 +182,11 @@ class Emitter:
             if len(fewer) > MOST_AXES:
                 raise Unfit(f"moves {len(fewer)} axes, {MOST_AXES} are the most")
             return self.reshaped(self._permuted(self.reshaped(name, extents), fewer), moved)
+        if self._tensors[name].dtype == "bool":  # which TRANSPOSE does not move
+            bytes_ = self.operator("cast", [self._plain(name)], shape, grid("int8", 1.0, 0))
+            return self.operator(
+                "cast", [self._plain(self._permuted(bytes_, permutation))], moved, "bool"
+            )
         if (name, permutation) not in self._ordered:
             order = Held(np.array(permutation, np.int32), "perm")
             self._ordered[name, permutation] = self._moved("transpose", [name], moved, order)
@@ -190,11 +195,11 @@ class Emitter:
     def _moved(self, kind: str, names: Sequence[str], shape: Sequence[int], *more: Held) -> str:
         tensor = self._tensors[names[0]]
         to = Grid(tensor.dtype, tensor.quantization) if tensor.quantization else tensor.dtype
-        values = [
-            Stored(tensor=name, shape=tensor.shape, order=(), grid=None, real=False)
-            for name in names
-        ]
-        return self.operator(kind, [*values, *more], shape, to)
+        return self.operator(kind, [*map(self._plain, names), *more], shape, to)
+
+    def _plain(self, name: str) -> Stored:
+        shape = self._tensors[name].shape
+        return Stored(tensor=name, shape=shape, order=(), grid=None, real=False)
 
     def _operand(self, op: str, at: int, operand: Operand | None) -> str:
         if operand is None:

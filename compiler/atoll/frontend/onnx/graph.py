@@ -9,6 +9,7 @@ from atoll.frontend.onnx.conversion import PASSING, SURROUND, Conversion, Handle
 from atoll.frontend.onnx.model import File, Node, short
 from atoll.frontend.onnx.operators import (
     blocks,
+    comparisons,
     copies,
     curves,
     dense,
@@ -17,6 +18,7 @@ from atoll.frontend.onnx.operators import (
     functions,
     moves,
     normalizations,
+    norms,
     pools,
     reductions,
     resizing,
@@ -29,6 +31,7 @@ from atoll.ir.graph import Graph
 
 _FAMILIES = (
     blocks,
+    comparisons,
     copies,
     curves,
     dense,
@@ -37,6 +40,7 @@ _FAMILIES = (
     functions,
     moves,
     normalizations,
+    norms,
     pools,
     reductions,
     resizing,

@@ -82,7 +82,7 @@ def grid(dtype: str, scale: float, zero_point: int) -> Grid:
 
 
 _BETWEEN = 64
-_WIDEST, _LEAST_SCALE = 32767, 2.0**-100
+_WIDEST, _LEAST_SCALE, _MOST = 32767, 2.0**-100, 2.0**100
 
 
 def finer(coarse: Grid) -> Grid:
@@ -222,7 +222,7 @@ class Pending:
         if self.span is None:
             return None
         most = max(map(abs, self.span))
-        return grid("int16", max(most / _WIDEST, _LEAST_SCALE), 0) if most < np.inf else None
+        return grid("int16", max(most / _WIDEST, _LEAST_SCALE), 0) if most < _MOST else None
 
     def clamped(self, low: float, high: float) -> "Pending":
         """Return the same, clamped."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from atoll.errors import Fault
 from atoll.ir.builder import FunctionBuilder
-from atoll.ir.expressions import add, binary, maximum, minimum, multiply, subtract
+from atoll.ir.expressions import add, binary, cast, maximum, minimum, multiply, subtract
 from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Expr, Lowered, Operation
+from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
@@ -80,7 +80,10 @@ class ResizeBilinear(OperatorKind):
     parallel = ("oy", "ox", "c")
 
     def check(self, op: Operator, graph: Graph) -> None:
-        """Accept int8 [N, H, W, C] with input and output quantised alike."""
+        """Accept int8 [N, H, W, C] with input and output quantised alike.
+
+        Where halves are rounded to even, as front ends other than TFLite's ask for, also int16.
+        """
         checks.apply(_RULES, op, graph)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
@@ -103,12 +106,13 @@ class ResizeBilinear(OperatorKind):
         less: Integers = (total < 0).astype(np.int64)
         if rounds_to_even(op):
             less = 1 - (((total >> 2 * ONE_BITS) + zero_point_of(required(op, graph, 0))) & 1)
-        return (((total + ONE * ONE // 2 - less) >> 2 * ONE_BITS).astype(np.int8),)
+        made = (total + ONE * ONE // 2 - less) >> 2 * ONE_BITS
+        return (made.astype(graph.results(op)[0].dtype),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep what the current pixel and later ones read until it is done."""
         x, (output,) = required(op, graph, 0), graph.results(op)
-        if output.elements // output.shape[3] > MOST_PIXELS:
+        if x.dtype != "int8" or output.elements // output.shape[3] > MOST_PIXELS:
             return (None,)
         rows, columns = (side.pixels()[0] for side in _sides(op, graph))
         lowest = read_from(x.shape, rows, columns)
@@ -122,6 +126,7 @@ class ResizeBilinear(OperatorKind):
         )
         down, across = _sides(op, graph)
         builder, zero = KernelBuilder(op, graph), zero_point_of(graph.tensor(op.inputs[0]))
+        sums = Type.I32 if output.dtype == "int8" else Type.I64
 
         def more(total: Expr) -> Expr:
             """Return -1 where halves are rounded down, else 0."""
@@ -151,12 +156,12 @@ class ResizeBilinear(OperatorKind):
                 target = builder.let("pixel", multiply(add(line, ox), output.shape[3]))
                 with builder.loop("c", 0, depth) as c:
                     terms = [
-                        multiply(x.wide(add(corner, c)), weight)
+                        multiply(cast(x.wide(add(corner, c)), sums), cast(weight, sums))
                         for corner, weight in zip(corners, weights, strict=True)
                     ]
                     total = builder.let("total", add(*terms))
                     rounded = add(total, ONE * ONE // 2, more(total))
-                    y[add(target, c)] = binary(Operation.SHR, rounded, 2 * ONE_BITS)
+                    y[add(target, c)] = cast(binary(Operation.SHR, rounded, 2 * ONE_BITS), Type.I32)
         return builder.lowered()
 
 
@@ -168,6 +173,11 @@ def _sides(op: Operator, graph: Graph) -> tuple[Side, Side]:
         for at in (1, 2)
     )
     return down, across
+
+
+def _types(op: Operator, graph: Graph) -> Iterator[Fault]:
+    types = ("int8", "int16") if rounds_to_even(op) else ("int8",)
+    return checks.activations(types=types)(op, graph)
 
 
 def _extents(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -195,7 +205,7 @@ def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
 
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
-    checks.int8_activations(),
+    _types,
     checks.same_quantization,
     checks.rank(0, dimensions=4),
     checks.output_shape(_output_shape),

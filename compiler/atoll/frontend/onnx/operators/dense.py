@@ -36,7 +36,8 @@ def gemm(c: Conversion, node: Node) -> Part:
         if found["alpha"] != 1 or biased:
             raise Unfit("has computed weights with a bias or alpha", "use MatMul and Add")
         y = c.stored(node, 1, wide=True)
-        return _computed(c, node, x, _swapped(y) if found["transB"] else y)
+        y = _swapped(y) if found["transB"] else y
+        return multiplied(c, x, y, c.result(node))
     if len(right.shape) != 2:
         raise Unfit(f"has weights of shape {list(right.shape)} instead of 2 dimensions")
     weights = constant_weights(right, node.inputs[1], 0 if found["transB"] else 1)
@@ -71,7 +72,8 @@ def matmul(c: Conversion, node: Node) -> Part:
     if min(len(c.part(node, at).shape) for at in (0, 1)) < 2:
         return _of_vectors(c, node)
     if not isinstance(right, Constant) or len(right.shape) != 2:
-        return _computed(c, node, c.stored(node, wide=True), c.stored(node, 1, wide=True))
+        left, right = (c.stored(node, at, wide=True) for at in (0, 1))
+        return multiplied(c, left, right, c.result(node))
     weights = constant_weights(right, node.inputs[1], 1)
     weights = replace(weights, values=weights.values.T, axis=0)
     return connected(c, node, c.stored(node, wide=True), weights, None)
@@ -150,9 +152,8 @@ def connected(
     return summed(c, bias, make, shape, rank - 1, x, weights)
 
 
-def _computed(c: Conversion, node: Node, left: Stored, right: Stored) -> Pending:
+def multiplied(c: Conversion, left: Stored, right: Stored, shape: tuple[int, ...]) -> Pending:
     """Make a BATCH_MATMUL; an operand whose last two axes lie swapped is taken as it is."""
-    shape = c.result(node)
     operands, adjoint = list[Stored](), list[bool]()
     for value in (left, right):
         rank = len(value.shape)

@@ -246,7 +246,7 @@ def aligned(
 
     Args:
         c: the conversion.
-        parts: constants are quantised per tensor.
+        parts: constants are quantised per tensor, or truth values or int32.
         shape: of the result.
     """
     rank = len(shape)
@@ -270,6 +270,8 @@ def _ordered(c: Conversion, part: Stored | Constant, order: Order, rank: int) ->
     if isinstance(part, Stored):
         return c.emit.in_order(part, order)
     values = part.values.reshape((1,) * (rank - part.values.ndim) + part.values.shape)
+    if part.quantization is None and values.dtype in (np.bool_, np.int32):
+        return Held(values.transpose(order), "compared")
     part.known()
     return Held(values.transpose(order), "", part.quantization)
 
@@ -326,20 +328,28 @@ def _chain(
 
 
 def choice(c: Conversion, node: Node) -> Part:
-    """Make a SELECT_V2 of a constant condition, or MAXIMUM."""
-    shape, condition = c.result(node), c.numbers(node, 0)
+    """Make a SELECT_V2 of a condition that is constant, or that a comparison makes."""
+    shape, condition = c.result(node), truth(c, node, 0)
     parts, names = [c.part(node, at) for at in (1, 2)], node.inputs[1:]
     if all(isinstance(part, Constant) for part in parts):
         raise Unfit("has no operand that is computed", "simplify the model")
 
     def make(to: Grid, activation: str) -> Stored:
         brought = [on_grid(c, part, name, to) for part, name in zip(parts, names, strict=True)]
-        operands, order = aligned(c, brought, shape)
-        wide = condition.reshape((1,) * (len(shape) - condition.ndim) + condition.shape)
-        held = Held(wide.transpose(order), "condition")
-        return _result(c, "select_v2", [held, *operands], shape, order, to)
+        operands, order = aligned(c, [condition, *brought], shape)
+        return _result(c, "select_v2", operands, shape, order, to)
 
     return handed_on(parts, names, shape, make)
+
+
+def truth(c: Conversion, node: Node, at: int) -> Stored | Constant:
+    """Return an operand of truth values."""
+    part = c.part(node, at)
+    if isinstance(part, Pending) or (
+        isinstance(part, Stored) and c.emit.tensor(part.tensor).dtype != "bool"
+    ):
+        raise Unfit(f"'{node.inputs[at]}' holds no truth values", AGAIN, "E052")
+    return part
 
 
 def handed_on(

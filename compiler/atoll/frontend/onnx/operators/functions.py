@@ -10,8 +10,20 @@ import numpy as np
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.curves import curve, looked_up, real_operand, results_of
-from atoll.frontend.onnx.operators.elements import binary, divide, negate, power
+from atoll.frontend.onnx.operators.curves import (
+    curve,
+    looked_up,
+    real_operand,
+    results_of,
+    sigmoid,
+)
+from atoll.frontend.onnx.operators.elements import (
+    binary,
+    divide,
+    negate,
+    paired,
+    power,
+)
 from atoll.frontend.onnx.operators.weights import uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.real_functions import (
@@ -24,7 +36,7 @@ from atoll.frontend.real_functions import (
 )
 
 Attributes = Mapping[str, Any]
-_WIDEST, _LEAST_SCALE = 32767, 2.0**-100
+_WIDEST, _LEAST_SCALE, _PIECE = 32767, 2.0**-100, 256
 
 
 def function(
@@ -42,7 +54,7 @@ def function(
 
     def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         computes = of(attributes_as(node, defaults))
-        x, before = _source(c, node, 0) or (real_operand(c, node), None)
+        x, before = _source(c, node, 0) or (real_operand(c, node, wide=True), None)
         if wide is not None and x.known().dtype != "int8":
             return wide(c, node)
         return _table(c, x, after(computes, before) if before else computes)
@@ -165,7 +177,7 @@ def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] |
 
 def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
     if x.known().dtype != "int8":
-        raise Unfit("computes with 16 bits", "quantise its operand to int8 or uint8")
+        return _pieces(c, x, computes)
     greatest = float(np.abs(results_of(computes, x.known())).max())
     fine = greatest / _WIDEST if 0 < greatest < np.inf else 1.0
     return Pending(
@@ -173,6 +185,56 @@ def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
         make=lambda to, _: looked_up(c, x, computes, to),
         own=grid("int16", max(fine, _LEAST_SCALE), 0),
         of=(x, computes),
+    )
+
+
+def _pieces(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
+    """Make 256 straight pieces of a function of 16 bits, whose tables the high 8 bits choose from.
+
+    Raises:
+        Unfit: the function has no value somewhere.
+    """
+    own, shape = x.known(), c.emit.stored_shape(x)
+    coarse, reals = grid("int8", _PIECE * own.scale, 0), np.arange(-(2**15), 2**15) * own.scale
+    middles = coarse.scale * np.arange(-128, 128)
+    exact, before, at, behind = (
+        computes(each.astype(np.float32)).astype(np.float64)
+        for each in (reals, middles - coarse.scale / 2, middles, middles + coarse.scale / 2)
+    )
+    values, slopes = at / 2 + (before + behind) / 4, (behind - before) / coarse.scale
+    if not all(np.isfinite(each).all() for each in (exact, values, slopes)):
+        remedy = "quantise its operand to int8 or uint8"
+        raise Unfit("computes with 16 bits, and has no value for some of them", remedy)
+    pieces = coarse.nearest(reals).astype(np.int64) + 128
+    far = reals - middles[pieces]
+    flat, more = values[pieces], slopes[pieces] * far
+    most = max(float(np.abs(each).max()) for each in (values, more, flat + more))
+    fine, steep = (
+        grid("int16", max(each / _WIDEST, _LEAST_SCALE), 0)
+        for each in (most, float(np.abs(slopes).max()))
+    )
+
+    def make(to: Grid, activation: str) -> Stored:
+        def of(kind: str, left: Stored, right: Stored, result: Grid) -> Stored:
+            made = c.emit.operator(kind, [left, right], shape, result, activation="none")
+            return replace(left, tensor=made, grid=result)
+
+        high = c.requantized(x, coarse)
+        rest = of("sub", x, c.widened(high), own)
+        value, slope = (
+            c.unary(high, "lookup", each, table=tuple(map(int, each.nearest(np.roll(table, 128)))))
+            for each, table in ((fine, values), (steep, slopes))
+        )
+        return c.requantized(of("add", value, of("mul", rest, slope, fine), fine), to)
+
+    off = np.abs(flat + more - exact).max()
+    off += 2.5 * fine.scale + steep.scale / 2 * np.abs(far).max()
+    moved = [computes((reals + each).astype(np.float32)) for each in (-x.error, x.error)]
+    return Pending(
+        shape=x.shape,
+        make=make,
+        range=(float(exact.min()), float(exact.max())),
+        error=float(off) + max(float(np.abs(each - exact).max()) for each in moved),
     )
 
 
@@ -197,6 +259,28 @@ def _elu(alpha: float) -> RealFunction:
 
 def _selu(alpha: float, gamma: float) -> RealFunction:
     return rounded(lambda x: gamma * np.where(x > 0, x, alpha * np.expm1(x)))
+
+
+def _swish(alpha: float) -> RealFunction:
+    return rounded(lambda x: x / (1 + np.exp(-alpha * x)))
+
+
+def _wide_swish(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    """Multiply what has 16 bits with the Sigmoid of it, whose operand has a scale of its own."""
+    x, scaled = real_operand(c, node, wide=True), None
+    alpha = float(attributes_as(node, {"alpha": 1.0})["alpha"])
+    if alpha <= 0:
+        raise Unfit(f"has alpha {alpha:g}; above 0 is supported where the operand has 16 bits")
+    if alpha != 1:
+        product = paired(c, "mul", [x, Constant(values=np.array(alpha))], ("", ""), x.shape)
+        scaled = c.settled(product, grid("int16", alpha * x.known().scale, 0))  # the same bytes
+    gate = c.with_operands(sigmoid("logistic"), node, [scaled or x], x.shape)
+    assert isinstance(gate, Pending)
+    computes = rounded(lambda given: 1 / (1 + np.exp(-alpha * given)))
+    error = gate.error + (x.error if scaled else 0.0)
+    return c.with_operands(
+        HANDLERS["Mul"], node, [x, replace(gate, of=(x, computes), error=error)], x.shape
+    )
 
 
 def _softplus(x: Any) -> Any:
@@ -232,6 +316,7 @@ HANDLERS: dict[str, Handler] = {
     "Softplus": _plain(rounded(_softplus)),
     "Softsign": _plain(rounded(lambda x: x / (1 + np.abs(x)))),
     "Sqrt": _plain(COMMON["SQRT"]),
+    "Swish": function(lambda given: _swish(given["alpha"]), _wide_swish, alpha=1.0),
     "Sub": with_number(binary("sub"), operator.sub),
     "ThresholdedRelu": function(
         lambda given: rounded(lambda x: np.where(x > given["alpha"], x, 0)), alpha=1.0

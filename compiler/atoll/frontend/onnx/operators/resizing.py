@@ -17,7 +17,7 @@ from atoll.frontend.onnx.operators.windows import as_image, from_image, image_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.windows.resize_bilinear import ONE, Side, side_of
 
-_RANGE = 255
+_RANGE = {"int8": 255, "int16": 65535}
 """Steps between the least and the greatest value."""
 
 _ROUNDED: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
@@ -109,7 +109,7 @@ def _bilinear(c: Conversion, node: Node) -> Part:
         side_of(size, places, align_corners=align, half_pixel_centers=half)
         for size, places in zip(x.shape[2:], shape[2:], strict=True)
     ]
-    apart = _RANGE * sum(_shift(side, how) for side in sides)
+    apart = _RANGE[x.known().dtype] * sum(_shift(side, how) for side in sides)
 
     def make(to: Grid, activation: str) -> Stored:
         grid = x.known()
