@@ -103,7 +103,7 @@ def run_models(
     check_kinds(cpu, waves)
     begin = time.perf_counter()
     session = cpu.session()
-    session.check_chip(models[0].soc)
+    cpu.check_chip(models[0].soc)
     elves: tuple[Path, ...] = ()
     stacks: Mapping[str, StackBound] = {}
     with temporary_folder() as temporary:
@@ -152,7 +152,7 @@ def run_image(
         waves=waves,
     )
     session = cpu.session()
-    session.check_chip(models[0].soc)
+    cpu.check_chip(models[0].soc)
     result = session.run(work)
     setup = Setup(cpu=cpu, players=players, stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
