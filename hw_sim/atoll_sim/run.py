@@ -11,7 +11,7 @@ import numpy as np
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled, expected, slower
+from atoll.pipeline import Compiled, cautions, expected, slower
 from atoll.place.basis import basis_of
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
@@ -276,6 +276,7 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> Iterator[str]:
     yield from own_rounding(compiled, samples)
     yield from slower(compiled)
+    yield from cautions(compiled)
     told = ((op.device, kind_of(op).unproven) for op in compiled.graph.operators)
     yield from (f"{device}: {what}" for device, what in dict.fromkeys(told) if what)
     for number, status in enumerate(result.results):
