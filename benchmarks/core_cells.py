@@ -185,9 +185,8 @@ class Row:
 
     def _ran(self, cpu: CpuKind, emit: Emit) -> Cell:
         soc = self._machine if cpu is CpuKind.QEMU else self._chip
-        session = cpu.session()
-        session.check(None)
-        session.check_chip(soc)
+        cpu.session().check(None)
+        cpu.check_chip(soc)
         compiled, firmware = self._firmware(soc, emit)
         samples = (random_sample(compiled.graph),)
         image = Image(models=(compiled,), elves=firmware.elves)

@@ -15,6 +15,7 @@ from atoll.lower.timeline import timeline_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
+from atoll.ops.registry import kind_of
 from atoll.place.basis import basis_of
 from atoll.place.costs import Spent, spent_by
 from atoll.place.list_costs import in_list
@@ -149,6 +150,13 @@ def expected_length(compiled: Compiled) -> int:
 def slower(compiled: Compiled) -> tuple[str, ...]:
     """Return sentences about operators that a wish or a pin made many times slower."""
     return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
+
+
+def cautions(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that other runtimes make another result of."""
+    graph = compiled.network
+    told = ((op.name, kind_of(op).caution(op, graph)) for op in graph.operators)
+    return tuple(f"'{name}' {what}" for name, what in told if what)
 
 
 def explanation(compiled: Compiled) -> Explanation:

@@ -8,6 +8,7 @@ from pathlib import Path
 from atoll.compiled import (
     BuildOptions,
     Compiled,
+    cautions,
     expected,
     expected_length,
     explanation,
@@ -34,6 +35,7 @@ __all__ = [
     "STAGES",
     "BuildOptions",
     "Compiled",
+    "cautions",
     "compile_file",
     "compile_graph",
     "expected",

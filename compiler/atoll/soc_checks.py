@@ -24,20 +24,40 @@ ALWAYS_LEFT_OUT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Player:
+    """Somebody who plays the cores of chips.
+
+    Attributes:
+        cpu: the word of ``atoll run --cpu``.
+        faults: why it cannot play the chip; none: it can.
+    """
+
+    cpu: str
+    faults: tuple[Fault, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the player for programs."""
+        why = [fault.as_json() for fault in self.faults]
+        return {"cpu": self.cpu, "plays": not why, "why_not": why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
     """What a check found.
 
     Attributes:
         faults: what a command would refuse.
         left_out: what was not looked at, each with the way to have it looked at.
+        players: who can play the cores, and who cannot; empty: nobody was asked.
     """
 
     faults: tuple[Fault, ...] = ()
     left_out: tuple[str, ...] = ()
+    players: tuple[Player, ...] = ()
 
 
-def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> tuple[str, ...]:
-    """Find what keeps `soc` from being built and simulated; return what was not looked at.
+def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> Findings:
+    """Find what keeps `soc` from being built and simulated; return the rest, without faults.
 
     Args:
         soc: the chip.
@@ -58,7 +78,10 @@ def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> tuple[str, .
         raise AtollError.all(in_order(faults))
     without = () if points else ("whether the chip can be simulated",)
     left_out = (words for each in found for words in each.left_out)
-    return (*without, *left_out, *ALWAYS_LEFT_OUT)
+    return Findings(
+        left_out=(*without, *left_out, *ALWAYS_LEFT_OUT),
+        players=tuple(player for each in found for player in each.players),
+    )
 
 
 def faults_of(action: Callable[[], object]) -> tuple[Fault, ...]:

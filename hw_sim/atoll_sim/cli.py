@@ -118,7 +118,7 @@ def run(
     require_toolchain(resolved, toolchain)
     if asked_players:
         asked_players.check(resolved)
-    cpu.session().check_chip(resolved)
+    cpu.check_chip(resolved)
     compiled = _planned(resolved, models, placement, asked_players)
     judged = _judged(compiled[0], dataset)
     batches = (judged.samples,) if judged else samples_of(compiled, inputs)

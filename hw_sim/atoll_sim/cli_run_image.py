@@ -78,7 +78,7 @@ def run_image(
         )
     resolved = load_soc(soc, overrides or ())
     _check(resolved, images)
-    cpu.session().check_chip(resolved)
+    cpu.check_chip(resolved)
     players = players_of(accelerator) or Players()
     players.check(resolved)
     with working("simulating") as progress, temporary_folder() as folder:

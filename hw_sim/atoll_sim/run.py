@@ -11,7 +11,7 @@ import numpy as np
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled, expected, slower
+from atoll.pipeline import Compiled, cautions, expected, slower
 from atoll.place.basis import basis_of
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
@@ -103,7 +103,7 @@ def run_models(
     check_kinds(cpu, waves)
     begin = time.perf_counter()
     session = cpu.session()
-    session.check_chip(models[0].soc)
+    cpu.check_chip(models[0].soc)
     elves: tuple[Path, ...] = ()
     stacks: Mapping[str, StackBound] = {}
     with temporary_folder() as temporary:
@@ -152,7 +152,7 @@ def run_image(
         waves=waves,
     )
     session = cpu.session()
-    session.check_chip(models[0].soc)
+    cpu.check_chip(models[0].soc)
     result = session.run(work)
     setup = Setup(cpu=cpu, players=players, stacks=bounds[-1], wall={})
     return _judged(models, samples, result, setup)
@@ -276,6 +276,7 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> Iterator[str]:
     yield from own_rounding(compiled, samples)
     yield from slower(compiled)
+    yield from cautions(compiled)
     told = ((op.device, kind_of(op).unproven) for op in compiled.graph.operators)
     yield from (f"{device}: {what}" for device, what in dict.fromkeys(told) if what)
     for number, status in enumerate(result.results):

@@ -121,35 +121,40 @@ class Session(Protocol):
         """
         ...
 
-    def check_chip(self, soc: ResolvedSoc) -> None:
-        """Refuse a chip that these cores cannot be played on, before anything is built.
-
-        Raises:
-            SimulationError: E070; E080 to E083, E113; E102; E103.
-        """
-        ...
-
     def run(self, work: Work) -> SimResult:
         """Run all samples, and tell what every operator wrote and every device accessed."""
         ...
 
 
 class CpuKind(StrEnum):
-    """Who plays the cores: the word of ``--cpu``, and the class of the session."""
+    """Who plays the cores: the word of ``--cpu``, the class of the session, what refuses chips."""
 
     entry: str
+    needs: str
 
-    RTL = "rtl", "atoll_sim.simulate.run:RtlSession"
-    ISS = "iss", "atoll_sim.iss.run:IssSession"
-    QEMU = "qemu", "atoll_sim.qemu.run:QemuSession"
-    NATIVE = "native", "atoll_sim.host.run:NativeSession"
+    RTL = "rtl", "atoll_sim.simulate.run:RtlSession", "atoll_sim.chip.plan:check_chip"
+    ISS = "iss", "atoll_sim.iss.run:IssSession", "atoll_sim.iss.supported:check_chip"
+    QEMU = "qemu", "atoll_sim.qemu.run:QemuSession", "atoll_sim.qemu.supported:check_chip"
+    NATIVE = "native", "atoll_sim.host.run:NativeSession", ""
 
-    def __new__(cls, word: str, entry: str) -> Self:
-        """Keep the session beside the word."""
+    def __new__(cls, word: str, entry: str, needs: str) -> Self:
+        """Keep the session, and what it needs of a chip, beside the word."""
         made = str.__new__(cls, word)
         made._value_ = word
-        made.entry = entry
+        made.entry, made.needs = entry, needs
         return made
+
+    def check_chip(self, soc: ResolvedSoc) -> None:
+        """Refuse a chip that these cores cannot be played on, before anything is built.
+
+        No session is imported. A native core plays any chip that can be built.
+
+        Raises:
+            SimulationError: E080 to E083, E113; E102; E103.
+            ToolchainError: E070; this machine lacks a tool.
+        """
+        if self.needs:
+            load(self.needs)(soc)
 
     def session(self) -> Session:
         """Return the session; its room is imported only now."""

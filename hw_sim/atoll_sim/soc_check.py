@@ -1,13 +1,16 @@
 """What the simulator checks of a chip for `atoll check`."""
 
+from contextlib import suppress
 from functools import partial
 
+from atoll.errors import ToolchainError
 from atoll.plugins import load
 from atoll.resolve.soc import ResolvedSoc
-from atoll.soc_checks import Findings, faults_of
+from atoll.soc_checks import Findings, Player, faults_of
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of
+from atoll_sim.session import CpuKind
 
 ELABORATE = "atoll_sim.build.elaborate:elaborate"
 """Imported only where it is asked for."""
@@ -23,4 +26,13 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
         faults += faults_of(partial(model_of, engine))
     if deep and not faults:
         faults = faults_of(partial(load(ELABORATE), soc))
-    return Findings(faults=faults, left_out=() if deep else LEFT_OUT)
+    players = tuple(
+        Player(cpu=kind, faults=faults_of(partial(_play, kind, soc))) for kind in CpuKind
+    )
+    return Findings(faults=faults, left_out=() if deep else LEFT_OUT, players=players)
+
+
+def _play(kind: CpuKind, soc: ResolvedSoc) -> None:
+    """Refuse `soc` as `kind` does, whatever tools this machine lacks: `atoll doctor` says those."""
+    with suppress(ToolchainError):
+        kind.check_chip(soc)

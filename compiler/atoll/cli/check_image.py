@@ -79,7 +79,7 @@ def check_image(
     overrides: SetOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Hold a linked image against a chip, whoever linked it, or bound its stack alone.
+    """Hold a linked image against a chip, or bound its stack.
 
     Shows what the image takes of each region. Sections, symbols, vectors, stacks, the protection
     table and what it was compiled for are compared with the chip; each disagreement is an error.

@@ -40,7 +40,7 @@ OWN = {
     "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
     "check-image": (
         "atoll.cli.check_image:check_image",
-        "Hold a linked image against a chip, whoever linked it.",
+        "Hold a linked image against a chip, or bound its stack.",
     ),
     "bsp": (
         "atoll.cli.bsp:bsp_command",

@@ -8,7 +8,7 @@ from atoll.ir.tir import AcceleratorWait
 from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled, expected, slower
+from atoll.pipeline import Compiled, cautions, expected, slower
 from atoll.place.basis import basis_of, stands_in
 from atoll.place.core_costs import fetched
 from atoll.place.costs import Spent
@@ -59,6 +59,7 @@ def _notes(model: Compiled) -> Iterator[str]:
         if core.name in used and stands_in(core):
             yield f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
     yield from slower(model)
+    yield from cautions(model)
     for op in operators:
         if what := kind_of(op).unproven:
             yield f"{op.device}: {what}"

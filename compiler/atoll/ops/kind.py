@@ -115,6 +115,10 @@ class OperatorKind(ABC):
         """
         return None
 
+    def caution(self, op: Operator, graph: Graph) -> str:
+        """Say what other runtimes than TFLM make another result of; "" if none is known to."""
+        return ""
+
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Say how far the output of the loop program may lie over each input.
 

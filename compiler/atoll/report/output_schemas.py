@@ -13,6 +13,7 @@ from atoll.report.image_schema import CHECK_IMAGE
 from atoll.report.json_shapes import (
     BASIS,
     COUNT,
+    FAULT,
     FLAG,
     NUMBER,
     SECONDS,
@@ -53,7 +54,12 @@ _SUMMARY: Mapping[str, Shape] = {
     "views": each(object_of(what=TEXT, device=TEXT, first_address=COUNT, last_address=COUNT)),
     "pools": each(_POOL),
 }
-CHECK = object_of(**_SUMMARY, notes=each(TEXT), not_checked=each(TEXT))
+CHECK = object_of(
+    **_SUMMARY,
+    notes=each(TEXT),
+    players=maybe(each(object_of(cpu=TEXT, plays=FLAG, why_not=each(FAULT)))),
+    not_checked=each(TEXT),
+)
 
 _SPEED = object_of(
     pool=TEXT,

@@ -1,6 +1,6 @@
 """Stack use of one function, from its machine code."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from atoll.stack.instruction import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind, Reader
@@ -45,6 +45,7 @@ class Frame:
         resumes: address at which it returns from an exception, to where its code does not show.
         traps: addresses at which exceptions begin; None is one that the code does not show.
         tops: constants that it sets the stack pointer to.
+        keeps: it leaves t0 as it is, which callers in assembly know.
     """
 
     deepest: int
@@ -57,6 +58,7 @@ class Frame:
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
+    keeps: bool = False
 
 
 def analyse(
@@ -64,6 +66,8 @@ def analyse(
     *,
     top: int | None,
     returns: Callable[[int], bool],
+    keeps: Callable[[int], bool] = lambda _: False,
+    middle: Callable[[int], Iterable[Instruction]] = lambda _: (),
     others: Collection[int] = (),
     entry: int | None = None,
     size: int | None = None,
@@ -78,6 +82,8 @@ def analyse(
         top: address that reset code sets the stack pointer to; there, nothing is taken. None:
             the first constant that the function sets it to.
         returns: whether the function called at an address can come back.
+        keeps: whether the function called at an address leaves t0 as it is.
+        middle: returns the code around an address that is in the middle of another function.
         others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
         size: bytes that it takes at most, where its code does not show them.
@@ -86,8 +92,10 @@ def analyse(
         labels: values of symbols; the stack pointer is set to one of them by two instructions.
     """
     code = {item.address: item for item in instructions}
+    own = frozenset(code)
     tables = JumpTables(code, constants or (lambda place, size: b""), cold)
-    walk = _Walk(code, top, returns, frozenset(others), size, frozenset(labels), tables)
+    calls = _Callees(returns, keeps, middle)
+    walk = _Walk(code, own, top, calls, frozenset(others), size, frozenset(labels), tables)
     walk.run(entry)
     return Frame(
         deepest=walk.deepest,
@@ -96,18 +104,29 @@ def analyse(
         unresolved=tuple(sorted(walk.unresolved)),
         unbounded=walk.unbounded,
         elsewhere=tuple(sorted(walk.elsewhere)),
-        covered=walk.states.keys() == walk.code.keys(),
+        covered=own <= walk.states.keys(),
         resumes=walk.resumes,
         traps=tuple(walk.traps),
         tops=tuple(sorted(walk.tops)),
+        keeps=not (walk.calls or walk.unresolved or walk.elsewhere) and not walk.changes(T0),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Callees:
+    """What a walk asks of other functions, as `analyse` says."""
+
+    returns: Callable[[int], bool]
+    keeps: Callable[[int], bool]
+    middle: Callable[[int], Iterable[Instruction]]
 
 
 @dataclass(slots=True)
 class _Walk:
-    code: Mapping[int, Instruction]
+    code: dict[int, Instruction]
+    own: frozenset[int]
     top: int | None
-    returns: Callable[[int], bool]
+    callees: _Callees
     others: frozenset[int]
     size: int | None
     labels: frozenset[int]
@@ -130,9 +149,9 @@ class _Walk:
     def run(self, begin: int | None) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
         entry: list[Value | None] = [None] * _REGISTERS
-        entry[ZERO], entry[SP], entry[T0] = Value(0), Value(0, on_stack=True), LINK
+        entry[ZERO], entry[SP], entry[RA], entry[T0] = Value(0), Value(0, on_stack=True), LINK, LINK
         self.deepest = self.size or 0
-        self._reach(min(self.code) if begin is None else begin, tuple(entry))
+        self._reach(min(self.own) if begin is None else begin, tuple(entry))
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
             self._visit(self.code[address], self.states[address])
@@ -167,7 +186,7 @@ class _Walk:
                 changed = with_value(state, item.rd, result(item, state))
                 if item.rd == TRAP:
                     value = changed[TRAP]
-                    self.traps[value.number if value and not value.on_stack else None] = None
+                    self.traps[value.number if value and value.constant else None] = None
                 if item.kind is Kind.SET and item.rd == SP:
                     self._pair(item)
                 for register in item.clobbers:
@@ -207,9 +226,9 @@ class _Walk:
         base = state[item.rs1]
         if item.rs1 == RESUME and base is None:
             self.resumes = item.address & _WORD
-        elif base == LINK:
-            self._come_back(item, state)
-        elif base is not None and not base.on_stack:
+        elif base is not None and base.link and item.rd == ZERO:
+            self._come_back(item, state, base)
+        elif base is not None and base.constant:
             target = (base.number + item.immediate) & _WORD
             if item.rd == ZERO and target >= _EXCEPTION_RETURN:
                 self.resumes = item.address & _WORD
@@ -217,13 +236,14 @@ class _Walk:
                 # The lowest bit tells Thumb from ARM; RISC-V ignores it.
                 self._go(item, target & ~1, state)
         elif item.rd == ZERO and item.rs1 == RA:
-            self._come_back(item, state)
+            self._come_back(item, state, LINK)
         else:
             self._go_somewhere(item, state)
 
-    def _come_back(self, item: Instruction, state: State) -> None:
-        self.comes_back = True
-        if state[SP] != Value(0, on_stack=True) and self.size is None:
+    def _come_back(self, item: Instruction, state: State, link: Value) -> None:
+        """Return to the caller, or from a part of the function that it calls itself."""
+        self.comes_back |= link == LINK
+        if state[SP] != Value(link.number, on_stack=True) and self.size is None:
             self.unbounded = item.address & _WORD
 
     def _go_somewhere(self, item: Instruction, state: State) -> None:
@@ -237,7 +257,7 @@ class _Walk:
 
     def _constant(self, address: int, register: int) -> int | None:
         value = self.states[address][register] if address in self.states else None
-        return None if value is None or value.on_stack or value == LINK else value.number
+        return value.number if value is not None and value.constant else None
 
     def _unresolve(self, item: Instruction, state: State) -> None:
         leaves = item.rd == ZERO
@@ -249,17 +269,22 @@ class _Walk:
             self._reach(item.next, after_call(state))
 
     def _go(self, item: Instruction, target: int, state: State) -> None:
-        if target in self.code and (item.rd == ZERO or target != min(self.code)):
-            self._reach(target, with_value(state, item.rd, None))
+        if item.rd == ZERO:
+            inside = self._holds(target, state)
+        else:
+            inside = target in self.own and target != min(self.own)
+        if inside:
+            self._reach(target, with_value(state, item.rd, _link(state[SP])))
             if item.rd != ZERO:
                 # Armv6-M jumps far with its call instruction; by hand, this is a call that returns.
                 self._reach(item.next, after_call(state))
             return
         self._call(target, state)
-        if not self.returns(target):
+        if not self.callees.returns(target):
             return
         if item.rd != ZERO:
-            self._reach(item.next, after_call(state))
+            kept = (T0,) if self.callees.keeps(target) else ()
+            self._reach(item.next, after_call(state, kept))
         else:
             self.comes_back = True
 
@@ -271,15 +296,32 @@ class _Walk:
             self.calls.add((target, self._depth(state)))
 
     def _reach(self, address: int, state: State) -> None:
-        if address not in self.code:
+        if not self._holds(address, state):
             self.calls.add((address, self._depth(state)))
-            self.comes_back |= self.returns(address)
+            self.comes_back |= self.callees.returns(address)
             return
         known = self.states.get(address)
         joined = state if known is None else join(known, state)
         if joined != known:
             self.states[address] = joined
             self.pending.append(address)
+
+    def _holds(self, address: int, state: State) -> bool:
+        """Tell whether code goes on within what is followed.
+
+        Libraries in assembly share ends of functions: whoever jumps into the middle of another
+        one with something on the stack has it taken away there.
+        """
+        pointer = state[SP]
+        if address not in self.code and pointer is not None and pointer.on_stack and pointer.number:
+            for item in self.callees.middle(address):
+                self.code.setdefault(item.address, item)
+        return address in self.code
+
+    def changes(self, register: int) -> bool:
+        """Tell whether an instruction that was followed changes a register."""
+        followed = (self.code[address] for address in self.states)
+        return any(register == each.rd or register in each.clobbers for each in followed)
 
     def _depth(self, state: State) -> int:
         pointer = state[SP]
@@ -289,3 +331,10 @@ class _Walk:
         if pointer.on_stack:
             return -pointer.number
         return 0 if pointer.number in self.others else (self.top or 0) - pointer.number
+
+
+def _link(pointer: Value | None) -> Value | None:
+    """Return what the address behind a call is, where the stack pointer is that."""
+    if pointer is None or not pointer.on_stack:
+        return None
+    return Value(pointer.number, link=True)

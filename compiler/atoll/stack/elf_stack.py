@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
 from atoll.stack.elf_frames import Frame, Indirect, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
-from atoll.stack.instruction import RA, Kind
+from atoll.stack.instruction import RA, Instruction, Kind
 
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
 _DEEPEST_CHAIN = 100_000
@@ -154,6 +154,8 @@ class Program:
                     analyse,
                     top=self.top,
                     returns=self._returns,
+                    keeps=lambda address: self._frame(address).keeps,
+                    middle=self._middle,
                     others=self.tops,
                     entry=address,
                     labels=self.labels,
@@ -172,6 +174,11 @@ class Program:
         if not self.code.runs(address) or self._is_arm(address):
             return None
         return self.code.start(address)
+
+    def _middle(self, address: int) -> Iterable[Instruction]:
+        """Return the function that has an address in its middle; nothing if none has."""
+        start = self._start(address)
+        return () if start in (None, address) else self.code.decode(start, address)
 
     def _is_cold(self, part: str, address: int) -> bool:
         """Tell whether an address is in the part of a function that compilers put elsewhere."""

@@ -1,5 +1,6 @@
 """What is known of registers, and what instructions make of it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from atoll.stack.instruction import RA, SP, ZERO, Instruction, Kind
@@ -10,23 +11,37 @@ _CALLER_SAVED = frozenset({RA, *range(5, 8), *range(10, 18), *range(28, 32)})
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is known of a register: a constant, or a distance from the stack pointer at entry."""
+    """What is known of a register.
+
+    Attributes:
+        number: a constant, or a distance from the stack pointer at entry.
+        on_stack: it is such a distance.
+        link: the register has an address to return to; the number is where the stack pointer is
+            then, as such a distance.
+    """
 
     number: int
     on_stack: bool = False
+    link: bool = False
+
+    @property
+    def constant(self) -> bool:
+        """The register has the number itself."""
+        return not self.on_stack and not self.link
 
 
 State = tuple[Value | None, ...]
 
-LINK = Value(-1)
-"""The return address in t0, with which some functions are called."""
+LINK = Value(0, link=True)
+"""The address to return to at entry: of most functions in ra, of some in t0."""
 
 
 def result(item: Instruction, state: State) -> Value | None:
     """Return what an instruction makes of registers, None if that is not known."""
     left, right = state[item.rs1], state[item.rs2]
-    if LINK in (left, right):
-        return None
+    if any(each is not None and each.link for each in (left, right)):
+        copied = item.kind is Kind.ADD_IMMEDIATE and not item.immediate and item.rd != SP
+        return left if copied else None
     match item.kind:
         case Kind.SET:
             return Value(item.immediate)
@@ -61,9 +76,10 @@ def with_value(state: State, register: int, value: Value | None) -> State:
     return (*state[:register], value, *state[register + 1 :])
 
 
-def after_call(state: State) -> State:
-    """Return what is known after a call: what the callee has to keep."""
-    return tuple(None if number in _CALLER_SAVED else value for number, value in enumerate(state))
+def after_call(state: State, keeps: Collection[int] = ()) -> State:
+    """Return what is known after a call: what the callee has to keep, and what it `keeps`."""
+    lost = _CALLER_SAVED.difference(keeps)
+    return tuple(None if number in lost else value for number, value in enumerate(state))
 
 
 def join(left: State, right: State) -> State:

@@ -136,14 +136,15 @@ def _constant(found: capstone.CsInsn) -> int | None:
 
 
 def _indexed(found: capstone.CsInsn) -> list[_Fields] | None:
-    """Return what a jump through a table of addresses does."""
-    if found.insn_name() != "ldr" or _register(found, 0) != _PC:
+    """Return what the load of an entry of a table of addresses does: a jump, where it is one."""
+    if found.insn_name() != "ldr" or len(found.operands) != 2:
         return None
-    place = found.operands[1]
+    rd, place = _register(found, 0), found.operands[1]
     base, index = _REGISTERS.get(place.mem.base, ZERO), _REGISTERS.get(place.mem.index, ZERO)
-    if ZERO in (base, index) or place.shift.value != 2:
+    if ZERO in (rd, base, index) or place.shift.value not in (0, 2) or rd == SP:
         return None
-    return [{"kind": Kind.LOAD, "rd": _PC, "rs1": base, "rs2": index, "width": 4}, _ELSEWHERE]
+    load = {"kind": Kind.LOAD, "rd": rd, "rs1": base, "rs2": index, "width": 4}
+    return [load, _ELSEWHERE] if rd == _PC else [load]
 
 
 def _loaded(register: int, word: bytes) -> _Fields:
@@ -255,8 +256,10 @@ def _page(found: capstone.CsInsn) -> list[_Fields]:
 
 def _copy(found: capstone.CsInsn) -> list[_Fields]:
     rd, source = _register(found, 0), found.operands[1]
-    if rd == _PC or source.shift.type:
-        return [_RETURN] if rd == _PC and source.reg == arm.ARM_REG_LR else _other(found)
+    if source.shift.type:
+        return _other(found)
+    if rd == _PC:
+        return [{"kind": Kind.JUMP_REGISTER, "rs1": _register(found, 1)}]
     if source.type == arm.ARM_OP_IMM:
         return [{"kind": Kind.SET, "rd": rd, "immediate": int(source.imm) & _WORD}]
     return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": _register(found, 1)}]

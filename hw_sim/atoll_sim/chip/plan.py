@@ -18,7 +18,7 @@ from atoll.resolve.soc import (
     Registers,
     ResolvedSoc,
 )
-from atoll_sim.chip.checks import platform_faults
+from atoll_sim.chip.checks import check_cores, platform_faults
 from atoll_sim.chip.cores import parameters_of
 from atoll_sim.chip.parts import BuiltMemory, Chip, DataPort, Mailbox, Master, Target
 
@@ -27,6 +27,16 @@ SMALL_MEMORY = 1 << 20
 
 
 NOBODY: frozenset[str] = frozenset()
+
+
+def check_chip(soc: ResolvedSoc) -> None:
+    """Refuse a chip that cannot be simulated whole, its cores in RTL.
+
+    Raises:
+        SimulationError: as `check_cores` and `plan_chip`.
+    """
+    check_cores(soc)
+    plan_chip(soc)
 
 
 def plan_chip(

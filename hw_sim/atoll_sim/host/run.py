@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, silent
-from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
@@ -31,9 +30,6 @@ class NativeSession:
                 "a native core has no waveforms: only --cpu rtl simulates the whole chip",
                 remedy="leave --cpu native out, or --waves",
             )
-
-    def check_chip(self, soc: ResolvedSoc) -> None:
-        """See `atoll_sim.session.Session.check_chip`; building the model tells."""
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""

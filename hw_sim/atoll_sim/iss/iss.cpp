@@ -344,7 +344,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t 
   }
   if (core.protection.on()) {
     const uint32_t first = static_cast<uint32_t>(where);
-    if (!core.protection.permits(first, first + static_cast<uint32_t>(size) - 1, writes ? kWrite : kRead)) {
+    if (!core.protection.permits(first, first + static_cast<uint32_t>(size) - 1, writes ? kMayWrite : kMayRead)) {
       refuse(core, engine, where, address, static_cast<uint32_t>(size), writes, kProtected);
       return;
     }

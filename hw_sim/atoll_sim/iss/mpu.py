@@ -13,7 +13,7 @@ TYPE, CTRL, RNR, RBAR, RASR = 0xED90, 0xED94, 0xED98, 0xED9C, 0xEDA0
 LAST_REGISTER = 0xEDBC
 ENABLED, IN_HARD_FAULT, BACKGROUND = 1, 2, 4
 VALID, REGION = 0x10, 0x0F
-NEVER_V7, NEVER_V8 = 1 << 28, 1
+NEVER_V7, NEVER_V8, ACCESS_V7 = 1 << 28, 1, 1 << 24
 READABLE_V7, WRITABLE_V7 = frozenset({1, 2, 3, 5, 6, 7}), frozenset({1, 2, 3})
 SUBREGIONS, LEAST_DIVIDED = 8, 256
 EVERYTHING = READ | WRITE | RUN
@@ -93,7 +93,7 @@ class Mpu:
             if not attributes & ENABLED:
                 continue
             size = 2 << (attributes >> 1 & 31)
-            access = attributes >> 24 & 7
+            access = attributes // ACCESS_V7 % 8
             rights = READ * (access in READABLE_V7) | WRITE * (access in WRITABLE_V7)
             rights |= RUN * (bool(rights & READ) and not attributes & NEVER_V7)
             parts = SUBREGIONS if size >= LEAST_DIVIDED else 1

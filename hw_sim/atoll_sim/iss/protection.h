@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-enum Right : uint32_t { kRead = 1, kWrite = 2, kRun = 4 };
+enum Right : uint32_t { kMayRead = 1, kMayWrite = 2, kMayRun = 4 };
 
 // Addresses from `first` to `last`, and what may be done there.
 struct Span {
@@ -44,9 +44,9 @@ struct Protection {
 
   // The first address before `end` from which nothing can be fetched, or `end`.
   uint32_t refuses_fetch(uint32_t first, uint32_t end) {
-    if (!on() || (first < end && permits(first, end - 1, kRun))) return end;
+    if (!on() || (first < end && permits(first, end - 1, kMayRun))) return end;
     for (; first < end; first += 2) {
-      if (!permits(first, first + 1, kRun)) return first;
+      if (!permits(first, first + 1, kMayRun)) return first;
     }
     return end;
   }

@@ -20,7 +20,6 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.iss.engines import Engines, measured
 from atoll_sim.iss.engines import modelled as software
-from atoll_sim.iss.supported import check_chip
 from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import executable_spans, write_image
 from atoll_sim.simulate.run import requests_for
@@ -51,10 +50,6 @@ class IssSession:
                 "--cpu iss needs the package 'unicorn', which is not installed",
                 remedy="install it with: pip install 'atoll[iss]'",
             )
-
-    def check_chip(self, soc: ResolvedSoc) -> None:
-        """See `atoll_sim.session.Session.check_chip`."""
-        check_chip(soc)
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""

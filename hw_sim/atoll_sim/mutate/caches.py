@@ -111,9 +111,8 @@ def plant_left_out(
         UsageError: E070; there is no instruction-set simulator.
         SimulationError: E102; it does not run the chip.
     """
-    session = CpuKind.ISS.session()
-    session.check(None)
-    session.check_chip(compiled.soc)
+    CpuKind.ISS.session().check(None)
+    CpuKind.ISS.check_chip(compiled.soc)
     name, right = compiled.graph.name, noticed(compiled, compiled, seed, toolchain)
     trials: list[CacheTrial] = []
     missing = () if right else tuple(left_out(compiled))

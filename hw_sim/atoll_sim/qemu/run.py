@@ -15,7 +15,6 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.machine import Machine, machine
-from atoll_sim.qemu.supported import check_chip
 from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import load_segments
 from atoll_sim.simulate.run import requests_for
@@ -47,10 +46,6 @@ class QemuSession:
                 "a machine of QEMU has no waveforms: only --cpu rtl simulates the whole chip",
                 remedy="leave --cpu qemu out, or --waves",
             )
-
-    def check_chip(self, soc: ResolvedSoc) -> None:
-        """See `atoll_sim.session.Session.check_chip`."""
-        check_chip(soc)
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""

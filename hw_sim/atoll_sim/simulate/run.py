@@ -7,12 +7,10 @@ from pathlib import Path
 from atoll.errors import SimulationError
 from atoll.pipeline import Compiled, expected
 from atoll.progress import Progress, silent
-from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample
 from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
-from atoll_sim.chip.checks import check_cores
-from atoll_sim.chip.plan import NOBODY, plan_chip
+from atoll_sim.chip.plan import NOBODY
 from atoll_sim.session import Work
 from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.table import ShadowTable, shadow_table
@@ -35,11 +33,6 @@ class RtlSession:
 
     def check(self, waves: Waves | None) -> None:
         """See `atoll_sim.session.Session.check`."""
-
-    def check_chip(self, soc: ResolvedSoc) -> None:
-        """See `atoll_sim.session.Session.check_chip`."""
-        check_cores(soc)
-        plan_chip(soc)
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.session.Session.run`."""

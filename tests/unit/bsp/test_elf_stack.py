@@ -137,6 +137,10 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         },
         48,
     ),
+    "link in a register that the callee keeps": (
+        {"a": "mv t0, ra\ncall b\njr t0", "b": "addi sp, sp, -16\naddi sp, sp, 16\nret"},
+        16,
+    ),
     "falling through": ({"a": "addi sp, sp, -16", "b": "addi sp, sp, -32\n1: j 1b"}, 48),
 }
 
@@ -210,6 +214,14 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "half an annotation": ({"a": POINTER_CALL + calls("a")}, "has 4 bytes, no list of pairs"),
     "no function there": ({"a": frame(16, "la a5, a + 0x1000\njalr a5")}, "no function is there"),
+    "link in a register that the callee changes": (
+        {"a": "mv t0, ra\ncall b\njr t0", "b": "li t0, 1\nret"},
+        "a jumps at 0x",
+    ),
+    "link in a register that the callee's callee changes": (
+        {"a": "mv t0, ra\ncall b\njr t0", "b": "tail c", "c": "li t0, 1\nret"},
+        "a jumps at 0x",
+    ),
     "alloca": ({"a": "sub sp, sp, a0\nadd sp, sp, a0\nret"}, "a loses track"),
     "alloca in a loop": ({"a": "1: addi sp, sp, -16\nbnez a0, 1b\nunimp"}, "a loses track"),
     "no way back": ({"a": "addi sp, sp, -16\nret"}, "a loses track"),

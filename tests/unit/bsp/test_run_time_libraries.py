@@ -1,14 +1,13 @@
-"""Applications that need the compiler's run-time library link with every toolchain of a core."""
+"""Applications that need the compiler's run-time library link, and their stacks are bounded."""
 
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.firmware import link_unchecked
+from atoll.bsp.interface import Firmware
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -33,8 +32,10 @@ CORES = {
 
 QUICK = (
     ("zig", "rv32imc"),
+    ("gcc", "rv32e"),
     ("gcc", "rv32imc"),
     ("gcc", "rv64gc lp64"),
+    ("gcc", "armv6-m"),
     ("gcc", "armv8-m.main+dsp"),
 )
 """What the gate tries of them; `make test-all` tries all."""
@@ -76,7 +77,7 @@ def test_division_and_floats_are_linked(
     tools: str,
     core: str,
     isa: str,
-    build: Callable[..., tuple[Path, ...]],
+    build: Callable[..., Firmware],
     make_soc: Callable[..., ResolvedSoc],
     make_cpu: Callable[..., Cpu],
 ) -> None:
@@ -90,6 +91,7 @@ def test_division_and_floats_are_linked(
     if program != "zig" and shutil.which(program) is None:
         pytest.skip(f"needs {program}")
     cpu = replace(make_cpu(), spec=chosen.spec, instructions=chosen.instructions, toolchain=tools)
-    (elf,) = build(ARITHMETIC, make_soc(cpu), link=link_unchecked)
-    with elf.open("rb") as file:
+    firmware = build(ARITHMETIC, make_soc(cpu))
+    with firmware.elves[0].open("rb") as file:
         assert ELFFile(file).elfclass == chosen.instructions.bits
+    assert firmware.stacks["cpu"].bytes > 0

@@ -1,5 +1,6 @@
 """What few files have and TFLM runs: nothing at all as an operand, a filter with a zero point, …"""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.effort import seeded
 from tests.operator_samples import SCALE, Tree
 
+from atoll.cli import main
 from atoll.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
@@ -18,6 +20,7 @@ from atoll.ops import reference
 
 Compare = Callable[..., None]
 Oracle = Callable[..., Any]
+Capture = pytest.CaptureFixture[str]
 QUANTIZED = ("int8", "int16")
 
 
@@ -226,6 +229,29 @@ def test_numbers_with_an_activation(
     result, table = tree.add((2, 9), dtype="int32"), f"{code.capitalize()}Options"
     tree.apply(code, operands, result, table, FusedActivationFunction=activation)
     equals_tflm(tree.model(), rng, [rng.integers(-12, 12, (2, 9)).astype(np.int32)])
+
+
+@pytest.mark.parametrize("kind", [("ADD", 3), ("ADD", 0), ("SUB", 1)])
+def test_a_note_says_that_an_activation_is_left_out(
+    kind: tuple[str, int], tflite_builder: ModuleType, tmp_path: Path, capsys: Capture
+) -> None:
+    code, activation = kind
+    tree = Tree(tflite_builder)
+    x, data = tree.add((2, 9), dtype="int32"), np.arange(18, dtype=np.int32).reshape(2, 9)
+    operands = (x, tree.add((2, 9), dtype="int32", data=data))
+    result, table = tree.add((2, 9), dtype="int32"), f"{code.capitalize()}Options"
+    tree.apply(code, operands, result, table, FusedActivationFunction=activation)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tflite_builder.write(tree.model()))
+    words = ["lagoon", str(path)]
+    run = ["run", *words, "--cpu", "native", "--accelerator", "model"]
+    for command in (run, ["estimate", *words]):
+        assert main([*command, "--json"]) == 0
+        notes = " ".join(json.loads(capsys.readouterr().out)["notes"])
+        left_out = code == "ADD" and activation != 0
+        assert ("leaves out its activation 'relu" in notes) == left_out, notes
+    assert main(run) == 0
+    assert ("leaves out its activation 'relu" in capsys.readouterr().out) == left_out
 
 
 @pytest.mark.parametrize("multiplier", [1, 2, 3])

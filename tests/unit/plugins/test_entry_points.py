@@ -11,6 +11,9 @@ import pytest
 
 from atoll.bsp.doctor import Check, diagnose
 from atoll.cli import main
+from atoll.errors import SimulationError, ToolchainError
+from atoll.resolve import load_soc
+from atoll_sim.session import CpuKind
 
 Package = Callable[..., None]
 
@@ -151,3 +154,44 @@ def test_clocks_that_run_refuses_are_no_fault_of_a_chip_that_is_only_built(
     assert main(odd) == 1
     assert "error[E082]" in capsys.readouterr().err
     assert main([*odd, "--no-simulate"]) == 0
+
+
+def test_check_says_who_can_play_the_cores(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdicts are those of `run`: each kind's own check, its tools aside."""
+    for chip in ("lagoon", "corstone300", "zynqmp", "quad"):
+        assert main(["check", chip, "--json"]) == 0
+        players = json.loads(capsys.readouterr().out)["players"]
+        assert [each["cpu"] for each in players] == list(CpuKind)
+        for each in players:
+            assert each["plays"] == (not each["why_not"])
+            refused: tuple[dict[str, object], ...] = ()
+            try:
+                CpuKind[each["cpu"].upper()].check_chip(load_soc(chip))
+            except SimulationError as error:
+                refused = tuple(fault.as_json() for fault in error.faults)
+            assert tuple(each["why_not"]) == refused
+        able = ", ".join(each["cpu"] for each in players if each["plays"])
+        assert main(["check", chip]) == 0
+        said = capsys.readouterr().out
+        assert f"\n\nruns with --cpu {able}\ndoes not run with --cpu\n" in said
+        for each in players:
+            for fault in each["why_not"]:
+                assert f"\n  {each['cpu']}: {fault['message']}\n" in said
+
+
+def test_a_tool_that_is_absent_is_no_fault_of_the_chip(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("atoll_sim.qemu.supported.shutil.which", lambda program: None)
+    assert main(["check", "corstone300", "--json"]) == 0
+    players = json.loads(capsys.readouterr().out)["players"]
+    assert [each["cpu"] for each in players if each["plays"]] == ["qemu", "native"]
+    with pytest.raises(ToolchainError):
+        CpuKind.QEMU.check_chip(load_soc("corstone300"))
+
+
+def test_without_the_simulator_nobody_knows_who_plays(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lagoon", "--json", "--no-simulate"]) == 0
+    assert json.loads(capsys.readouterr().out)["players"] is None
+    assert main(["check", "lagoon", "--no-simulate"]) == 0
+    assert "--cpu" not in capsys.readouterr().out

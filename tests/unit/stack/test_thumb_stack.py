@@ -87,6 +87,27 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         {"a": "push {r4, lr}\nbl 1f\nsub sp, #64\nadd sp, #64\npop {r4, pc}\n1: udf #0"},
         72,
     ),
+    "own subroutine that returns, or ends the function": (
+        {
+            "a": "push {r4, lr}\nbl 1f\nsub sp, #64\nadd sp, #64\npop {r4, pc}\n"
+            "1: cbz r0, 2f\nbx lr\n2: pop {r4, pc}"
+        },
+        72,
+    ),
+    "end of another function": (
+        {"a": "push {r4, r5, lr}\ncbz r0, 1f\nb 2f\n1: pop {r4, r5, pc}"}
+        | {"b": "bx lr\n2: sub sp, #32\nadd sp, #32\npop {r4, r5, pc}"},
+        44,
+    ),
+    "link in another register": ({"a": "mov r12, lr\nsub sp, #16\nadd sp, #16\nbx r12"}, 16),
+    "switch of Armv6-M": (
+        {
+            "a": "ldr r2, 2f\nlsls r3, r3, #2\nldr r3, [r2, r3]\nmov pc, r3\n"
+            "1: sub sp, #64\nadd sp, #64\n3: bx lr\n.p2align 2\n2: .word 4f\n"
+            ".pushsection .rodata\n4: .word 1b, 3b\n.popsection"
+        },
+        64,
+    ),
     "return by ldr": ({"a": "push {lr}\nmov.w lr, #3\nldr.w pc, [sp], #4"}, 4),
     "into the middle": ({"a": "push {r4, lr}\nbl b\nbl c\npop {r4, pc}", "b": INTO}, 16),
     "leaf": ({"a": "bx lr"}, 0),
@@ -212,6 +233,15 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
         {"a": "push {r7, lr}\n.inst.n 0x4784\npop {r7, pc}"},
         "a jumps",
     ),
+    "own subroutine that leaves something": (
+        {"a": "push {r4, lr}\nbl 1f\npop {r4, pc}\n1: push {r5}\nbx lr"},
+        "a loses track",
+    ),
+    "end of another function that leaves something": (
+        {"a": "push {r4, r5, lr}\nb 2f", "b": "bx lr\n2: pop {r4, pc}"},
+        "a loses track",
+    ),
+    "call through the link": ({"a": "push {r4, lr}\nblx lr\npop {r4, pc}"}, "a jumps at 0x"),
     "other pop": ({"a": "push {r4, lr}\npop {pc}"}, "a loses track"),
 }
 

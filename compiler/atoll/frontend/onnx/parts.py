@@ -231,3 +231,16 @@ class Pending:
 
 
 Part = Stored | Constant | Pending
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of operands together.
+
+    Raises:
+        Unfit: they do not go together.
+    """
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        told = " and ".join(str([*shape]) for shape in shapes)
+        raise Unfit(f"has operands of shapes {told}, which do not go together") from None

@@ -83,6 +83,13 @@ class Numbers(Elementwise):
         made = self._function(left, right).astype(np.int32)
         return (np.clip(made, *self._limits(op)),)
 
+    def caution(self, op: Operator, graph: Graph) -> str:
+        """Name an activation that is left out."""
+        stated = str(op.attributes.get("activation", "none"))
+        if not of_numbers(op, graph) or _LIMITS[stated] == self._limits(op):
+            return ""
+        return f"leaves out its activation '{stated}', as TFLM does of int32; TFLite clamps"
+
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return nothing for numbers."""
         return {} if of_numbers(op, graph) else self._quantised.quantities(op, graph)

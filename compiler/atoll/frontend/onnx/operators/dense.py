@@ -20,7 +20,7 @@ from atoll.frontend.onnx.operators.weights import (
     repeated,
 )
 from atoll.frontend.onnx.operators.windows import summed
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, broadcast
 
 
 def gemm(c: Conversion, node: Node) -> Part:
@@ -86,7 +86,7 @@ def _of_vectors(c: Conversion, node: Node) -> Part:
         part.shape if len(part.shape) > 1 else added
         for part, added in zip(parts, ((1, *parts[0].shape), (*parts[1].shape, 1)), strict=True)
     ]
-    whole = (*np.broadcast_shapes(wide[0][:-2], wide[1][:-2]), wide[0][-2], wide[1][-1])
+    whole = (*broadcast(wide[0][:-2], wide[1][:-2]), wide[0][-2], wide[1][-1])
     brought: list[Part] = []
     for at, part in enumerate(parts):
         if isinstance(part, Constant):

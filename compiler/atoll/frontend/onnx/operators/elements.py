@@ -14,7 +14,7 @@ from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import leaking
 from atoll.frontend.onnx.operators.weights import real_values, uniform
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
+from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, broadcast, grid
 from atoll.frontend.onnx.protos import AGAIN
 from atoll.ir.graph import Quantization
 
@@ -47,7 +47,7 @@ def total(c: Conversion, node: Node) -> Part:
             raise Unfit("has no operand that is computed", "simplify the model")
         pair: list[Stored | Constant] = [c.held(made, name, wide=True)]
         pair.append(part if isinstance(part, Constant) else c.held(part, other, wide=True))
-        shape = np.broadcast_shapes(made.shape, part.shape)
+        shape = broadcast(made.shape, part.shape)
         made = paired(c, "add", pair, (name, other), shape)
     return made
 
@@ -317,7 +317,7 @@ def _chain(
         raise Unfit("has no operand that is computed", "simplify the model")
     for other in others:
         try:
-            extents = np.broadcast_shapes(total.shape, other.shape)
+            extents = broadcast(total.shape, other.shape)
         except ValueError as fault:
             raise Unfit(
                 f"has operands that do not broadcast to {[*shape]}", AGAIN, "E052"
