@@ -106,7 +106,7 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
     return replace(
         soc,
         aliases=(),
-        memories=tuple(sorted(seen, key=lambda memory: memory.origin)),
+        memories=tuple(sorted(seen, key=lambda it: it.origin) if aliases else seen),
         pools=tuple(replace(pool, region=moved(pool.region)) for pool in soc.pools),
         devices=tuple(map(of_device, soc.devices)),
     )

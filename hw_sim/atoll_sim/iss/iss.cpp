@@ -339,7 +339,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t 
     return;
   }
   if (has_to_be_aligned(core, engine, static_cast<uint32_t>(where), static_cast<uint32_t>(size))) {
-    refuse(core, engine, where, address, static_cast<uint32_t>(size), writes, kMisaligned);
+    refuse(core, engine, where, address, static_cast<uint32_t>(size), writes, kNotAligned);
     return;
   }
   if (core.protection.on()) {

@@ -46,7 +46,7 @@ struct Block {
 };
 
 // Why an access was not made, or an instruction not run; core.py has the same.
-enum Why : uint32_t { kFirewall, kMisaligned, kProtected, kFloatsOff, kMissing };
+enum Why : uint32_t { kFirewall, kNotAligned, kProtected, kFloatsOff, kMissing };
 
 // Bytes that will be as they were before an access that was not made.
 struct Undo {

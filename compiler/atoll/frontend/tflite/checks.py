@@ -146,7 +146,7 @@ def _shape(tensor: FileTensor, where: str) -> Iterator[Fault]:
         yield _fault("E055", message, remedy)
     elif 0 in tensor.shape:
         message = f"{where}: has shape {list(tensor.shape)}, which is of no elements"
-        yield _fault("E055", message, "leave out what computes with nothing, and convert again")
+        yield _fault("E055", message, "convert the model again without what computes with nothing")
     elif len(tensor.shape) > GREATEST_RANK:
         message = f"{where}: has {len(tensor.shape)} dimensions, the most is {GREATEST_RANK}"
         yield _fault("E055", message, remedy)

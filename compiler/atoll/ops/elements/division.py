@@ -124,8 +124,8 @@ class Div(Numbers):
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8, with factors that TFLM rounds, or of plain int32."""
-        super().check(op, graph)
         checks.apply((_plain,), op, graph)
+        super().check(op, graph)
 
 
 def _plain(op: Operator, graph: Graph) -> Iterator[Fault]:
