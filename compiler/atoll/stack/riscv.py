@@ -154,6 +154,7 @@ class _Fields(TypedDict, total=False):
     rs1: int
     rs2: int
     immediate: int
+    clobbers: tuple[int, ...]
 
 
 def _other(use: _Operands) -> _Fields:
@@ -190,11 +191,23 @@ def _or(use: _Operands) -> _Fields:
 
 def _write(use: _Operands) -> _Fields:
     """Write a control register: nothing but where exceptions begin and go on is followed."""
-    name = use.text.split(",")[0]
-    rd = RESUME if name in _RESUMES else TRAP if name in _TRAPS else ZERO
+    rd = _followed(use.text.split(",")[0])
     if not use.mnemonic.endswith("csrw"):
         return {"kind": Kind.OTHER, "rd": rd}
     return {"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": use.registers[-1]}
+
+
+def _exchange(use: _Operands) -> _Fields:
+    """Write a control register as `_write` does, and have its old value in a register."""
+    written = _followed(use.text.split(",")[1].strip())
+    if written == ZERO:
+        return _other(use)
+    kind = Kind.ADD_IMMEDIATE if use.mnemonic == "csrrw" else Kind.OTHER
+    return {"kind": kind, "rd": written, "rs1": use.registers[-1], "clobbers": (use.registers[0],)}
+
+
+def _followed(control: str) -> int:
+    return RESUME if control in _RESUMES else TRAP if control in _TRAPS else ZERO
 
 
 def _halt(_: _Operands) -> _Fields:
@@ -267,6 +280,7 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "andi": _align,
     "ori": _or,
     **dict.fromkeys(("csrw", "csrwi", "csrs", "csrsi", "csrc", "csrci"), _write),
+    **dict.fromkeys(("csrrw", "csrrwi", "csrrs", "csrrsi", "csrrc", "csrrci"), _exchange),
     **dict.fromkeys(("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble"), _branch),
     **dict.fromkeys(("beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgtu", "bleu"), _branch),
 }

@@ -1,0 +1,28 @@
+"""Control registers of RISC-V that say where exceptions begin and go on."""
+
+import pytest
+
+from atoll.stack.instruction import RESUME, TRAP, ZERO, Kind
+from atoll.stack.riscv import decode
+
+MEPC, MTVEC, MSCRATCH = 0x341, 0x305, 0x340
+CSRRW, CSRRS = 1, 2
+S0, A5, SP = 8, 15, 2
+
+
+def decoded(csr: int, kind: int, rd: int, rs1: int) -> tuple[Kind, int, int, tuple[int, ...]]:
+    word = csr << 20 | rs1 << 15 | kind << 12 | rd << 7 | 0x73
+    (item,) = decode(word.to_bytes(4, "little"), 0x1000)
+    return item.kind, item.rd, item.rs1, item.clobbers
+
+
+@pytest.mark.parametrize(("csr", "written"), [(MTVEC, TRAP), (MEPC, RESUME)])
+def test_an_exchange_writes_it_and_changes_a_register(csr: int, written: int) -> None:
+    assert decoded(csr, CSRRW, S0, A5) == (Kind.ADD_IMMEDIATE, written, A5, (S0,))
+    assert decoded(csr, CSRRW, ZERO, A5) == (Kind.ADD_IMMEDIATE, written, A5, ())
+    assert decoded(csr, CSRRS, S0, A5)[:2] == (Kind.OTHER, written), "what it is then is not known"
+
+
+def test_reading_it_and_exchanging_another_one_writes_none() -> None:
+    assert decoded(MTVEC, CSRRS, S0, ZERO)[1] == S0
+    assert decoded(MSCRATCH, CSRRW, SP, SP)[1] == SP
