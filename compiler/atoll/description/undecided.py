@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from atoll.description.aliases import NO_ALIAS
 from atoll.description.messages import schema_of
 from atoll.description.schema import Soc
 from atoll.description.shape import Shape, child_of, example_of, free_child, resolved, shape_at
@@ -118,8 +119,26 @@ def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
     answers = tuple(map(str, resolved(child_of(around, name), schema, _CPU).get("enum", ())))
     asks = str(around.get("properties", {}).get(name, {}).get("description", ""))
     example = _of_chip(name, data) or (_of_comment(line) if name in _OF_COMMENTS else "")
+    if name == "alias_of":
+        example = _of_twin(key[-2], data)
     example = example or _example(around, name, answers, schema)
     return Question(key, at, asks, answers, example)
+
+
+def _of_twin(memory: str, data: Any) -> str:
+    """Return the first memory of the same size and kind that is no alias itself, else 'none'."""
+    memories = {name: it for name, it in data["memories"].items() if isinstance(it, dict)}
+    own = memories[memory]
+    return next(
+        (
+            name
+            for name, it in memories.items()
+            if name != memory
+            and not it.get("alias_of")
+            and all(it.get(key) == own.get(key) for key in ("size", "kind"))
+        ),
+        NO_ALIAS,
+    )
 
 
 def _of_chip(name: str, data: Any) -> str:

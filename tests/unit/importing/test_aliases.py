@@ -51,3 +51,13 @@ def test_an_alias_of_nothing_is_a_question(tmp_path: Path) -> None:
 def test_twins_are_a_question(tmp_path: Path) -> None:
     rows = ("RAM_S", "rwx", 0x3000_0000, ""), ("RAM_NS", "rwx", 0x2000_0000, "")
     assert aliases(tmp_path, *rows) == {"ram_ns": UNDECIDED}
+
+
+@pytest.mark.parametrize(("kind", "answer"), [("rwx", "ram_s"), ("rx", "none")])
+def test_the_example_is_a_memory_that_could_have_the_bytes(
+    tmp_path: Path, kind: str, answer: str
+) -> None:
+    rows = ("RAM_S", "rwx", 0x3000_0000, ""), ("B", kind, 0x2000_0000, 'alias="GONE"')
+    found = imported(tmp_path, {"tern.pdsc": pdsc(*rows)})
+    (asked,) = (each for each in found.questions if each.key[-1] == "alias_of")
+    assert asked.example == answer
