@@ -71,7 +71,7 @@ def decode(
         if at in constants:
             continue
         found = next(_disassembler().disasm(code[offset : offset + _SIZE], at), None)
-        fields: _Fields = {"kind": Kind.OTHER, "clobbers": (*_ANY, SP)}
+        fields = _anything(found)
         if found is not None:
             fields = _literal(found, read, constants) or _EFFECTS.get(found.insn_name(), _other)(
                 found
@@ -108,6 +108,11 @@ def _set(register: int, number: int) -> _Fields:
 def _add(target: int, base: int, number: int, clobbers: tuple[int, ...] = ()) -> _Fields:
     kind = Kind.ADD_IMMEDIATE
     return {"kind": kind, "rd": target, "rs1": base, "immediate": number, "clobbers": clobbers}
+
+
+def _anything(_: capstone.CsInsn | None) -> _Fields:
+    """Change any register: of what is not known, and of what a vector's length decides (SVE)."""
+    return {"kind": Kind.OTHER, "clobbers": (*_ANY, SP)}
 
 
 def _other(found: capstone.CsInsn) -> _Fields:
@@ -240,6 +245,7 @@ _EXTENSIONS = {
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     "add": _arithmetic(Kind.ADD, 1),
     "sub": _arithmetic(Kind.SUBTRACT, -1),
+    **dict.fromkeys(("addvl", "addpl"), _anything),
     **dict.fromkeys(("mov", "movz"), _copy),
     **dict.fromkeys(("adr", "adrp"), _page),
     "b": _jump(Kind.JUMP),

@@ -63,3 +63,9 @@ def test_a_constant_beside_the_code_is_no_instruction() -> None:
 
 def test_a_return_with_another_stack_pointer_is_seen() -> None:
     assert frame(LOWER, RET).unbounded == AT + 4
+
+
+def test_a_frame_of_vectors_has_no_known_size() -> None:
+    add_lengths = 0x0420_5000 | 31 << 16 | (-8 & 63) << 5 | 31  # addvl sp, sp, #-8
+    (item,) = decode(add_lengths.to_bytes(4, "little"), 0x1000)
+    assert SP in item.clobbers
