@@ -76,6 +76,13 @@ class Clang:
 
 
 def _features(instructions: InstructionSet) -> Iterator[str]:
-    """Yield options for features whose names for -march differ between compilers."""
-    for feature in filter(None, instructions.llvm.features.split(",")):
+    """Yield options for features whose names for -march differ between compilers.
+
+    With floats in integer registers clang takes an architecture with MVE for one that has a
+    floating-point unit, even where MVE has integers alone.
+    """
+    features = [feature for feature in instructions.llvm.features.split(",") if feature]
+    if "+mve" in features and not any(each.startswith("+fp-armv8") for each in features):
+        features.append("-vfp2sp")
+    for feature in features:
         yield from ("-Xclang", "-target-feature", "-Xclang", feature)
