@@ -62,6 +62,10 @@ ALONE int more(int n) { volatile char a[1500]; a[n & 1023] = 1; return deep(n) +
 int main(void) { return more(t[2]); }
 #elif defined(ELSEWHERE)
 int main(void) { __asm__ volatile("ldr r0, =0x20010000\\n mov sp, r0\\n b .\\n .ltorg"); return 0; }
+#elif defined(VTOR)
+void Later(void) { deep(t[1]); }
+void *FIXED more[5] __attribute__((aligned(128))) = {0, 0, 0, (void *)Later, 0};
+int main(void) { *(volatile unsigned *)0xE000ED08 = (unsigned)more; return t[2]; }
 #else
 int main(void) { return deep(t[2]); }
 #endif
@@ -187,6 +191,20 @@ def test_an_application_that_runs_nothing_on_a_thread(
 def bytes_of(elf: Path, questions: Questions) -> tuple[int | None, int | None]:
     use = stack_of(elf, read_image(elf), questions)
     return use.entry_bytes, use.interrupt_bytes
+
+
+def test_vectors_that_the_program_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = linked(tmp_path, "-DHANDLED=20", "-DVTOR", "-DFIXED=const")
+    _, size = bytes_of(elf, Questions())
+    assert size is not None
+    assert size >= 3000 + 36
+    elf = linked(tmp_path, "-DHANDLED=20", "-DVTOR", "-DFIXED=")
+    assert bytes_of(elf, Questions())[1] is None
+    assert main(["check-image", "--stack-only", str(elf)]) == 1
+    said = capsys.readouterr()
+    assert "sets where exceptions begin to a table at" in said.out
+    assert "error[E183]: what interrupts take of the stack is not known: " in said.err
+    assert main(["check-image", "--stack-only", str(elf), "--allow-unbounded"]) == 0
 
 
 def test_interrupts_nest_by_priority_if_asked(tmp_path: Path) -> None:
