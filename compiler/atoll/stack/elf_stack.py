@@ -171,7 +171,8 @@ class Program:
                     cold=partial(self._is_cold, f"{self.name(address)}.cold"),
                 )
                 analysed = follow(self.code.decode(start, address))
-                size = self.sizes.of(self.code.names.get(address, ""), address)
+                named = self.code.names.get(address, "")
+                size = self.sizes.of(named, address, alone=self._twins(named) == 1)
                 if analysed.unbounded is not None and size is not None:
                     analysed = follow(self.code.decode(start, address), size=size)
                 self.frames[address] = analysed
@@ -187,6 +188,10 @@ class Program:
         """Return the function that has an address in its middle; nothing if none has."""
         start = self._start(address)
         return () if start in (None, address) else self.code.decode(start, address)
+
+    def _twins(self, name: str) -> int:
+        """Return how many functions have a name, as static ones of several files may."""
+        return sum(each == name for each in self.code.names.values())
 
     def _is_cold(self, part: str, address: int) -> bool:
         """Tell whether an address is in the part of a function that compilers put elsewhere."""
@@ -206,11 +211,12 @@ class Program:
             yield _opaque(name, f"code at {name} is called, but no function is there")
         yield from self._indirect_causes(address, frame)
         if frame.unbounded is not None:
-            yield Cause(
-                function=name,
-                message=f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}",
-                remedy="use arrays of constant size instead of alloca and variable-length arrays",
-            )
+            message = f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}"
+            remedy = "use arrays of constant size instead of alloca and variable-length arrays"
+            if name in self.sizes.by_name and (twins := self._twins(name)) > 1:
+                message += f", and --su tells the {twins} functions of this name not apart"
+                remedy = "give one of them another name"
+            yield Cause(function=name, message=message, remedy=remedy)
         if frame.stale is not None:
             message = f"{name} goes at 0x{frame.stale:08X} to what a call left in the link register"
             remedy = "save the link register before the call, and restore it"

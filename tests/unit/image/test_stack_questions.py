@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from atoll.cache import cache_folder
 from atoll.cli import main
 from atoll.image.elf import read_image
 from atoll.image.stacks import Questions, stack_of
+from atoll.stack.elf_stack import Program
+from atoll.stack.frame_sizes import read_usage
 
 CHIP = """\
 soc: m4
@@ -232,6 +235,20 @@ def test_sizes_of_the_compiler_bound_what_code_does_not(tmp_path: Path) -> None:
     assert size >= max(700, measure(elf, "_start").bytes)
     bounded.write_text("main.c:39:11:vary\t700\tdynamic\nmain.c:41:11:work\t700\tdynamic\n")
     assert bytes_of(elf, Questions(usage=(bounded,)))[0] is None
+
+
+def test_sizes_of_a_name_that_two_functions_have(tmp_path: Path) -> None:
+    elf = Compiler("zig", "rv32", "-Os").link("VLA", tmp_path)
+    usage = tmp_path / "main.su"
+    usage.write_text("other.c:1:11:vary\t0\tstatic\nmain.c:1:11:work\t700\tstatic\n")
+    program = Program.read(elf, read_usage((usage,)))
+    twin = next(each for each, name in program.code.names.items() if name == "small")
+    start = program.address_of("vary") or program.address_of("work")
+    assert start is not None
+    names = {**program.code.names, twin: program.code.names[start]}
+    program.code = replace(program.code, names=names)
+    causes = program.depth(start).causes
+    assert "tells the 2 functions of this name not apart" in causes[0].message
 
 
 @pytest.mark.parametrize(
