@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from atoll.image.stacks import Questions, stack_of
 from atoll.stack.elf_stack import Program
 from atoll.stack.frame_sizes import read_usage
 
+GOLDEN = Path(__file__).parents[2] / "golden/image/stacks.txt"
 CHIP = """\
 soc: m4
 version: 1
@@ -275,6 +277,32 @@ def test_questions_that_mean_nothing(
     said = capsys.readouterr().err
     assert f"error[{code}]" in said
     assert "  help: " in said
+
+
+def test_messages_are_as_written(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    golden: Callable[[Path, str], None],
+) -> None:
+    data = bytearray(linked(tmp_path, "-DHANDLED=20", "-DRECURSION").read_bytes())
+    data[18] = 62  # x86
+    (tmp_path / "x86.elf").write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    said = ""
+    for words in (
+        ("it.elf",),
+        ("it.elf", "--entry", "evem"),
+        ("it.elf", "--calls", "even"),
+        ("it.elf", "--priority", "Other=high"),
+        ("it.elf", "--su", "absent.su"),
+        ("it.elf", "--su", "chip.ld"),
+        ("x86.elf",),
+    ):
+        capsys.readouterr()
+        assert main(["check-image", "--stack-only", *words]) == 1
+        said += f"$ {' '.join(words)}\n{capsys.readouterr().err}"
+    golden(GOLDEN, said)
 
 
 def test_an_image_of_another_machine_is_refused(
