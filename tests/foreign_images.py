@@ -52,6 +52,11 @@ typedef int callee(int);
 callee *const volatile handlers[] = {small, large, middle};
 ALONE int handle(int which, int n) { return handlers[which](n) + 1; }
 ALONE int work(int n) { return handle(t[0] - 5, n) + handle(t[0] - 4, n) + handle(t[0] - 3, n); }
+#elif defined(POINTER_TAIL)
+typedef int callee(int);
+callee *const volatile handlers[] = {small, large, middle};
+ALONE int handle(int which, int n) { return handlers[which](n + 300); }
+ALONE int work(int n) { return handle(t[0] - 5, n) + handle(t[0] - 4, n) + handle(t[0] - 3, n); }
 #elif defined(TAIL)
 ALONE int last(int n) { t[4] = n; return middle(n + 1); }
 ALONE int work(int n) { volatile char a[300]; a[n & 255] = 1; t[5] = a[3]; return last(n); }
@@ -108,6 +113,7 @@ _GCC = {
     "thumb": ("arm-none-eabi-gcc", "-mcpu=cortex-m4"),
     "rv32": ("riscv64-unknown-elf-gcc", "-march=rv32imac_zicsr", "-mabi=ilp32"),
     "rv64": ("riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-mcmodel=medany"),
+    "a64": ("aarch64-linux-gnu-gcc", "-mgeneral-regs-only", "-static", "-no-pie", "-fno-pic"),
 }
 _CLANG = {
     "thumb": ("--target=thumbv7em-none-eabi",),

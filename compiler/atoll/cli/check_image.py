@@ -138,7 +138,7 @@ def _held(
 
 def _stack_only(image: Path, questions: Questions, machine: bool, allow: bool) -> None:
     use = stack_of(image, read_image(image), questions)
-    faults = () if allow else tuple(use.unbounded(interrupts=False))
+    faults = () if allow else tuple(use.unbounded())
     if machine:
         disagreeing = [_as_data(fault) for fault in faults]
         words = {"image": str(image), **_bounds(use), "disagreements": disagreeing}

@@ -84,14 +84,14 @@ class StackUse:
             data=tuple(_as_data(each) for each in every),
         )
 
-    def unbounded(self, *, interrupts: bool = True) -> Iterator[Fault]:
+    def unbounded(self) -> Iterator[Fault]:
         """Yield why nothing bounds it, once for each cause."""
         every = (*self.roots.entries, *self.roots.handlers)
         causes = dict.fromkeys(cause for each in every for cause in each.depth.causes)
         for cause in causes:
             message = f"the stack is {NOT_BOUNDED}: {cause.message}"
             yield Fault(code="E183", message=message, remedy=f"{cause.remedy}, {_ALLOW}")
-        if self.roots.unknown and interrupts:
+        if self.roots.unknown:
             message = f"what interrupts take of the stack is not known: {self.roots.unknown}"
             remedy = f"give the image symbols, or name what begins with --entry, {_ALLOW}"
             yield Fault(code="E183", message=message, remedy=remedy)

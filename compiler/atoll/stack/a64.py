@@ -38,8 +38,10 @@ _ANY = tuple(sorted({*_NUMBERS.values()}))
 _BEFORE = re.compile(r"\[sp, #(-?\w+)\]!")
 _AFTER = re.compile(r"\[sp\], #(-?\w+)")
 
+_APART = 1 << 32
+
 _Fields = dict[str, Any]
-"""Fields of one `Instruction` but its address and size."""
+"""Fields of one `Instruction` but its address and size; the instruction `then` comes after it."""
 
 
 def _named() -> Iterator[tuple[int, int]]:
@@ -73,10 +75,13 @@ def decode(
         found = next(_disassembler().disasm(code[offset : offset + _SIZE], at), None)
         fields = _anything(found)
         if found is not None:
-            fields = _literal(found, read, constants) or _EFFECTS.get(found.insn_name(), _other)(
-                found
-            )
-        yield Instruction(address=at, size=_SIZE, **fields)
+            name = found.insn_name()
+            usual = _exchange if name.startswith(_WRITE) else _other
+            fields = _literal(found, read, constants) or _EFFECTS.get(name, usual)(found)
+        then = fields.pop("then", None)
+        yield Instruction(address=at, size=_APART if then else _SIZE, **fields)
+        if then:
+            yield Instruction(address=at + _APART, size=_SIZE - _APART, **then)
 
 
 @cache
@@ -124,6 +129,48 @@ def _other(found: capstone.CsInsn) -> _Fields:
     return {"kind": Kind.OTHER, "clobbers": tuple(sorted(known))}
 
 
+def _words(found: capstone.CsInsn) -> _Fields:
+    """Store or restore registers, and move the base as the access says."""
+    name, operands = found.insn_name(), found.operands
+    number, place = next(
+        (number, each) for number, each in enumerate(operands) if each.type == arm64.ARM64_OP_MEM
+    )
+    first = found.op_str[0]
+    width = _BYTES.get(name[-1] if name[-1] in "bh" else first, _SIZE)
+    pair = name in ("stp", "ldp", "stnp", "ldnp")
+    loads = name.startswith("ld")
+    whole = first == "x" and (pair or name in ("str", "ldr", "stur", "ldur", "sttr", "ldtr"))
+    if not whole and loads:
+        return _other(found)
+    listed = operands[:number] if whole else operands[: 2 if pair else 1]
+    registers = tuple(_REGISTERS.get(each.reg, NOWHERE) if whole else NOWHERE for each in listed)
+    base = _REGISTERS.get(place.mem.base, NOWHERE)
+    distance, last = int(place.mem.disp), operands[-1]
+    access = {
+        "kind": Kind.RESTORE if loads else Kind.STORE,
+        "rs1": base,
+        "rs2": NOWHERE if place.mem.index else ZERO,
+        "immediate": distance,
+        "registers": registers,
+        "clobbers": registers if loads else (),
+        "width": width if width in _BYTES.values() else 16,
+    }
+    if not found.writeback:
+        return access
+    if last.type == arm64.ARM64_OP_IMM:
+        return access | {"then": _add(base, base, int(last.imm))}
+    return _add(base, base, distance) | {"then": access | {"immediate": 0}}
+
+
+def _exchange(found: capstone.CsInsn) -> _Fields:
+    """Write what a register points to: nothing is followed but that it changes."""
+    place = next((each for each in found.operands if each.type == arm64.ARM64_OP_MEM), None)
+    base = NOWHERE if place is None else _REGISTERS.get(place.mem.base, NOWHERE)
+    store = {"kind": Kind.STORE, "rs1": base, "registers": (NOWHERE,) * 8, "width": 8}
+    fields = _other(found)
+    return store | {"clobbers": fields.get("clobbers", ()), "then": fields}
+
+
 def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         target, base, last = found.operands
@@ -166,7 +213,9 @@ def _load(found: capstone.CsInsn) -> _Fields:
     place = found.operands[-1]
     width = _WIDTHS.get(found.insn_name(), 8 if found.op_str.startswith("x") else 4)
     target = _REGISTERS.get(found.operands[0].reg)
-    if place.type != arm64.ARM64_OP_MEM or not place.mem.index or target is None:
+    if (place.type == arm64.ARM64_OP_MEM and not place.mem.index) or found.writeback:
+        return _words(found)
+    if place.type != arm64.ARM64_OP_MEM or target is None:
         return _other(found)
     base, index = _REGISTERS.get(place.mem.base), _REGISTERS.get(place.mem.index)
     if base is None or index is None or 1 << int(place.shift.value) != abs(width):
@@ -231,8 +280,11 @@ def _align(found: capstone.CsInsn) -> _Fields:
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
 
 
+_OPERATIONS = ("add", "clr", "eor", "set", "smax", "smin", "umax", "umin")
+_KEYS = ("asp", "az", "bsp", "bz")
 _RESUMING: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
 
+_WRITE = ("st", "swp", "cas", *(f"ld{word}" for word in _OPERATIONS))
 _WIDTHS = {"ldrb": 1, "ldrh": 2, "ldrsb": -1, "ldrsh": -2, "ldrsw": -4}
 _EXTENSIONS = {
     arm64.ARM64_EXT_UXTB: 1,
@@ -242,6 +294,7 @@ _EXTENSIONS = {
     arm64.ARM64_EXT_SXTH: -2,
     arm64.ARM64_EXT_SXTW: -4,
 }
+_BYTES = {"b": 1, "h": 2, "w": 4, "s": 4, "x": 8, "d": 8, "q": 16}
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     "add": _arithmetic(Kind.ADD, 1),
     "sub": _arithmetic(Kind.SUBTRACT, -1),
@@ -264,7 +317,15 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     ),
     **dict.fromkeys(("eret", "eretaa", "eretab"), lambda _: _RESUMING),
     **dict.fromkeys(("ldr", *_WIDTHS), _load),
+    **dict.fromkeys(("ldp", "ldnp", "ldur", "ldtr", "stp", "stnp"), _words),
+    **dict.fromkeys(
+        (f"st{kind}r{size}" for kind in ("", "u", "t") for size in ("", "b", "h")), _words
+    ),
     "msr": _system,
+    **dict.fromkeys(
+        (f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), lambda _: {"kind": Kind.OTHER}
+    ),
+    "xpaclri": lambda _: {"kind": Kind.OTHER},
     "and": _align,
     **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),
 }

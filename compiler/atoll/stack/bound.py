@@ -31,12 +31,14 @@ class Cause:
         message: what it does.
         remedy: what makes the stack bounded.
         resumes: it is a return from an exception, which is the end of what handles one.
+        ends: it goes to what a call left in the link register, which is how start-up code ends.
     """
 
     function: str
     message: str
     remedy: str
     resumes: bool = False
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from elftools.elf.sections import ARMAttributesSection, Symbol, SymbolTableSecti
 
 from atoll.stack import a64, riscv, thumb
 from atoll.stack.instruction import Instruction
+from atoll.stack.thumb_words import HELPERS
 
 _WRITABLE, _ALLOCATED, _EXECUTABLE, _DOUBLES = 0x1, 0x2, 0x4, 0x4
 _MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
@@ -108,6 +109,10 @@ class Code:
             return iter(found)
         return self._decode(entry, self._end(start))
 
+    @property
+    def _helpers(self) -> Mapping[int, str]:
+        return {self.symbols[each] & ~1: each for each in HELPERS if each in self.symbols}
+
     def _end(self, start: int) -> int:
         if start in self.ends:
             return self.ends[start]
@@ -123,7 +128,7 @@ class Code:
             if one < end and begin < two
         }
         if self.machine == "EM_ARM":
-            return thumb.decode(code, begin, data, self.read)
+            return thumb.decode(code, begin, data, self.read, self._helpers)
         if self.machine == "EM_AARCH64":
             return a64.decode(code, begin, data, self.read)
         return riscv.decode(code, begin, self.bits, data, self.doubles)

@@ -1,11 +1,22 @@
 """Stack use of one function, from its machine code."""
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from atoll.stack.instruction import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind, Reader
 from atoll.stack.jump_tables import JumpTables
-from atoll.stack.register_values import LINK, State, Value, after_call, join, result, with_value
+from atoll.stack.register_values import (
+    LINK,
+    STALE,
+    T0_LINK,
+    State,
+    Value,
+    after_call,
+    join,
+    place_of,
+    result,
+    with_value,
+)
 
 _WORD = 0xFFFF_FFFF
 _REGISTERS = 35
@@ -46,6 +57,10 @@ class Frame:
         traps: addresses at which exceptions begin; None is one that the code does not show.
         tops: constants that it sets the stack pointer to.
         keeps: it leaves t0 as it is, which callers in assembly know.
+        links: registers that have the address when it returns: ra, or t0.
+        leaves_link: when it returns, ra has an address behind a call.
+        stale: address at which it goes to what a call left in ra.
+        above: bytes above its stack pointer at entry, up to the last one that it writes.
     """
 
     deepest: int
@@ -59,14 +74,21 @@ class Frame:
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
     keeps: bool = False
+    links: frozenset[int] = frozenset({RA})
+    leaves_link: bool = False
+    stale: int | None = None
+    above: int = 0
+
+
+UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=None)
+"""What a function is taken for until its own code is known: it comes back."""
 
 
 def analyse(
     instructions: Iterable[Instruction],
     *,
     top: int | None,
-    returns: Callable[[int], bool],
-    keeps: Callable[[int], bool] = lambda _: False,
+    callee: Callable[[int], Frame],
     middle: Callable[[int], Iterable[Instruction]] = lambda _: (),
     others: Collection[int] = (),
     entry: int | None = None,
@@ -74,6 +96,8 @@ def analyse(
     labels: Collection[int] = (),
     constants: Reader | None = None,
     cold: Callable[[int], bool] = lambda _: False,
+    traps: Collection[int] = (),
+    word: int = 4,
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
@@ -81,8 +105,7 @@ def analyse(
         instructions: all of the function, in order.
         top: address that reset code sets the stack pointer to; there, nothing is taken. None:
             the first constant that the function sets it to.
-        returns: whether the function called at an address can come back.
-        keeps: whether the function called at an address leaves t0 as it is.
+        callee: returns the frame of the function called at an address.
         middle: returns the code around an address that is in the middle of another function.
         others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
@@ -90,12 +113,24 @@ def analyse(
         constants: bytes that no code changes, such as tables of switches.
         cold: tells whether an address is in a part of the function that lies elsewhere.
         labels: values of symbols; the stack pointer is set to one of them by two instructions.
+        traps: addresses that say where exceptions begin, when they are written.
+        word: bytes of an address.
     """
     code = {item.address: item for item in instructions}
     own = frozenset(code)
     tables = JumpTables(code, constants or (lambda place, size: b""), cold)
-    calls = _Callees(returns, keeps, middle)
-    walk = _Walk(code, own, top, calls, frozenset(others), size, frozenset(labels), tables)
+    walk = _Walk(
+        code,
+        own,
+        top,
+        _Callees(callee, middle),
+        frozenset(others),
+        size,
+        frozenset(labels),
+        tables,
+        frozenset(traps),
+        word,
+    )
     walk.run(entry)
     return Frame(
         deepest=walk.deepest,
@@ -104,11 +139,15 @@ def analyse(
         unresolved=tuple(sorted(walk.unresolved)),
         unbounded=walk.unbounded,
         elsewhere=tuple(sorted(walk.elsewhere)),
-        covered=own <= walk.states.keys(),
+        covered=all(at in walk.states or _is_padding(code[at]) for at in own),
         resumes=walk.resumes,
         traps=tuple(walk.traps),
         tops=tuple(sorted(walk.tops)),
         keeps=not (walk.calls or walk.unresolved or walk.elsewhere) and not walk.changes(T0),
+        links=frozenset(walk.links),
+        leaves_link=walk.leaves_link,
+        stale=walk.stale,
+        above=max([walk.above, *(callee(at).above - depth for at, depth in walk.calls)]),
     )
 
 
@@ -116,8 +155,7 @@ def analyse(
 class _Callees:
     """What a walk asks of other functions, as `analyse` says."""
 
-    returns: Callable[[int], bool]
-    keeps: Callable[[int], bool]
+    frame: Callable[[int], Frame]
     middle: Callable[[int], Iterable[Instruction]]
 
 
@@ -131,6 +169,8 @@ class _Walk:
     size: int | None
     labels: frozenset[int]
     tables: JumpTables
+    at_traps: frozenset[int]
+    word: int
     switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
     elsewhere: set[int] = field(default_factory=set)
@@ -145,13 +185,18 @@ class _Walk:
     resumes: int | None = None
     traps: dict[int | None, None] = field(default_factory=dict)
     tops: set[int] = field(default_factory=set)
+    links: set[int] = field(default_factory=set)
+    leaves_link: bool = True
+    stale: int | None = None
+    above: int = 0
 
     def run(self, begin: int | None) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
         entry: list[Value | None] = [None] * _REGISTERS
-        entry[ZERO], entry[SP], entry[RA], entry[T0] = Value(0), Value(0, on_stack=True), LINK, LINK
+        entry[ZERO], entry[SP] = Value(0), Value(0, on_stack=True)
+        entry[RA], entry[T0] = LINK, T0_LINK
         self.deepest = self.size or 0
-        self._reach(min(self.own) if begin is None else begin, tuple(entry))
+        self._reach(min(self.own) if begin is None else begin, State(tuple(entry), word=self.word))
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
             self._visit(self.code[address], self.states[address])
@@ -183,15 +228,43 @@ class _Walk:
             case Kind.HALT:
                 pass
             case _:
-                changed = with_value(state, item.rd, result(item, state))
-                if item.rd == TRAP:
-                    value = changed[TRAP]
-                    self.traps[value.number if value and value.constant else None] = None
-                if item.kind is Kind.SET and item.rd == SP:
-                    self._pair(item)
-                for register in item.clobbers:
-                    changed = with_value(changed, register, None)
-                self._reach(item.next, changed)
+                self._reach(item.next, self._changed(item, state))
+
+    def _changed(self, item: Instruction, state: State) -> State:
+        """Return what is known after an instruction that goes on to the next one."""
+        if item.kind is Kind.RESTORE:
+            return _restored(item, state)
+        if item.kind is Kind.STORE:
+            changed = self._stored(item, state)
+        else:
+            made = result(item, state)
+            if item.kind is Kind.ALIGN and made is not None and made.base:
+                state = state.forgetting(made.base)
+            changed = with_value(state, item.rd, made)
+        if item.rd == TRAP:
+            self._begin_traps(changed[TRAP])
+        if item.kind is Kind.SET and item.rd == SP:
+            self._pair(item)
+        for register in item.clobbers:
+            changed = with_value(changed, register, None)
+        return changed
+
+    def _stored(self, item: Instruction, state: State) -> State:
+        """Write words, perhaps to the stack, or to where exceptions begin."""
+        place = place_of(item, state)
+        if place is None:
+            return state
+        for number, register in enumerate(item.registers):
+            at = replace(place, number=place.number + number * item.width)
+            if at.on_stack:
+                self.above = max(self.above, at.number + at.slack + item.width)
+                state = state.stored(at, item.width, state[register])
+            elif at.number in self.at_traps:
+                self._begin_traps(state[register])
+        return state
+
+    def _begin_traps(self, value: Value | None) -> None:
+        self.traps[value.number if value is not None and value.constant else None] = None
 
     def _settle(self, item: Instruction, pointer: Value | None) -> bool:
         """Take note of how much of the stack is taken; tell whether that is known."""
@@ -227,7 +300,7 @@ class _Walk:
         if item.rs1 == RESUME and base is None:
             self.resumes = item.address & _WORD
         elif base is not None and base.link and item.rd == ZERO:
-            self._come_back(item, state, base)
+            self._hand_on(item, state, base)
         elif base is not None and base.constant:
             target = (base.number + item.immediate) & _WORD
             if item.rd == ZERO and target >= _EXCEPTION_RETURN:
@@ -235,15 +308,26 @@ class _Walk:
             else:
                 # The lowest bit tells Thumb from ARM; RISC-V ignores it.
                 self._go(item, target & ~1, state)
-        elif item.rd == ZERO and item.rs1 == RA:
-            self._come_back(item, state, LINK)
         else:
             self._go_somewhere(item, state)
 
+    def _hand_on(self, item: Instruction, state: State, link: Value | None) -> None:
+        """Let a callee return to where this function was called from."""
+        if link == STALE:
+            self.stale = item.address & _WORD
+        elif link is not None and link.link:
+            self._come_back(item, state, link)
+        else:
+            self._unresolve(item, state)
+
     def _come_back(self, item: Instruction, state: State, link: Value) -> None:
         """Return to the caller, or from a part of the function that it calls itself."""
-        self.comes_back |= link == LINK
-        if state[SP] != Value(link.number, on_stack=True) and self.size is None:
+        if link in (LINK, T0_LINK):
+            self.comes_back = True
+            self.links.add(RA if link == LINK else T0)
+            self.leaves_link &= state[RA] in (LINK, STALE)
+            link = LINK
+        if state[SP] != replace(link, link=False) and self.size is None:
             self.unbounded = item.address & _WORD
 
     def _go_somewhere(self, item: Instruction, state: State) -> None:
@@ -280,13 +364,16 @@ class _Walk:
                 self._reach(item.next, after_call(state))
             return
         self._call(target, state)
-        if not self.callees.returns(target):
+        called = self.callees.frame(target)
+        if not called.returns:
             return
-        if item.rd != ZERO:
-            kept = (T0,) if self.callees.keeps(target) else ()
-            self._reach(item.next, after_call(state, kept))
-        else:
-            self.comes_back = True
+        for register in called.links:
+            if register != item.rd:  # it goes to where this function was called from
+                self._hand_on(replace(item, rd=ZERO), state, state[register])
+        if item.rd in called.links:
+            kept = (T0,) if called.keeps else ()
+            after = after_call(state, kept, stale=called.leaves_link)
+            self._reach(item.next, _overwritten(after, called.above))
 
     def _call(self, target: int, state: State) -> None:
         pointer = state[SP]
@@ -297,11 +384,11 @@ class _Walk:
 
     def _reach(self, address: int, state: State) -> None:
         if not self._holds(address, state):
-            self.calls.add((address, self._depth(state)))
-            self.comes_back |= self.callees.returns(address)
+            item = Instruction(address=address, size=0, kind=Kind.JUMP, immediate=address)
+            self._go(item, address, state)
             return
         known = self.states.get(address)
-        joined = state if known is None else join(known, state)
+        joined = state if known is None else join(known, state, address)
         if joined != known:
             self.states[address] = joined
             self.pending.append(address)
@@ -333,8 +420,31 @@ class _Walk:
         return 0 if pointer.number in self.others else (self.top or 0) - pointer.number
 
 
+def _is_padding(item: Instruction) -> bool:
+    """Tell whether an instruction does nothing, as what compilers put before constants."""
+    copies = item.kind is Kind.ADD_IMMEDIATE and item.rd == item.rs1 and not item.immediate
+    empty = item.kind is Kind.OTHER and item.rd == ZERO and not item.clobbers
+    return copies or empty or item.kind is Kind.HALT
+
+
 def _link(pointer: Value | None) -> Value | None:
     """Return what the address behind a call is, where the stack pointer is that."""
-    if pointer is None or not pointer.on_stack:
-        return None
-    return Value(pointer.number, link=True)
+    return None if pointer is None else replace(pointer, link=True)
+
+
+def _restored(item: Instruction, state: State) -> State:
+    """Read words, perhaps from the stack."""
+    place, changed = place_of(item, state), state
+    for number, register in enumerate(item.registers):
+        at = None if place is None else replace(place, number=place.number + number * item.width)
+        known = None if at is None or register == SP else state.slots.get(at)
+        changed = with_value(changed, register, known)
+    return changed
+
+
+def _overwritten(state: State, above: int) -> State:
+    """Return what a callee leaves of the stack: not what is below, nor what it wrote above."""
+    pointer = state[SP]
+    return (
+        state if pointer is None else state.above(replace(pointer, number=pointer.number + above))
+    )

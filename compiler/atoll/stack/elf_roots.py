@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from atoll.stack.bound import Depth
 from atoll.stack.elf_code import Code
 from atoll.stack.elf_stack import Program
-from atoll.stack.instruction import ZERO, Kind
+from atoll.stack.instruction import SP
 
 _WORD = 4
+_HARDWARE = ("entry", "reset")
 _RESET, _FIRST_HANDLER, _MOST_VECTORS = 1, 2, 512
 _A64_STEP, _A64_VECTORS = 0x80, 16
 _CAUSES = 64
@@ -87,40 +88,51 @@ def find_roots(
     if len(table) > _RESET and not named:
         begins.setdefault(table[_RESET] & ~1, "reset")
     entries = tuple(_root(program, at, why) for at, why in begins.items())
-    if thumb:
-        pushed = _FLOAT_FRAME if code.floats else _FRAME
-        places = {
-            at & ~1: f"vector {number}"
-            for number, at in reversed([*enumerate(table)][_FIRST_HANDLER:])
-            if at and at & ~1 not in begins
-        }
-        unknown = "" if table else "no vector table is found"
-    else:
-        pushed, (places, unknown) = 0, _trap_handlers(program, handling)
-    handlers = (
-        _root(program, at, why, handles=True, pushed=pushed)
-        for at, why in places.items()
-        if at not in begins
-    )
+    program.depth(entry)  # it may say where exceptions begin, also where another one is named
+    places = dict.fromkeys(handling, "trap") if not thumb else _numbered(table)
+    handlers: dict[int, Root] = {}
+    while True:  # handlers may set up others
+        found, unknown = _set_up(program)
+        places |= {at: why for at, why in found.items() if at not in places}
+        more = [at for at in places if at not in handlers and at not in begins]
+        if not more:
+            break
+        pushed = 0 if not thumb else _FLOAT_FRAME if code.floats else _FRAME
+        for at in more:
+            handlers[at] = _root(program, at, places[at], handles=True, pushed=pushed)
+    if thumb and not table and not unknown:
+        unknown = "no vector table is found"
     return Roots(
         entries=entries,
-        handlers=tuple(sorted(handlers, key=lambda each: each.address)),
+        handlers=tuple(sorted(handlers.values(), key=lambda each: each.address)),
         unknown=unknown,
     )
 
 
-def _trap_handlers(program: Program, handling: Sequence[int]) -> tuple[dict[int, str], str]:
+def _numbered(table: Sequence[int]) -> dict[int, str]:
+    """Return the handlers of the vectors of a Cortex-M, each with its first number."""
+    handlers = reversed([*enumerate(table)][_FIRST_HANDLER:])
+    return {at & ~1: f"vector {number}" for number, at in handlers if at}
+
+
+def _set_up(program: Program) -> tuple[dict[int, str], str]:
     """Return where exceptions begin that code sets up, and why that is not known, "" if it is."""
     code, unknown = program.code, ""
-    places = dict.fromkeys(handling, "trap")
-    for base in dict.fromkeys(program.traps()):
+    places: dict[int, str] = {}
+    for function, base in program.traps():
+        where = f"{function} sets where exceptions begin to"
         if base is None:
-            unknown = "where exceptions begin is set to an address that the code does not show"
+            unknown = f"{where} an address that its code does not show"
         elif code.machine == "EM_AARCH64":
             span = range(base, base + _A64_STEP * _A64_VECTORS, _A64_STEP)
             places |= {at: "exception" for at in span if code.runs(at)}
-        else:
+            unknown = unknown or ("" if code.runs(base) else f"{where} {base:#010x}, without code")
+        elif code.machine == "EM_RISCV":
             places |= dict.fromkeys(_riscv_handlers(code, base), "trap")
+        elif not code.fixed(base, _WORD):
+            unknown = f"{where} a table at {base:#010x}, which code may change"
+        else:
+            places |= _numbered(_vectors(code, base))
     return places, unknown
 
 
@@ -133,7 +145,7 @@ def _root(
         why=why,
         handles=handles,
         pushed=pushed,
-        depth=program.depth(address, handles=handles),
+        depth=program.depth(address, handles=handles, begins=why in _HARDWARE),
     )
 
 
@@ -182,6 +194,8 @@ def _riscv_handlers(code: Code, base: int) -> Iterator[int]:
     steps = {item.address: item for item in code.decode(start, begin)}
     for number in range(1, _CAUSES):
         item = steps.get(begin + _WORD * number)
-        if item is None or item.kind is not Kind.JUMP or item.rd != ZERO:
+        if item is None:
             return
         yield item.address
+        if SP in (item.rd, *item.clobbers):  # the last entry is a handler itself
+            return

@@ -14,11 +14,13 @@ from atoll.errors import Fault, PlanError
 from atoll.stack.bound import Cause, Depth, StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
-from atoll.stack.elf_frames import Frame, Indirect, analyse
+from atoll.stack.elf_frames import UNKNOWN, Frame, Indirect, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
 from atoll.stack.instruction import RA, Instruction, Kind
 
 _OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
+_VECTORS = (0xE000_ED08, 0xE002_ED08)
+"""VTOR of a Cortex-M, and that of the other world."""
 _DEEPEST_CHAIN = 100_000
 _MOST_CAUSES = 100
 
@@ -83,23 +85,29 @@ class Program:
             )
         return depth.bound
 
-    def depth(self, address: int, *, handles: bool = False) -> Depth:
+    def depth(self, address: int, *, handles: bool = False, begins: bool = False) -> Depth:
         """Return what the function at an address, with all it calls, uses of the stack.
 
         Args:
             address: of its first instruction.
             handles: it handles an exception, so it may end with a return from one.
+            begins: hardware begins it, so nobody is there to return to.
         """
         with _deep_recursion():
             found = self._depth(address, ())
         if handles:
             found = replace(found, causes=tuple(each for each in found.causes if not each.resumes))
+        if begins:
+            own = self.name(address)
+            causes = (each for each in found.causes if not (each.ends and each.function == own))
+            found = replace(found, causes=tuple(causes))
         return found
 
-    def traps(self) -> Iterator[int | None]:
-        """Yield where code that was followed has exceptions begin; None is somewhere unknown."""
-        for frame in self.frames.values():
-            yield from frame.traps
+    def traps(self) -> Iterator[tuple[str, int | None]]:
+        """Yield (function, where it has exceptions begin); None is somewhere unknown."""
+        for address, frame in self.frames.items():
+            for place in frame.traps:
+                yield self.name(address), place
 
     def stack_tops(self) -> Iterator[tuple[str, int]]:
         """Yield (function, constant) of what code that was followed sets the stack pointer to."""
@@ -146,24 +154,25 @@ class Program:
 
     def _frame(self, address: int) -> Frame:
         if address not in self.frames:
-            # Until its own code is known, a function is taken to come back.
-            self.frames[address] = _UNKNOWN
+            self.frames[address] = UNKNOWN
             start = self._start(address)
             if start is not None:
                 follow = partial(
                     analyse,
                     top=self.top,
-                    returns=self._returns,
-                    keeps=lambda address: self._frame(address).keeps,
+                    callee=self._frame,
                     middle=self._middle,
                     others=self.tops,
                     entry=address,
                     labels=self.labels,
                     constants=self.code.fixed,
+                    word=self.code.bits // 8,
+                    traps=_VECTORS if self.code.machine == "EM_ARM" else (),
                     cold=partial(self._is_cold, f"{self.name(address)}.cold"),
                 )
                 analysed = follow(self.code.decode(start, address))
-                size = self.sizes.of(self.code.names.get(address, ""), address)
+                named = self.code.names.get(address, "")
+                size = self.sizes.of(named, address, alone=self._twins(named) == 1)
                 if analysed.unbounded is not None and size is not None:
                     analysed = follow(self.code.decode(start, address), size=size)
                 self.frames[address] = analysed
@@ -180,6 +189,10 @@ class Program:
         start = self._start(address)
         return () if start in (None, address) else self.code.decode(start, address)
 
+    def _twins(self, name: str) -> int:
+        """Return how many functions have a name, as static ones of several files may."""
+        return sum(each == name for each in self.code.names.values())
+
     def _is_cold(self, part: str, address: int) -> bool:
         """Tell whether an address is in the part of a function that compilers put elsewhere."""
         start = self.code.start(address)
@@ -187,9 +200,6 @@ class Program:
 
     def _is_arm(self, address: int) -> bool:
         return any(begin <= address < end for begin, end in self.code.arm.items())
-
-    def _returns(self, address: int) -> bool:
-        return self._frame(address).returns
 
     def _causes(self, address: int, frame: Frame) -> Iterator[Cause]:
         """Yield what of a function's own code leaves the stack unbounded."""
@@ -201,11 +211,16 @@ class Program:
             yield _opaque(name, f"code at {name} is called, but no function is there")
         yield from self._indirect_causes(address, frame)
         if frame.unbounded is not None:
-            yield Cause(
-                function=name,
-                message=f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}",
-                remedy="use arrays of constant size instead of alloca and variable-length arrays",
-            )
+            message = f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}"
+            remedy = "use arrays of constant size instead of alloca and variable-length arrays"
+            if name in self.sizes.by_name and (twins := self._twins(name)) > 1:
+                message += f", and --su tells the {twins} functions of this name not apart"
+                remedy = "give one of them another name"
+            yield Cause(function=name, message=message, remedy=remedy)
+        if frame.stale is not None:
+            message = f"{name} goes at 0x{frame.stale:08X} to what a call left in the link register"
+            remedy = "save the link register before the call, and restore it"
+            yield Cause(function=name, message=message, remedy=remedy, ends=True)
         if frame.resumes is not None:
             yield Cause(
                 function=name,
@@ -243,9 +258,6 @@ class Program:
             message=f"recursion makes the stack unbounded: {path}",
             remedy="turn the recursion into a loop",
         )
-
-
-_UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=None)
 
 
 def _called(code: Code) -> Mapping[int, str]:

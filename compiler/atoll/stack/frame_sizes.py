@@ -18,16 +18,18 @@ class FrameSizes:
     """Bytes that functions take at most; None where the compiler says that it does not know.
 
     Attributes:
-        by_name: of `.su` files; of several functions of one name, the largest.
+        by_name: of `.su` files, which say nothing of where a function is; of several functions of
+            one name, the largest.
         by_address: of the section in the image.
     """
 
     by_name: Mapping[str, int | None] = field(default_factory=dict)
     by_address: Mapping[int, int] = field(default_factory=dict)
 
-    def of(self, name: str, address: int) -> int | None:
-        """Return the bytes of a function, None if nothing bounds them."""
-        return self.by_name.get(name, self.by_address.get(address))
+    def of(self, name: str, address: int, *, alone: bool = True) -> int | None:
+        """Return the bytes of a function, `alone` of its name or not; None: nothing bounds them."""
+        known = self.by_address.get(address)
+        return self.by_name.get(name, known) if alone else known
 
     def joined(self, other: "FrameSizes") -> "FrameSizes":
         """Return what both say."""

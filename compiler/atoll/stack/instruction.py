@@ -34,6 +34,8 @@ class Kind(Enum):
     LOAD = auto()  # rd = what is at rs1 + rs2 + immediate; with rs2, scaled as the table is
     ADD_SCALED = auto()  # rd = rs1 + (rs2 << scale)
     SWITCH = auto()  # go to one of `targets`
+    STORE = auto()  # what is at rs1 + rs2 + immediate = `registers`, one after the other
+    RESTORE = auto()  # `registers` = what is at rs1 + rs2 + immediate, one after the other
     OTHER = auto()  # rd = something else; rd is 0 if no register changes
 
 
@@ -44,7 +46,9 @@ class Instruction:
     Attributes:
         clobbers: registers that change to something unknown besides `rd`.
         targets: where a switch leads.
-        width: bytes of a load, or of what is extended before it is added; negative if signed.
+        registers: that are stored or restored; `NOWHERE` is one that is not followed.
+        width: bytes of a load, of each register that is stored, or of what is extended before it
+            is added; negative if signed.
         scale: bits that what is added is shifted by.
     """
 
@@ -57,6 +61,7 @@ class Instruction:
     immediate: int = 0
     clobbers: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()
+    registers: tuple[int, ...] = ()
     width: int = 0
     scale: int = 0
 

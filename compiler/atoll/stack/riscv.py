@@ -7,9 +7,10 @@ from typing import Required, TypedDict
 import capstone
 from capstone import riscv
 
-from atoll.stack.instruction import RA, RESUME, SP, TRAP, ZERO, Instruction, Kind
+from atoll.stack.instruction import NOWHERE, RA, RESUME, SP, TRAP, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
+_LINK_BYTES = 4
 _REGISTERS = 32  # those of floating point have higher numbers
 _APART = 1 << 32
 _QUADRANT, _PUSHES = 0b10, 0b101
@@ -90,24 +91,32 @@ def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:
     parts: list[Instruction] = []
     if operation in kinds and listed >= 4:
         saved = 13 if listed == 15 else listed - 3
+        registers = (RA, 8, 9, *range(18, 28))[:saved]
         moved = -(-saved * bits // 8 // 16) * 16 + (number >> 2 & 3) * 16
-        popped = (RA, 8, 9, *range(18, 28))[:saved] if kinds[operation] > 0 else ()
-        change = kinds[operation] * moved
-        last = operation < 0b11100
-        parts.append(
-            Instruction(
-                address=address,
-                size=2 if last else _APART,
-                kind=Kind.ADD_IMMEDIATE,
-                rd=SP,
-                rs1=SP,
-                immediate=change,
-                clobbers=popped,
-            )
+        back, pops = operation >= 0b11100, kinds[operation] > 0
+        move = Instruction(
+            address=address + pops * _APART,
+            size=_APART if not pops or back else 2 - _APART,
+            kind=Kind.ADD_IMMEDIATE,
+            rd=SP,
+            rs1=SP,
+            immediate=kinds[operation] * moved,
+            clobbers=(10,) if operation == 0b11100 else (),
         )
-        if not last:
-            kind = Kind.JUMP_REGISTER
-            parts.append(Instruction(address=address + _APART, size=2 - _APART, kind=kind, rs1=RA))
+        words = Instruction(
+            address=address + (not pops) * _APART,
+            size=_APART if pops else 2 - _APART,
+            kind=Kind.RESTORE if pops else Kind.STORE,
+            rs1=SP,
+            immediate=moved - saved * bits // 8,
+            registers=registers,
+            clobbers=registers if pops else (),
+            width=bits // 8,
+        )
+        parts += [words, move] if pops else [move, words]
+        if back:
+            kind, last = Kind.JUMP_REGISTER, 2 * _APART
+            parts.append(Instruction(address=address + last, size=2 - last, kind=kind, rs1=RA))
     elif number >> 10 & 7 == 0b011:
         saved_and_given = (8, 9, 10, 11, *range(18, 24))
         parts.append(
@@ -120,7 +129,8 @@ def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:
 
 def _known(found: capstone.CsInsn) -> Instruction:
     name = found.mnemonic.removeprefix("c.")
-    fields = _FIELDS.get(name, _other)(_Operands(found))
+    kind = _atomic if name.startswith(("amo", "sc.")) else _FIELDS.get(name, _other)
+    fields = kind(_Operands(found))
     return Instruction(address=found.address, size=found.size, **fields)
 
 
@@ -155,6 +165,7 @@ class _Fields(TypedDict, total=False):
     rs2: int
     immediate: int
     clobbers: tuple[int, ...]
+    registers: tuple[int, ...]
 
 
 def _other(use: _Operands) -> _Fields:
@@ -168,8 +179,19 @@ def _load(use: _Operands) -> _Fields:
     return {"kind": Kind.LOAD, "rd": rd, "rs1": rs1, "immediate": use.number, "width": width}
 
 
-def _store(_: _Operands) -> _Fields:
-    return {"kind": Kind.OTHER}
+def _store(use: _Operands) -> _Fields:
+    source, base, number = use.registers[0], use.registers[-1], use.number
+    width = _STORES[use.mnemonic.removeprefix("c.").removesuffix("sp")]
+    known = source if source < _REGISTERS and width >= _LINK_BYTES else NOWHERE
+    fields: _Fields = {"kind": Kind.STORE, "rs1": base, "immediate": number}
+    return {**fields, "registers": (known,), "width": width}
+
+
+def _atomic(use: _Operands) -> _Fields:
+    """Read and write what a register points to."""
+    changed, base = use.registers[0], use.registers[-1]
+    fields: _Fields = {"kind": Kind.STORE, "rs1": base, "registers": (NOWHERE,), "width": 8}
+    return {**fields, "clobbers": (changed,)}
 
 
 def _resume(_: _Operands) -> _Fields:
@@ -259,8 +281,11 @@ def _jump_register(link: int) -> Callable[[_Operands], _Fields]:
     return fields
 
 
-_RESUMES, _TRAPS = ("mepc", "sepc"), ("mtvec", "stvec")
+_TABLES = ("mtvt", "stvt", "0x307", "0x107")
+_RESUMES = ("mepc", "sepc", "uepc", "vsepc")
+_TRAPS = ("mtvec", "stvec", "utvec", "vstvec", *_TABLES)
 _WIDTHS = {"lb": -1, "lh": -2, "lw": -4, "ld": 8, "lbu": 1, "lhu": 2, "lwu": 4}
+_STORES = {"sb": 1, "sh": 2, "sw": 4, "sd": 8, "fsh": 2, "fsw": 4, "fsd": 8}
 _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "add": _three(Kind.ADD),
     "sub": _three(Kind.SUBTRACT),
@@ -274,7 +299,7 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "jalr": _jump_register(RA),
     **dict.fromkeys(("addi", "addi16sp", "addi4spn", "addiw", "sext.w", "mv"), _add_immediate),
     **dict.fromkeys((*_WIDTHS, "lwsp", "ldsp"), _load),
-    **dict.fromkeys(("sb", "sh", "sw", "swsp", "sd", "sdsp"), _store),
+    **dict.fromkeys((*_STORES, "swsp", "sdsp", "fswsp", "fsdsp"), _store),
     **dict.fromkeys(("ebreak", "unimp"), _halt),
     **dict.fromkeys(("mret", "sret", "uret", "dret"), _resume),
     "andi": _align,

@@ -12,8 +12,8 @@ from typing import Any
 import capstone
 from capstone import arm
 
-from atoll.stack.instruction import RA, SP, ZERO, Instruction, Kind, Reader, within
-from atoll.stack.thumb_words import read_table, unknown
+from atoll.stack.instruction import NOWHERE, RA, SP, ZERO, Instruction, Kind, Reader, within
+from atoll.stack.thumb_words import HELPERS, read_signed, read_table, unknown
 
 _APART = 1 << 32
 _WORD = 0xFFFF_FFFF
@@ -27,12 +27,12 @@ _REGISTERS = {
     **{getattr(arm, f"ARM_REG_R{number}"): 14 + number for number in range(4, 12)},
 }
 _ANY = tuple(sorted({*_REGISTERS.values()} - {SP, _PC}))
+_HELPER = 8  # bytes of the stack that libgcc's helpers of a switch take at most
 _TABLES = {"tbb": 1, "tbh": 2}
 _COMPARE = ("cmp", "cmn", "tst", "teq")
 _ALWAYS = (arm.ARM_CC_AL, arm.ARM_CC_INVALID)
 _Fields = dict[str, Any]  # fields of one `Instruction` but its address and size
 
-_RETURN: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RA}
 _ELSEWHERE: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": _PC}
 
 
@@ -41,6 +41,7 @@ def decode(
     address: int,
     data: Mapping[int, int] | None = None,
     read: Reader | None = None,
+    helpers: Mapping[int, str] | None = None,
 ) -> Iterator[Instruction]:
     """Yield the instructions of `code`, which starts at `address`; constants are skipped.
 
@@ -49,6 +50,7 @@ def decode(
         address: of its first byte.
         data: begin and end of what lies between instructions and is none, by address.
         read: loaded bytes at an address; without it, those of `code` are known alone.
+        helpers: functions that a switch calls with its table behind the call, by address.
     """
     offset, constants = 0, dict(data or {})
     read = read or within(code, address)
@@ -61,7 +63,12 @@ def decode(
         piece = code[offset : None if stop is None else stop - address]
         known = list(_disassembler().disasm(piece, address + offset))
         for found, skipped_to in zip(known, _skips(known), strict=True):
-            yield from _parts(found, read, constants, skipped_to)
+            kind = (helpers or {}).get(_target(found))
+            if kind is None:
+                yield from _parts(found, read, constants, skipped_to)
+            else:
+                span = range(address, address + len(code))
+                yield from _chosen(found, kind, span, read, constants)
             offset += found.size
             if address + offset in constants:
                 break
@@ -119,6 +126,27 @@ def _parts(
         parts = _EFFECTS.get(name, _other)(found)
     if skipped_to is not None:
         parts = [{"kind": Kind.BRANCH, "immediate": skipped_to}, *parts]
+    for number, fields in enumerate(parts):
+        address = found.address + number * _APART
+        size = after - address if fields is parts[-1] else _APART
+        yield Instruction(address=address, size=size, **fields)
+
+
+def _target(found: capstone.CsInsn) -> int:
+    """Return where a call leads, 0 if it is none."""
+    last = found.operands[-1] if found.insn_name() == "bl" else None
+    return 0 if last is None or last.type != arm.ARM_OP_IMM else int(last.imm) & _WORD
+
+
+def _chosen(
+    found: capstone.CsInsn, kind: str, span: range, read: Reader, constants: dict[int, int]
+) -> Iterator[Instruction]:
+    """Yield what a switch of Armv6-M does: libgcc goes on by the table behind the call."""
+    after = found.address + found.size
+    table = read_signed(after, *HELPERS[kind], span, read)
+    constants[after] = max(table.end, constants.get(after, 0))
+    parts: list[_Fields] = [_move(-_HELPER), _move(_HELPER)]
+    parts.append({"kind": Kind.SWITCH, "targets": table.targets})
     for number, fields in enumerate(parts):
         address = found.address + number * _APART
         size = after - address if fields is parts[-1] else _APART
@@ -194,11 +222,10 @@ def _written(found: capstone.CsInsn) -> tuple[int, ...]:
 
 def _other(found: capstone.CsInsn) -> list[_Fields]:
     written = _written(found)
+    if (accessed := _access(found)) is not None:
+        return accessed
     if found.writeback and (moved := _moved(found)) is not None:
-        kept = tuple(register for register in written if register not in (SP, _PC))
-        if _PC in written:
-            return [_move(moved, (*kept, RA)), _RETURN]
-        return [_move(moved, kept)]
+        return [_move(moved, tuple(register for register in written if register != SP))]
     if _PC in written:
         return [_ELSEWHERE]
     return [{"kind": Kind.OTHER, "clobbers": written}]
@@ -218,20 +245,85 @@ def _move(distance: int, clobbers: tuple[int, ...] = ()) -> _Fields:
     return {"kind": kind, "rd": SP, "rs1": SP, "immediate": distance, "clobbers": clobbers}
 
 
-def _listed(found: capstone.CsInsn) -> int:
+def _bytes(found: capstone.CsInsn, listed: Sequence[Any]) -> int:
     """Return the bytes of all listed registers."""
-    return sum(8 if found.reg_name(item.reg).startswith("d") else 4 for item in found.operands)
+    return sum(8 if found.reg_name(item.reg).startswith("d") else 4 for item in listed)
+
+
+def _words(
+    kind: Kind, base: int, distance: int, registers: Sequence[int], index: int = ZERO
+) -> _Fields:
+    """Return a store of registers to words, or what restores them."""
+    return {
+        "kind": kind,
+        "rs1": base,
+        "rs2": index,
+        "immediate": distance,
+        "registers": tuple(registers),
+        "clobbers": tuple(registers) if kind is Kind.RESTORE else (),
+        "width": 4,
+    }
 
 
 def _push(found: capstone.CsInsn) -> list[_Fields]:
-    return [_move(-_listed(found))]
+    size = _bytes(found, found.operands)
+    registers = _numbers(found, found.operands, size)
+    return [_move(-size), _words(Kind.STORE, SP, 0, registers)]
 
 
 def _pop(found: capstone.CsInsn) -> list[_Fields]:
-    loaded = tuple(_REGISTERS.get(item.reg, ZERO) for item in found.operands)
-    kept = tuple(register for register in loaded if register not in (ZERO, _PC))
-    returning = _PC in loaded
-    return [_move(_listed(found), (*kept, RA) if returning else kept), *[_RETURN][:returning]]
+    size = _bytes(found, found.operands)
+    registers = _numbers(found, found.operands, size)
+    return [_words(Kind.RESTORE, SP, 0, registers), _move(size), *[_ELSEWHERE][: _PC in registers]]
+
+
+def _numbers(found: capstone.CsInsn, operands: Sequence[Any], size: int) -> tuple[int, ...]:
+    """Return the registers of a list, one for each word."""
+    known = tuple(_REGISTERS.get(item.reg, NOWHERE) for item in operands)
+    return known if NOWHERE not in known else (NOWHERE,) * (size // 4)
+
+
+def _access(found: capstone.CsInsn) -> list[_Fields] | None:
+    """Return what a store, or a load of several registers, does."""
+    name, operands = found.insn_name(), found.operands
+    if name in _MANY and operands[0].type == arm.ARM_OP_REG:
+        return _many(found)
+    kind = Kind.STORE if name in _STORES else Kind.RESTORE
+    place = next((item for item in operands if item.type == arm.ARM_OP_MEM), None)
+    if place is None or name not in (*_STORES, "ldr", "ldrd") or place.mem.base == arm.ARM_REG_PC:
+        return None
+    count, width = _STORES.get(name, (2 if name == "ldrd" else 1, 4))
+    listed = operands[:count] if width == 4 and not name.endswith("ex") else ()
+    registers = [_REGISTERS.get(item.reg, NOWHERE) for item in listed] or [NOWHERE] * count
+    base = _REGISTERS.get(place.mem.base, NOWHERE)
+    index = NOWHERE if place.mem.index else ZERO
+    if place.mem.index and not place.shift.value and place.mem.scale == 1:
+        index = _REGISTERS.get(place.mem.index, NOWHERE)
+    distance, last = int(place.mem.disp), operands[-1]
+    moved = int(last.imm) if last.type == arm.ARM_OP_IMM else distance
+    access = _words(kind, base, distance, registers, index) | {"width": width}
+    parts = [access]
+    if found.writeback:
+        move = {"kind": Kind.ADD_IMMEDIATE, "rd": base, "rs1": base, "immediate": moved}
+        # A store below the stack pointer lies above it afterwards.
+        first = kind is Kind.STORE and not distance - moved
+        parts = [move, access | {"immediate": 0}] if first else [access, move]
+    return [*parts, *[_ELSEWHERE][: _PC in registers and kind is Kind.RESTORE]]
+
+
+def _many(found: capstone.CsInsn) -> list[_Fields]:
+    """Store or load registers that are listed behind a base."""
+    kind, down = _MANY[found.insn_name()]
+    base, listed = _register(found, 0), found.operands[1:]
+    size = _bytes(found, listed)
+    registers = _numbers(found, listed, size)
+    moved = -size if down else size
+    access = _words(kind, base, -size if down else 0, registers)
+    parts = [access]
+    if found.writeback and base not in registers:
+        move = {"kind": Kind.ADD_IMMEDIATE, "rd": base, "rs1": base, "immediate": moved}
+        parts = [move, access | {"immediate": 0}] if down else [access, move]
+    return [*parts, *[_ELSEWHERE][: _PC in registers and kind is Kind.RESTORE]]
 
 
 def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fields]]:
@@ -284,6 +376,27 @@ def _jump(link: int) -> Callable[[capstone.CsInsn], list[_Fields]]:
     return effect
 
 
+_STORES = {
+    "str": (1, 4),
+    "strd": (2, 4),
+    "strh": (1, 2),
+    "strb": (1, 1),
+    "vstr": (1, 8),
+    "strt": (1, 4),
+    "stl": (1, 4),
+    **dict.fromkeys(("strex", "stlex"), (1, 8)),
+}
+_MANY = {
+    "stm": (Kind.STORE, False),
+    "stmdb": (Kind.STORE, True),
+    "vstmia": (Kind.STORE, False),
+    "vstmdb": (Kind.STORE, True),
+    "ldm": (Kind.RESTORE, False),
+    "ldmdb": (Kind.RESTORE, True),
+    "vldmia": (Kind.RESTORE, False),
+}
+"""Stores, by how many registers of how many bytes they have; lists, by whether they lie below."""
+
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
     **dict.fromkeys(("push", "vpush"), _push),
     **dict.fromkeys(("pop", "vpop"), _pop),
@@ -298,6 +411,7 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
     "blxns": lambda _: [{"kind": Kind.JUMP_REGISTER, "rd": RA, "rs1": _PC}],
     **dict.fromkeys(("tbb", "tbh"), lambda _: [_ELSEWHERE]),
     "msr": _system,
+    "svc": lambda _: [{"kind": Kind.OTHER}],
     **dict.fromkeys(("bic", "bfc"), _align),
     **dict.fromkeys(("udf", "bkpt"), lambda _: [{"kind": Kind.HALT}]),
 }

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from atoll.stack.instruction import SP, Instruction, Kind, Reader
 
+_WORD = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -22,6 +24,35 @@ def read_table(begin: int, size: int, read: Reader) -> Table:
     place = begin
     while (not targets or place < min(targets)) and len(word := read(place, size)) == size:
         targets.append(begin + 2 * int.from_bytes(word, "little"))
+        place += size
+    return Table(tuple(sorted({*targets})), place + 1 & ~1)
+
+
+HELPERS = {
+    "__gnu_thumb1_case_uqi": (1, False),
+    "__gnu_thumb1_case_sqi": (1, True),
+    "__gnu_thumb1_case_uhi": (2, False),
+    "__gnu_thumb1_case_shi": (2, True),
+    "__gnu_thumb1_case_si": (4, True),
+}
+"""Switches of libgcc for Armv6-M: bytes of an entry, and whether it is signed."""
+
+
+def read_signed(begin: int, size: int, signed: bool, span: range, read: Reader) -> Table:
+    """Read the table behind a call of such a helper; it ends where an entry leaves the function.
+
+    It may be longer than what the program has of it; it is never shorter.
+    """
+    first = begin + 3 & ~3 if size == _WORD else begin
+    scale = 1 if size == _WORD else 2
+    targets: list[int] = []
+    place = first
+    while len(word := read(place, size)) == size:
+        target = first + scale * int.from_bytes(word, "little", signed=signed) & ~1
+        past = [each for each in targets if each > begin]
+        if target not in span or begin <= target <= place or (past and place >= min(past)):
+            break
+        targets.append(target)
         place += size
     return Table(tuple(sorted({*targets})), place + 1 & ~1)
 

@@ -96,8 +96,7 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         8208,
     ),
     "frame pointer": (
-        {"a": "addi sp, sp, -32\naddi s0, sp, 32\ncall b\naddi sp, s0, -32\naddi sp, sp, 32\nret"}
-        | {"b": frame(16)},
+        {"a": frame(32, "addi s0, sp, 32\ncall b\naddi sp, s0, -32")} | {"b": frame(16)},
         48,
     ),
     "early return": (
@@ -185,6 +184,15 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     "recursion by tail call": (
         {"a": "beqz a0, 1f\ntail b\n1: ret", "b": "tail a"},
         "a > b",
+    ),
+    "an address that the code stores and restores": (
+        {"a": "addi sp, sp, -16\nlw t1, 0(a0)\nsw t1, 12(sp)\nlw ra, 12(sp)\naddi sp, sp, 16\nret"},
+        "a jumps at 0x",
+    ),
+    "an address in the link register": ({"a": "lw ra, 0(a0)\nret"}, "a jumps at 0x"),
+    "a callee that returns by another register": (
+        {"a": frame(16, "lw t0, 0(a0)\ncall b"), "b": "jr t0"},
+        "a jumps at 0x",
     ),
     "call through a table": ({"a": frame(16, "lw a5, 0(a0)\njalr a5")}, "a jumps at 0x"),
     "switch": ({"a": "lw a5, 0(a0)\njr a5"}, "a jumps at 0x"),

@@ -13,6 +13,7 @@ from atoll.cli import main
 COMPILERS = [Compiler(tool, name, level) for tool, name in SETS for level in LEVELS]
 FAST = [Compiler("zig", name, "-Os") for name in ("thumb", "rv32", "rv64", "a64")]
 FAST += [Compiler("gcc", "thumb", "-O2"), Compiler("gcc", "rv32", "-O0")]
+FAST += [Compiler("gcc", "a64", "-Os")]
 FAST += [Compiler("clang", "rv64", "-O2"), Compiler("clang", "a64", "-O0")]
 
 
@@ -97,6 +98,18 @@ def test_annotations_resolve_calls_through_pointers(
     elf = there(compiler).link("POINTERS", tmp_path)
     answer = ask(capsys, elf, "--calls", "handle=small,large,middle")
     assert answer.status == 0
+    assert isinstance(answer.bytes, int)
+    assert answer.bytes >= measure(elf, "_start").bytes
+
+
+@pytest.mark.parametrize("compiler", FAST, ids=str)
+def test_annotations_resolve_tail_calls_through_pointers(
+    compiler: Compiler, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = there(compiler).link("POINTER_TAIL", tmp_path)
+    assert ask(capsys, elf).bytes is None
+    answer = ask(capsys, elf, "--calls", "handle=small,large,middle")
+    assert answer.status == 0, answer.reasons()
     assert isinstance(answer.bytes, int)
     assert answer.bytes >= measure(elf, "_start").bytes
 

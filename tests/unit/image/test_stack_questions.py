@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,10 @@ from atoll.cache import cache_folder
 from atoll.cli import main
 from atoll.image.elf import read_image
 from atoll.image.stacks import Questions, stack_of
+from atoll.stack.elf_stack import Program
+from atoll.stack.frame_sizes import read_usage
 
+GOLDEN = Path(__file__).parents[2] / "golden/image/stacks.txt"
 CHIP = """\
 soc: m4
 version: 1
@@ -62,6 +67,10 @@ ALONE int more(int n) { volatile char a[1500]; a[n & 1023] = 1; return deep(n) +
 int main(void) { return more(t[2]); }
 #elif defined(ELSEWHERE)
 int main(void) { __asm__ volatile("ldr r0, =0x20010000\\n mov sp, r0\\n b .\\n .ltorg"); return 0; }
+#elif defined(VTOR)
+void Later(void) { deep(t[1]); }
+void *FIXED more[5] __attribute__((aligned(128))) = {0, 0, 0, (void *)Later, 0};
+int main(void) { *(volatile unsigned *)0xE000ED08 = (unsigned)more; return t[2]; }
 #else
 int main(void) { return deep(t[2]); }
 #endif
@@ -189,6 +198,20 @@ def bytes_of(elf: Path, questions: Questions) -> tuple[int | None, int | None]:
     return use.entry_bytes, use.interrupt_bytes
 
 
+def test_vectors_that_the_program_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = linked(tmp_path, "-DHANDLED=20", "-DVTOR", "-DFIXED=const")
+    _, size = bytes_of(elf, Questions())
+    assert size is not None
+    assert size >= 3000 + 36
+    elf = linked(tmp_path, "-DHANDLED=20", "-DVTOR", "-DFIXED=")
+    assert bytes_of(elf, Questions())[1] is None
+    assert main(["check-image", "--stack-only", str(elf)]) == 1
+    said = capsys.readouterr()
+    assert "sets where exceptions begin to a table at" in said.out
+    assert "error[E183]: what interrupts take of the stack is not known: " in said.err
+    assert main(["check-image", "--stack-only", str(elf), "--allow-unbounded"]) == 0
+
+
 def test_interrupts_nest_by_priority_if_asked(tmp_path: Path) -> None:
     elf = linked(tmp_path)
     _, one = bytes_of(elf, Questions())
@@ -216,6 +239,20 @@ def test_sizes_of_the_compiler_bound_what_code_does_not(tmp_path: Path) -> None:
     assert bytes_of(elf, Questions(usage=(bounded,)))[0] is None
 
 
+def test_sizes_of_a_name_that_two_functions_have(tmp_path: Path) -> None:
+    elf = Compiler("zig", "rv32", "-Os").link("VLA", tmp_path)
+    usage = tmp_path / "main.su"
+    usage.write_text("other.c:1:11:vary\t0\tstatic\nmain.c:1:11:work\t700\tstatic\n")
+    program = Program.read(elf, read_usage((usage,)))
+    twin = next(each for each, name in program.code.names.items() if name == "small")
+    start = program.address_of("vary") or program.address_of("work")
+    assert start is not None
+    names = {**program.code.names, twin: program.code.names[start]}
+    program.code = replace(program.code, names=names)
+    causes = program.depth(start).causes
+    assert "tells the 2 functions of this name not apart" in causes[0].message
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -240,6 +277,32 @@ def test_questions_that_mean_nothing(
     said = capsys.readouterr().err
     assert f"error[{code}]" in said
     assert "  help: " in said
+
+
+def test_messages_are_as_written(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    golden: Callable[[Path, str], None],
+) -> None:
+    data = bytearray(linked(tmp_path, "-DHANDLED=20", "-DRECURSION").read_bytes())
+    data[18] = 62  # x86
+    (tmp_path / "x86.elf").write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    said = ""
+    for words in (
+        ("it.elf",),
+        ("it.elf", "--entry", "evem"),
+        ("it.elf", "--calls", "even"),
+        ("it.elf", "--priority", "Other=high"),
+        ("it.elf", "--su", "absent.su"),
+        ("it.elf", "--su", "chip.ld"),
+        ("x86.elf",),
+    ):
+        capsys.readouterr()
+        assert main(["check-image", "--stack-only", *words]) == 1
+        said += f"$ {' '.join(words)}\n{capsys.readouterr().err}"
+    golden(GOLDEN, said)
 
 
 def test_an_image_of_another_machine_is_refused(

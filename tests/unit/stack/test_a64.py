@@ -5,8 +5,8 @@ import struct
 import pytest
 
 from atoll.stack.a64 import decode
-from atoll.stack.elf_frames import Frame, analyse
-from atoll.stack.instruction import RA, SP, Kind
+from atoll.stack.elf_frames import UNKNOWN, Frame, analyse
+from atoll.stack.instruction import RA, SP, T0, Kind
 
 AT = 0x1000
 PUSH, POP = 0xA9BE7BFD, 0xA8C27BFD  # stp x29, x30, [sp, #-32]!; ldp x29, x30, [sp], #32
@@ -17,7 +17,7 @@ FAR_LOWER = 0xD14007FF  # sub sp, sp, #1, lsl #12
 
 def frame(*words: int) -> Frame:
     code = struct.pack(f"<{len(words)}I", *words)
-    return analyse(decode(code, AT), top=0x9000, returns=lambda address: True)
+    return analyse(decode(code, AT), top=0x9000, callee=lambda address: UNKNOWN, word=8)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,7 @@ def frame(*words: int) -> Frame:
     ],
 )
 def test_an_instruction(word: int, kind: Kind, fields: dict[str, object]) -> None:
-    (found,) = decode(struct.pack("<I", word), AT)
-    assert found.kind is kind
+    found = next(each for each in decode(struct.pack("<I", word), AT) if each.kind is kind)
     assert {name: getattr(found, name) for name in fields} == fields
 
 
@@ -63,6 +62,20 @@ def test_a_constant_beside_the_code_is_no_instruction() -> None:
 
 def test_a_return_with_another_stack_pointer_is_seen() -> None:
     assert frame(LOWER, RET).unbounded == AT + 4
+
+
+def test_a_return_to_what_code_stored_is_seen() -> None:
+    push, other_order = 0xA9BF7BE9, 0xA8C127FE  # stp x9, x30, [sp, #-16]!; ldp x30, x9, [sp], #16
+    found = frame(push, other_order, RET)
+    assert [place.address for place in found.unresolved] == [AT + 8]
+    assert frame(0xA9BF7BFD, 0xA8C17BFD, RET).unresolved == ()
+
+
+def test_a_jump_through_x8_is_no_return() -> None:
+    code = struct.pack("<3I", 0xD2820008, 0x14000010, RET)  # mov x8, #0x1000; b . + 64
+    called = frame(0xD61F0100)  # br x8
+    assert called.links == {T0}
+    assert analyse(decode(code, AT), top=None, callee=lambda _: called, word=8).unresolved
 
 
 def test_a_frame_of_vectors_has_no_known_size() -> None:

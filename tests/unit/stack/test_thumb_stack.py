@@ -79,6 +79,26 @@ BOUNDS: dict[str, tuple[dict[str, str], int]] = {
         },
         16,
     ),
+    "an address that is pushed and popped": (
+        {"a": "ldr r3, =b\npush {r3}\npop {pc}", "b": "sub sp, #400\nadd sp, #400\nbx lr"},
+        400,
+    ),
+    "an interrupt that aligns its stack": (
+        {
+            "a": "mov r0, sp\nbic r1, r0, #7\nmov sp, r1\npush {r0, lr}\npop {r0, lr}\n"
+            "mov sp, r0\nbx lr"
+        },
+        15,
+    ),
+    "a switch of Armv6-M": (
+        {
+            "a": "push {r4, lr}\nbl __gnu_thumb1_case_uqi\n.byte 1, 4\n"
+            "movs r0, #1\npop {r4, pc}\nnop\nbl b\npop {r4, pc}",
+            "b": "sub sp, #400\nadd sp, #400\nbx lr",
+            "__gnu_thumb1_case_uqi": "bx lr",
+        },
+        408,
+    ),
     "far jump by a call": (
         {"a": "push {r4, lr}\nsub sp, #16\nbl 1f\nudf #0\n1: add sp, #16\npop {r4, pc}"},
         24,
@@ -239,10 +259,28 @@ REFUSALS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "end of another function that leaves something": (
         {"a": "push {r4, r5, lr}\nb 2f", "b": "bx lr\n2: pop {r4, pc}"},
-        "a loses track",
+        "a jumps at 0x",
     ),
     "call through the link": ({"a": "push {r4, lr}\nblx lr\npop {r4, pc}"}, "a jumps at 0x"),
-    "other pop": ({"a": "push {r4, lr}\npop {pc}"}, "a loses track"),
+    "what a callee writes over the saved link": (
+        {
+            "a": "push {r3, lr}\nbl b\npop {r3, pc}",
+            "b": "ldr r3, =c\nstr r3, [sp, #4]\nbx lr",
+            "c": "sub sp, #400\nadd sp, #400\nbx lr",
+        },
+        "a jumps at 0x",
+    ),
+    "one byte of the saved link": (
+        {"a": "push {r3, lr}\nstrb r0, [sp, #5]\npop {r3, pc}"},
+        "a jumps at 0x",
+    ),
+    "a link that a call left": ({"a": "bl b\nbx lr", "b": "bx lr"}, "to what a call left"),
+    "a tail call to an address in the link register": (
+        {"a": "ldr lr, =c\nb b", "b": "bx lr", "c": "sub sp, #400\nadd sp, #400\nbx lr"},
+        "a jumps at 0x",
+    ),
+    "a tail call that leaves something": ({"a": "sub sp, #8\nb b", "b": "bx lr"}, "a loses track"),
+    "other pop": ({"a": "push {r4, lr}\npop {pc}"}, "a jumps at 0x"),
 }
 
 
