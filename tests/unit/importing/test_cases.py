@@ -65,6 +65,33 @@ VIEWS = """/dts-v1/;
 };
 """
 
+NODES = """/dts-v1/;
+/memreserve/ 0x30000000 0x1000;
+/ { #address-cells = <1>; #size-cells = <1>; model = "auk";
+  cpus { #address-cells = <1>; #size-cells = <0>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m33"; reg = <0>; }; };
+  memory@20000000 { device_type = "memory"; reg = <0x20000000 0x40000>; };
+  sram@30000000 { compatible = "mmio-sram"; reg = <0x30000000 0x4000>; };
+  reserved-memory { #address-cells = <1>; #size-cells = <1>; ranges;
+    tee@20000000 { reg = <0x20000000 0x8000>; no-map; };
+    dma@20010000 { compatible = "shared-dma-pool"; reg = <0x20010000 0x1008>; no-map; };
+    dma-pool { compatible = "shared-dma-pool"; size = <0x1000>; reusable; };
+    dma@20030000 { compatible = "shared-dma-pool"; reg = <0x20030000 0x1000>; }; };
+  soc { #address-cells = <1>; #size-cells = <1>; compatible = "simple-bus"; ranges;
+    bram@c000000 { compatible = "auk,late", "xlnx,axi-bram-ctrl-4.1"; reg = <0xc000000 0x10000>; };
+    memory-controller@c100000 { compatible = "xlnx,zynqmp-ocmc-1.0"; reg = <0xc100000 0x1000>; };
+    block@c200000 { compatible = "arm,pl353-nand-r2p1"; reg = <0xc200000 0x1000>; };
+    psu_ocm_ram_0@c300000 { compatible = "auk,psu"; reg = <0xc300000 0x1000>; };
+    l2mem@c400000 { compatible = "auk,cells"; reg = <0xc400000 0x1000>; };
+    part@c500000 { compatible = "auk,big-fram-v1.2"; reg = <0xc500000 0x1000>; };
+    nor@90000000 { compatible = "st,stm32-ospi-nor"; reg = <0x90000000 0x100000>; };
+    psram@a0000000 { compatible = "st,stm32-xspi-psram"; reg = <0xa0000000 0x100000>; };
+    ecc@c600000 { compatible = "auk,sram-ecc"; reg = <0xc600000 0x1000>; };
+    memory-controller@c700000 { compatible = "auk,sram-controller"; reg = <0xc700000 0x100>; };
+  };
+};
+"""
+
 STUB = """cpu: CPU.CortexM @ sysbus
     cpuType: "cortex-m4f"
 flash: Memory.MappedMemory @ sysbus 0x08000000
@@ -184,6 +211,7 @@ CASES: Mapping[str, str] = {
     "flash.dts": FLASH,
     "rv.dts": RISCV,
     "view.dts": VIEWS,
+    "nodes.dts": NODES,
     "stub.repl": STUB,
     "cluster.repl": CLUSTER,
     "dim.svd": DIM,
@@ -223,7 +251,46 @@ def test_memories_of_a_tree(tmp_path: Path) -> None:
         "dma_controller"
     ]
     assert data["devices"]["cpu_0"]["isa"] == "armv7e-m+fp"
-    assert not any("20001000" in what or "400fc000" in what for what in out)
+    assert "Linux keeps it" in out["memory memory at 0x20001000"]
+    assert not any("400fc000" in what for what in out)
+
+
+@needs_dtc
+def test_each_node_like_a_memory_is_one_or_named(tmp_path: Path) -> None:
+    found = read("nodes.dts", tmp_path)
+    data, out = chip(found), left_out(found)
+    assert {name: (each["origin"], each["kind"]) for name, each in data["memories"].items()} == {
+        "memory": (0x2000_8000, "ram"),
+        "memory_2": (0x2001_1010, "ram"),
+        "sram": (0x3000_1000, "ram"),
+        "bram": (0x0C00_0000, "ram"),
+        "nor": (0x9000_0000, "rom"),
+        "psram": (0xA000_0000, "ram"),
+    }
+    assert "controller" in out["memory memory-controller at 0xc100000"]
+    assert "NAND" in out["memory block at 0xc200000"]
+    assert "auk,psu" in out["memory psu_ocm_ram_0 at 0xc300000"]
+    assert "auk,cells" in out["memory l2mem at 0xc400000"]
+    assert "auk,big-fram-v1.2" in out["memory part at 0xc500000"]
+    assert "2 other peripherals" in out
+
+
+@needs_dtc
+def test_reserved_bytes_are_named_and_never_a_master(tmp_path: Path) -> None:
+    """What nothing may map is no memory of the chip: what is beside it is, by 16 bytes."""
+    found = read("nodes.dts", tmp_path)
+    data, out = chip(found), left_out(found)
+    assert [*data["devices"]] == ["cpu_0"]
+    kept = {each.split()[-1]: why for each, why in out.items() if " keeps it" in why}
+    assert {at: why.split()[0] for at, why in kept.items()} == {
+        "0x20000000": "firmware",
+        "0x20010000": "firmware",
+        "0x30000000": "firmware",
+        "0x20030000": "Linux",
+        "dma-pool": "Linux",
+    }
+    sizes = [data["memories"][name]["size"] for name in ("memory", "memory_2", "sram")]
+    assert sizes == ["32 KiB", f"{0x40000 - 0x11010} B", "12 KiB"]
 
 
 @needs_dtc
