@@ -25,8 +25,9 @@ WORDS_OF_ONE = _BUSES | {
 """Words that vendors give to one of several addresses of one memory, before or behind its name."""
 
 _BEHIND = WORDS_OF_ONE | {"c", "itcm", "dma", "iram", "dram"}
-"""Those that they give behind it: before other words, or alone, they name a memory. ``code`` and ``system`` are none: of an
-i.MX RT1176 they are halves of one.
+"""Those that they give behind it, which before other words, or alone, name a memory.
+
+``code`` and ``system`` are none: of an i.MX RT1176 they are halves of one.
 """
 
 

@@ -112,6 +112,7 @@ class Devicetree(Importer):
         others = tree.others()
         left_out = [each for each in memories if isinstance(each, LeftOut)]
         left_out += tree.kept_back(reserved)
+        left_out += tree.further_places([each for each in memories if isinstance(each, Memory)])
         left_out += tree.idle_cores()
         if others:
             why = "a description has no place for them"
@@ -256,6 +257,20 @@ class _Tree:
             views=tuple((name, local[0]) for name, local in seen if origin not in local),
             source=self._source(node),
         )
+
+    def further_places(self, memories: Sequence[Memory]) -> Iterator[LeftOut]:
+        """Yield where the cores of a cluster see a memory once more, or a part of it."""
+        for memory in memories:
+            span = range(memory.origin, memory.origin + memory.size)
+            for cluster, names in self._clusters.items():
+                whole = [*_local(cluster, span)]
+                kept = memory.origin if memory.origin in whole else next(iter(whole), None)
+                for at in (each for each in whole if each != kept):
+                    why = f"'{names[0]}' sees it there too, and a view has one address"
+                    yield memory_left_out(memory.name, at, why, memory.source)
+                for at in _local(cluster, span, whole=False):
+                    why = f"'{names[0]}' sees a part of it there; describe that by hand"
+                    yield memory_left_out(memory.name, at, why, memory.source)
 
     def engines(self) -> Iterator[Engine]:
         """Yield the engines that Atoll has."""
@@ -426,10 +441,13 @@ def _isas(core: str, node: TreeNode, words: Sequence[str]) -> tuple[str, ...]:
     return isas_by_name(core, named)
 
 
-def _local(cluster: TreeNode, span: range) -> Iterator[int]:
-    """Yield where the cores of a node see the first byte of a span: where it is, or by its map."""
+def _local(cluster: TreeNode, span: range, *, whole: bool = True) -> Iterator[int]:
+    """Yield where the cores of a node see a span whole: where it is, or by the map of a cluster.
+
+    With `whole` false, where they see the first byte of each part that is not the whole of it.
+    """
     if _CLUSTER not in cluster.strings("compatible"):
-        yield span.start
+        yield from (span.start,) if whole else ()
         return
     address = next(iter(cluster.cells("#ranges-address-cells")), 1)
     size = next(iter(cluster.cells("#ranges-size-cells")), 1)
@@ -437,5 +455,6 @@ def _local(cluster: TreeNode, span: range) -> Iterator[int]:
     for local, _, at, length in cluster.groups(
         "address-map", min(address, 4), 1, above, min(size, 4)
     ):
-        if at < span.stop and span.start < at + length and local + span.start >= at:
-            yield local + span.start - at
+        begin, end = max(at, span.start), min(at + length, span.stop)
+        if begin < end and whole == (begin == span.start and end == span.stop):
+            yield local + begin - at

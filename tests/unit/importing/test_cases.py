@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from tests.unit.importing.reading import asked, chip, imported
 from atoll.errors import UsageError
 from atoll.importing.imported import Imported
 from atoll.importing.values import extensions_of, is_dma, riscv_isas
+from atoll.resolve import load_soc
+from atoll.resolve.memory_views import on_bus, seen_by
 
 FLASH = """/dts-v1/;
 / { #address-cells = <1>; #size-cells = <1>; model = "petrel";
@@ -325,6 +328,49 @@ def test_maps_of_clusters_are_views(tmp_path: Path) -> None:
     assert "views" not in data["memories"]["sram"]
     assert data["pools"]["tcm"]["reach"] == {"cpu_0": "rw", "cpu_1": "rw"}
     assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
+
+
+PLACES = VIEWS.replace(
+    "<0x0 &tcm 0xffe00000 0x10000>",
+    "<0x0 &tcm 0xffe00000 0x10000>, <0x80000 &tcm 0xffe00000 0x10000>,\n"
+    "      <0x20000000 &ocm 0xfffd0000 0x10000>",
+)
+
+
+@needs_dtc
+def test_one_memory_at_two_addresses_is_planned_once(tmp_path: Path) -> None:
+    """Cores that see it elsewhere share its bytes: it is one memory of the bus, and one pool."""
+    found = imported(tmp_path, {"view.dts": VIEWS})
+    path = tmp_path / "chip.yaml"
+    path.write_text(found.text)
+    answers = [f"{'.'.join(each.key)}={each.example}" for each in found.questions if each.example]
+    answers = [each for each in answers if ".stack." not in each and ".isa" not in each]
+    answers += ["devices.cpu_0.stack={memory: sram, size: 4 KiB}", "devices.cpu_1.isa=armv7e-m"]
+    answers += ["devices.cpu_1.stack={memory: tcm, size: 4 KiB, interrupts: 256}"]
+    answers += ["devices.cpu_1.mailbox=0x4000_0000", "devices.cpu_1.irq=4"]
+    answers += ["pools.sram.role=both"]
+    soc = load_soc(path, answers)
+    assert [memory.origin for memory in soc.memories] == [0xFFE0_0000, 0xFFFC_0000]
+    regions = sorted(soc.regions(), key=lambda region: region.origin)
+    assert all(low.end <= high.origin for low, high in pairwise(regions))
+    pool = soc.pool("tcm").region
+    for core in ("cpu_0", "cpu_1"):
+        at = seen_by(soc, core, pool.origin)
+        assert on_bus(soc, core, at) == pool.origin
+    assert seen_by(soc, "cpu_1", pool.origin) == pool.origin - 0xFFE0_0000
+    inside = [r for r in regions if pool.memory == r.memory]
+    assert sum(region.size for region in inside) <= 0x10000
+
+
+@needs_dtc
+def test_parts_and_further_places_of_a_map_are_named(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"view.dts": PLACES})
+    data, out = chip(found), left_out(found)
+    assert data["memories"]["tcm"]["views"] == {"cpu_1": 0}
+    assert "views" not in data["memories"]["sram"]
+    assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
+    assert "sees it there too" in out["memory tcm at 0x80000"]
+    assert "sees a part of it" in out["memory sram at 0x20000000"]
 
 
 def test_stubs_of_renode_are_no_memories(tmp_path: Path) -> None:
