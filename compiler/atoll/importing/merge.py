@@ -161,7 +161,8 @@ def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftO
                 left_out.append(_without(memory, why))
         else:
             why = f"it overlaps '{other.name}' of {other.source}; one of them is enough, or wrong"
-            left_out.append(_without(memory, why))
+            places = (memory.origin, *memory.others)
+            left_out += [_without(replace(memory, origin=at), why) for at in places]
     return left_out
 
 

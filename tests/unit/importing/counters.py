@@ -164,17 +164,23 @@ def _litex(path: Path, _device: str) -> Iterator[Found]:
 
 
 def _renode(path: Path, _device: str) -> Iterator[Found]:
-    """Yield by lines: a peripheral begins at the margin, its first number behind ``sysbus``."""
+    """Yield by lines: a peripheral begins at the margin, its first number behind ``sysbus``.
+
+    Places that a later entry has are in the place of those before.
+    """
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+    places: dict[str, list[int]] = {}
     for block in re.split(r"\n(?=\S)", re.sub(r"\n(?=[}\])])", " ", text)):
-        head = re.match(rf"(\w+)\s*:\s*(?:{_RENODE})\s*@(.*)", block, re.DOTALL)
-        if head is None:
+        head = re.match(rf"(\w+)\s*:\s*({_RENODE})?\s*@(.*)", block, re.DOTALL)
+        if head is None or not (head[2] or head[1] in places):
             continue
-        where = head[2] if head[2].lstrip().startswith("{") else head[2].partition("\n")[0]
-        for place in re.split(r"\bsysbus\b", where)[1:]:
-            text = place.partition("address")[2] or place
-            if number := re.match(r"[\s<:]*(0x[0-9A-Fa-f_]+|\d+)", text):
-                yield head[1], int(number[1].replace("_", ""), 0)
+        where = head[3] if head[3].lstrip().startswith("{") else head[3].partition("\n")[0]
+        parts = (
+            each.partition("address")[2] or each for each in re.split(r"\bsysbus\b", where)[1:]
+        )
+        numbers = (re.match(r"[\s<:]*(0x[0-9A-Fa-f_]+|\d+)", each) for each in parts)
+        places[head[1]] = [int(each[1].replace("_", ""), 0) for each in numbers if each]
+    yield from ((name, at) for name, each in places.items() for at in each)
 
 
 def _ipxact(path: Path, _device: str) -> Iterator[Found]:

@@ -200,6 +200,19 @@ def test_all_forms_of_a_platform(tmp_path: Path) -> None:
     ]
 
 
+def test_each_place_of_what_overlaps_is_named(tmp_path: Path) -> None:
+    text = (
+        "cpu: CPU.CortexM @ sysbus\none: Memory.MappedMemory @ sysbus 0x1000 { size: 0x4000 }\n"
+        "two: Memory.MappedMemory @ { sysbus 0x2000; sysbus 0x9000 } { size: 0x4000 }\n"
+    )
+    found = imported(tmp_path, {"tern.repl": text})
+    assert [*chip(found)["memories"]] == ["one"]
+    assert {each.what for each in found.left_out} == {
+        "memory two at 0x2000",
+        "memory two at 0x9000",
+    }
+
+
 @pytest.mark.parametrize("open_one", ["{ size: 0x10", "/* size", "{ a: { b: c }"])
 def test_what_nothing_closes_is_named(open_one: str, tmp_path: Path) -> None:
     text = f"cpu: CPU.CortexM @ sysbus\nram: Memory.MappedMemory @ sysbus 0 {open_one}\n"
