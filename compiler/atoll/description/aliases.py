@@ -9,12 +9,26 @@ NO_ALIAS = "none"
 
 INHERITED = ("size", "kind", "width", "banks", "read_latency", "cached", "sector", "reach")
 _NOTHING_KNOWN = {"size": 16, "kind": "ram"}
-_WORDS_OF_ONE = (
-    *("s", "ns", "sec", "nsec", "secure", "nonsecure", "non"),
-    *("cached", "uncached", "noncached", "cacheable", "noncacheable", "nc", "nocache", "noalloc"),
-    *("alias", "mirror", "shadow", "remap", "itcm", "axim", "cbus", "sbus", "icode", "dcode"),
+_BUSES = frozenset(
+    (
+        *("cbus", "sbus", "dbus", "ibus", "sysbus", "codebus", "icode", "dcode", "axis", "axim"),
+        *("ahb", "ahbs", "tcmbus", "backdoor"),
+    )
 )
-"""Words that vendors give to one of several addresses of one memory."""
+"""Buses on which vendors' headers have a memory once more."""
+
+WORDS_OF_ONE = _BUSES | {
+    *("s", "ns", "sec", "nsec", "secure", "nonsecure", "non", "unsecure"),
+    *("cached", "uncached", "noncached", "cacheable", "noncacheable", "nc", "nocache", "noalloc"),
+    *("cache", "nonsec", "alias", "mirror", "shadow", "remap", "remapped"),
+}
+"""Words that vendors give to one of several addresses of one memory, before or behind its name."""
+
+_BEHIND = WORDS_OF_ONE | {"c", "itcm", "dma", "iram", "dram"}
+"""Those that they give behind it, which before other words, or alone, name a memory.
+
+``code`` and ``system`` are none: of an i.MX RT1176 they are halves of one.
+"""
 
 
 def completed(data: Any) -> Any:
@@ -49,6 +63,13 @@ def _rest(size: Any, offset: Any) -> Any:
 
 
 def stem_of(name: str) -> str:
-    """Return a name without the words that tell the addresses of one memory apart."""
-    first, *others = name.split("_")
-    return "_".join((first, *(word for word in others if word not in _WORDS_OF_ONE)))
+    """Return a name without the words that tell the addresses of one memory apart.
+
+    Of several words one stays, unless it is no more than a bus.
+    """
+    words = name.split("_")
+    while len(words) > 1 and words[-1] in _BEHIND:
+        words.pop()
+    while len(words) > 1 and words[0] in WORDS_OF_ONE:
+        words.pop(0)
+    return "" if words[0] in _BUSES and len(words) == 1 else "_".join(words)

@@ -93,7 +93,7 @@ def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
     for core, name in zip(cores, names, strict=True):
         yield from _place(core.source, "  ")
         yield f"  {name}:"
-        yield "    kind: cpu"
+        yield _line("    kind", "cpu", "or dsp: no file says" if core.mailbox is not None else "")
         near, said, isas = core.core, "", core.isas
         if core.word and not core.core:
             near = nearest_core(core.word)

@@ -4,8 +4,9 @@ Source: Devicetree Specification v0.4; System Devicetree Specification, chapter 
 that `atoll bsp` writes.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from atoll.importing.engines import engine_of_kind
 from atoll.importing.facts import (
@@ -18,13 +19,14 @@ from atoll.importing.facts import (
     Source,
     memory_left_out,
 )
-from atoll.importing.flat_tree import MAGIC, TreeNode, read_tree
+from atoll.importing.flat_tree import MAGIC, TreeNode, read_reserved, read_tree
+from atoll.importing.names import ends_as_memory
 from atoll.importing.reader import Given, Importer
 from atoll.importing.values import core_named, counted, isas_by_name, isas_of, riscv_isas
 
 _WRITABLE: Mapping[str, bool | None] = {
-    **dict.fromkeys(("mmio-sram", "mmio-dram", "mtd-ram"), True),
-    **dict.fromkeys(("atoll,rom", "mtd-rom", "cfi-flash", "soc-nv-flash"), False),
+    **dict.fromkeys(("mmio-sram", "mmio-dram", "mtd-ram", "xlnx,axi-bram-ctrl"), True),
+    **dict.fromkeys(("atoll,rom", "mtd-rom", "cfi-flash", "jedec-flash", "soc-nv-flash"), False),
     **dict.fromkeys(("sifive,dtim0", "sifive,itim0", "sifive,sram0"), True),
     **dict.fromkeys(("sifive,maskrom0", "sifive,rom0"), False),
     **dict.fromkeys(("arm,itcm", "arm,dtcm", "nxp,imx-itcm", "nxp,imx-dtcm"), True),
@@ -32,24 +34,30 @@ _WRITABLE: Mapping[str, bool | None] = {
     **dict.fromkeys(("st,stm32-backup-sram", "samsung,exynos4210-sysram"), True),
     "zephyr,memory-region": None,
 }
-"""Whether a memory is written to, by what its node is compatible with; None says nothing of it."""
+"""Whether a memory is written to, by what its node is compatible with, whatever the version.
 
-_BEHIND = frozenset(
-    (
-        *("jedec,spi-nor", "spi-nand", "nordic,qspi-nor", "serial-flash", "st,stm32-qspi-nor"),
-        *("st,stm32-ospi-nor", "st,stm32-xspi-nor", "nxp,imx-flexspi-nor", "atmel,at24"),
-        *("nxp,imx-flexspi-hyperflash", "nxp,imx-flexspi-hyperram", "atmel,at25", "atmel,at45"),
-    )
-)
-"""Memories behind a controller, whose addresses are their own."""
+None says nothing of it.
+"""
 
-_GENERIC = frozenset(
-    (
-        *("memory", "sram", "ram", "ocram", "psram", "sdram", "dram", "iram", "rom", "bootrom"),
-        *("flash", "nvram", "eeprom", "tcm", "itcm", "dtcm"),
-    )
-)
-"""Names of nodes that are memories, whatever they are compatible with."""
+_BEHIND: Mapping[str, bool | None] = {
+    **dict.fromkeys(("jedec,spi-nor", "nordic,qspi-nor", "st,stm32-qspi-nor"), False),
+    **dict.fromkeys(("st,stm32-ospi-nor", "st,stm32-xspi-nor", "nxp,imx-flexspi-nor"), False),
+    **dict.fromkeys(("nxp,imx-flexspi-hyperflash", "serial-flash"), False),
+    **dict.fromkeys(("nxp,imx-flexspi-hyperram", "st,stm32-xspi-psram"), True),
+    **dict.fromkeys(("atmel,at24", "atmel,at25", "atmel,at45"), None),
+}
+"""Memories behind a controller: their addresses are their own, but for those on a bus of cores."""
+
+_MAPPED = {**_WRITABLE, **_BEHIND}
+_REGISTERS = "it has the registers of a memory's controller, not the memory"
+_NAND = "cores read a NAND flash by commands, not at addresses"
+_NOT_THERE = {
+    **dict.fromkeys(("xlnx,zynqmp-ocmc", "xlnx,zynq-ocmc"), _REGISTERS),
+    **dict.fromkeys(("arm,pl353-nand", "spi-nand"), _NAND),
+}
+"""Why what is like a memory has no address at which cores see it, by what it is compatible with."""
+
+_VERSION = re.compile(r"-(?:v?[0-9]+(?:\.[0-9]+)+[a-z]?|r[0-9]+p[0-9]+)$")
 
 _FLASH = "soc-nv-flash"
 """Zephyr's: below a controller without ``ranges`` it has the address of the cores."""
@@ -70,6 +78,22 @@ _OWN = ("atoll,pool", "atoll,code", "atoll,data", "atoll,stack", "atoll,guard", 
 """Nodes of our own that say nothing more."""
 
 
+_GRANULE = 16
+_NO_MAP = "firmware keeps it (no-map); the memories beside it are without its bytes"
+_LINUX = "Linux keeps it, whose memory has its bytes; keep pools off it if Linux runs too"
+_ANYWHERE = "Linux keeps it, and finds a place for it when it starts"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserved:
+    """A part of a memory that is kept; without a span its owner chooses one later."""
+
+    name: str
+    span: range | None
+    why: str
+    source: Source
+
+
 class Devicetree(Importer):
     """Reads ``.dtb``."""
 
@@ -83,9 +107,12 @@ class Devicetree(Importer):
         """Return what the processors of the tree see."""
         root = read_tree(given)
         tree = _Tree(given, tuple(root.walk()))
-        memories = tuple(tree.memories())
+        reserved = tuple(tree.reserved(read_reserved(given)))
+        memories = tuple(tree.memories(reserved))
         others = tree.others()
         left_out = [each for each in memories if isinstance(each, LeftOut)]
+        left_out += tree.kept_back(reserved)
+        left_out += tree.further_places([each for each in memories if isinstance(each, Memory)])
         left_out += tree.idle_cores()
         if others:
             why = "a description has no place for them"
@@ -169,16 +196,38 @@ class _Tree:
             source=self._source(node),
         )
 
-    def memories(self) -> Iterator[Memory | LeftOut]:
-        """Yield each memory, and why it is left out if cores do not see it."""
+    def memories(self, reserved: Sequence["_Reserved"]) -> Iterator[Memory | LeftOut]:
+        """Yield each memory, and why it is left out if cores do not see it.
+
+        Of one with bytes that nothing may map each part beside them is a memory.
+        """
+        taken = [each for each in reserved if each.why == _NO_MAP and each.span]
         for node in self._all:
-            if _is_memory(node):
-                yield from self._memory(node)
+            for found in self._memory(node) if _is_memory(node) else ():
+                yield from _parts(found, taken) if isinstance(found, Memory) else (found,)
+
+    def reserved(self, blocks: Sequence[tuple[int, int]]) -> Iterator["_Reserved"]:
+        """Yield the parts of memories that Linux or firmware keeps: blocks, then nodes."""
+        for begin, many in blocks:
+            block = range(begin, begin + many)
+            yield _Reserved("memreserve", block, _NO_MAP, self._given.source(0, "/memreserve/"))
+        for node in self._nodes:
+            if _is_reserved(node):
+                why = _NO_MAP if "no-map" in node.properties else _LINUX
+                spans = [range(at, at + size) for at, size in node.spans()]
+                for span in spans or (None,):
+                    yield _Reserved(_name(node), span, why, self._source(node))
+
+    def kept_back(self, reserved: Sequence["_Reserved"]) -> Iterator[LeftOut]:
+        """Yield what is reserved, with the reason; one without a place has no address."""
+        for each in reserved:
+            at, why = (each.span.start, each.why) if each.span else (None, _ANYWHERE)
+            yield memory_left_out(each.name, at, why, each.source)
 
     def _memory(self, node: TreeNode) -> Iterator[Memory | LeftOut]:
         why, parts = _idle(node) or _unseen(node), [*node.parts()]
         for address, size, seen in parts:
-            if seen is None and _FLASH in node.strings("compatible"):
+            if seen is None and _FLASH in _kinds(node):
                 seen = address
             unsized = "" if size else "the file says 0 bytes"
             unmapped = _UNMAPPED if seen is None else ""
@@ -191,9 +240,10 @@ class _Tree:
             yield memory_left_out(_name(node), None, why or "it has no address", self._source(node))
 
     def _seen(self, node: TreeNode, origin: int, size: int) -> Memory:
-        kinds = [kind for kind in node.strings("compatible") if kind in _WRITABLE]
-        known = [kind for kind in kinds if _WRITABLE[kind] is not None]
-        is_main = node.string("device_type") == "memory" and not kinds
+        known = {kind: _MAPPED[kind] for kind in _kinds(node) if kind in _MAPPED}
+        writable = next((each for each in known.values() if each is not None), None)
+        is_main = node.string("device_type") == "memory" and not known
+        kind = next((each for each in known if known[each] is not None), "a node of memory")
         span = range(origin, origin + size)
         maps = [(names, [*_local(cluster, span)]) for cluster, names in self._clusters.items()]
         seen = [(name, local) for names, local in maps if local for name in names]
@@ -201,12 +251,26 @@ class _Tree:
             name=_name(node),
             origin=origin,
             size=size,
-            writable=_WRITABLE[known[0]] if known else is_main or None,
-            why=f"it is {known[0] if known else 'a node of memory'}",
+            writable=is_main or None if writable is None else writable,
+            why=f"it is {kind}",
             cores=tuple(name for name, _ in seen),
             views=tuple((name, local[0]) for name, local in seen if origin not in local),
             source=self._source(node),
         )
+
+    def further_places(self, memories: Sequence[Memory]) -> Iterator[LeftOut]:
+        """Yield where the cores of a cluster see a memory once more, or a part of it."""
+        for memory in memories:
+            span = range(memory.origin, memory.origin + memory.size)
+            for cluster, names in self._clusters.items():
+                whole = [*_local(cluster, span)]
+                kept = memory.origin if memory.origin in whole else next(iter(whole), None)
+                for at in (each for each in whole if each != kept):
+                    why = f"'{names[0]}' sees it there too, and a view has one address"
+                    yield memory_left_out(memory.name, at, why, memory.source)
+                for at in _local(cluster, span, whole=False):
+                    why = f"'{names[0]}' sees a part of it there; describe that by hand"
+                    yield memory_left_out(memory.name, at, why, memory.source)
 
     def engines(self) -> Iterator[Engine]:
         """Yield the engines that Atoll has."""
@@ -237,6 +301,8 @@ class _Tree:
         if any(kind.startswith("atoll,") for kind in node.strings("compatible")):
             return False
         name = _generic(node)
+        if _is_reserved(node) or _is_memory(node):
+            return False
         if name in _ROUTERS or "dma-masters" in node.properties:
             return False
         return (name in _DMA or "#dma-cells" in node.properties) and any(node.spans())
@@ -248,6 +314,7 @@ class _Tree:
             "reg" in node.properties
             and not _is_core(node)
             and not _is_memory(node)
+            and not _is_reserved(node)
             and not any(
                 kind in known or kind.startswith(_ENGINE) for kind in node.strings("compatible")
             )
@@ -295,31 +362,61 @@ def _is_core(node: TreeNode) -> bool:
     return node.string("device_type") == "cpu" and node.parent is not None
 
 
+def _kinds(node: TreeNode) -> tuple[str, ...]:
+    """Return what a node is compatible with, without the version of the block."""
+    return tuple(_VERSION.sub("", kind) for kind in node.strings("compatible"))
+
+
+def _is_reserved(node: TreeNode) -> bool:
+    """Tell whether a node is a part of a memory that Linux or firmware keeps."""
+    return node.parent is not None and _generic(node.parent) == _CARVED
+
+
 def _is_memory(node: TreeNode) -> bool:
     """Tell whether a node is a memory, by type, what it is compatible with, or its name.
 
     What is reserved of a memory is none, and neither are nodes without an address of the bus that
     are no more than called so.
     """
+    if node.parent is None or _is_reserved(node) or _is_core(node):
+        return False
     if node.string("device_type") == "memory":
         return True
-    kinds = {*node.strings("compatible")}
-    if kinds & (_WRITABLE.keys() | _BEHIND):
+    kinds = _kinds(node)
+    if _MAPPED.keys() & {*kinds} or _NOT_THERE.keys() & {*kinds}:
         return "reg" in node.properties
-    is_part = node.parent is None or _generic(node.parent) == _CARVED
-    return _generic(node) in _GENERIC and any(node.parts()) and not is_part
+    names = (_generic(node), *(kind.rpartition(",")[2] for kind in kinds))
+    return any(map(ends_as_memory, names)) and any(node.parts())
 
 
 def _unseen(node: TreeNode) -> str:
     """Say why cores do not see a memory, as far as its node tells it."""
-    kinds, above = node.strings("compatible"), node.parent
+    kinds, above = _kinds(node), node.parent
+    if why := next((_NOT_THERE[kind] for kind in kinds if kind in _NOT_THERE), ""):
+        return why
     if above is None or not above.widths[1] or _SERIAL & {*above.strings("compatible")}:
         return _UNMAPPED
-    if any(kind in _BEHIND for kind in kinds):
-        return _UNMAPPED
-    if not kinds or node.string("device_type") == "memory" or _WRITABLE.keys() & {*kinds}:
+    if not kinds or node.string("device_type") == "memory" or _MAPPED.keys() & {*kinds}:
         return ""
-    return f"Atoll knows no memory that is compatible with '{kinds[0]}'; describe it by hand"
+    kind = node.strings("compatible")[0]
+    return f"Atoll knows no memory that is compatible with '{kind}'; describe it by hand"
+
+
+def _parts(memory: Memory, taken: Sequence["_Reserved"]) -> Iterator[Memory]:
+    """Yield what of a memory is not taken: it whole, or each part that is left."""
+    begin, end, cuts = memory.origin, memory.origin + memory.size, []
+    for span in sorted((each.span for each in taken if each.span), key=lambda it: it.start):
+        if span.start < end and begin < span.stop:
+            cuts.append(range(begin, span.start // _GRANULE * _GRANULE))
+            begin = -(-span.stop // _GRANULE) * _GRANULE
+    if not cuts:
+        yield memory
+        return
+    for part in (*cuts, range(begin, end)):
+        if part:
+            moved = part.start - memory.origin
+            views = tuple((core, at + moved) for core, at in memory.views)
+            yield replace(memory, origin=part.start, size=len(part), views=views)
 
 
 def _idle(node: TreeNode) -> str:
@@ -344,10 +441,13 @@ def _isas(core: str, node: TreeNode, words: Sequence[str]) -> tuple[str, ...]:
     return isas_by_name(core, named)
 
 
-def _local(cluster: TreeNode, span: range) -> Iterator[int]:
-    """Yield where the cores of a node see the first byte of a span: where it is, or by its map."""
+def _local(cluster: TreeNode, span: range, *, whole: bool = True) -> Iterator[int]:
+    """Yield where the cores of a node see a span whole: where it is, or by the map of a cluster.
+
+    With `whole` false, where they see the first byte of each part that is not the whole of it.
+    """
     if _CLUSTER not in cluster.strings("compatible"):
-        yield span.start
+        yield from (span.start,) if whole else ()
         return
     address = next(iter(cluster.cells("#ranges-address-cells")), 1)
     size = next(iter(cluster.cells("#ranges-size-cells")), 1)
@@ -355,5 +455,6 @@ def _local(cluster: TreeNode, span: range) -> Iterator[int]:
     for local, _, at, length in cluster.groups(
         "address-map", min(address, 4), 1, above, min(size, 4)
     ):
-        if at < span.stop and span.start < at + length and local + span.start >= at:
-            yield local + span.start - at
+        begin, end = max(at, span.start), min(at + length, span.stop)
+        if begin < end and whole == (begin == span.start and end == span.stop):
+            yield local + begin - at

@@ -144,6 +144,15 @@ MEMORY_WORDS: Mapping[str, bool] = {
 }
 """Whether a memory is writable whose name has this word."""
 
+MEMORY_NOUNS = (
+    frozenset(MEMORY_WORDS)
+    | {
+        *("memory", "mem", "ocm", "fram", "mram", "rram", "nvram", "nvm", "bbram", "lpddr", "xip"),
+        *("nor", "nand", "eeprom", "hyperflash", "spm", "scratchpad", "iccm", "dccm", "sysram"),
+    }
+) - {"ccm"}
+"""Words for memories in names of nodes and of models; `ccm` there is a clock's block too."""
+
 PLACE_WORDS = frozenset(
     (
         *("main", "boot", "system", "sys", "shared", "global", "local", "core", "cpu", "user"),

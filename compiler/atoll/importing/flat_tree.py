@@ -13,6 +13,8 @@ from atoll.importing.reader import Given
 MAGIC = b"\xd0\x0d\xfe\xed"
 _HEADER = struct.Struct(">10I")
 _CELL = struct.Struct(">I")
+_BLOCK = struct.Struct(">QQ")
+_MOST_RESERVED = 64
 _BEGIN, _END, _PROPERTY, _NOTHING, _LAST = 1, 2, 3, 4, 9
 _COMPATIBLE_WITH = 16
 _MAX_DEPTH = 64
@@ -104,6 +106,19 @@ class TreeNode:
             if child <= address < child + length:
                 return self.parent.translated(address - child + above)
         return None
+
+
+def read_reserved(given: Given) -> tuple[tuple[int, int], ...]:
+    """Return address and size of each block that a blob reserves; it is one that can be read."""
+    blocks: list[tuple[int, int]] = []
+    at = _HEADER.unpack_from(given.data)[4]
+    while len(blocks) < _MOST_RESERVED and at + _BLOCK.size <= len(given.data):
+        begin, size = _BLOCK.unpack_from(given.data, at)
+        at += _BLOCK.size
+        if not begin and not size:
+            break
+        blocks.append((begin, size))
+    return tuple(blocks)
 
 
 def read_tree(given: Given) -> TreeNode:

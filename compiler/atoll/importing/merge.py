@@ -21,7 +21,9 @@ _TOO_MANY = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} 
 
 
 def merged(files: Sequence[Facts]) -> Facts:
-    """Return what all files say together; where two of them speak of one thing, the first counts.
+    """Return what all files say together; where two of them differ on one thing, the first counts.
+
+    What a file says and another does not, such as an interrupt, is there whatever their order.
 
     A core is the same in two files if both have it at the same place among those of its kind, an
     engine if its registers have the same address, a memory if it begins at the same address.
@@ -33,12 +35,16 @@ def merged(files: Sequence[Facts]) -> Facts:
     left_out: list[LeftOut] = []
     for facts in map(_bounded_file, files):
         names = _merge_cores(cores, facts.cores)
-        here = [_renamed(memory, names) for memory in facts.memories]
+        known = _known_as(memories, facts.memories)
+        here = [_renamed(memory, names, known) for memory in facts.memories]
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
         for engine in facts.engines:
-            engines.setdefault(engine.registers, engine)
+            old = engines.setdefault(engine.registers, engine)
+            engines[engine.registers] = replace(old, irq=engine.irq if old.irq is None else old.irq)
         for master in facts.masters:
-            masters.setdefault((master.name, master.what), master)
+            same = (master.name.lower(), master.what.partition(",")[0])
+            longer = max(masters.get(same, master), master, key=lambda it: len(it.what))
+            masters[same] = replace(masters.get(same, master), what=longer.what)
     kept, too_many = _bounded(cores, [*engines.values()], [*masters.values()], memories)
     return replace(
         kept,
@@ -117,10 +123,21 @@ def _same(one: Core, other: Core) -> bool:
     return None in (one.core, other.core) or one.core == other.core
 
 
-def _renamed(memory: Memory, names: dict[str, str]) -> Memory:
-    """Return a memory with the names that its cores have now."""
+def _known_as(memories: Sequence[Memory], new: Sequence[Memory]) -> dict[str, str]:
+    """Return the names that other files gave to memories of a file."""
+    return {
+        each.name: other.name
+        for each in new
+        for other in memories
+        if other.size == each.size and other.origin == each.origin and not other.space
+    }
+
+
+def _renamed(memory: Memory, names: dict[str, str], known: dict[str, str]) -> Memory:
+    """Return a memory with the names that its cores, and what it is an alias of, have now."""
     return replace(
         memory,
+        alias=known.get(memory.alias, memory.alias),
         cores=tuple(dict.fromkeys(names.get(n, n) for n in memory.cores)),
         views=tuple((names.get(n, n), at) for n, at in memory.views),
     )
@@ -144,7 +161,8 @@ def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftO
                 left_out.append(_without(memory, why))
         else:
             why = f"it overlaps '{other.name}' of {other.source}; one of them is enough, or wrong"
-            left_out.append(_without(memory, why))
+            places = (memory.origin, *memory.others)
+            left_out += [_without(replace(memory, origin=at), why) for at in places]
     return left_out
 
 
@@ -160,6 +178,7 @@ def _both(one: Memory, other: Memory) -> Memory:
         origin=origin,
         others=tuple(others),
         views=views,
+        alias=one.alias or other.alias,
         writable=known,
         why=why,
         cores=cores,

@@ -4,13 +4,15 @@ import re
 from collections.abc import Container
 from itertools import chain, count
 
+from atoll.description.aliases import WORDS_OF_ONE
 from atoll.description.fields import is_name
 from atoll.description.undecided import UNDECIDED
 from atoll.description.yaml_text import scalar
-from atoll.importing.facts import MEMORY_WORDS, PLACE_WORDS
+from atoll.importing.facts import MEMORY_NOUNS, MEMORY_WORDS, PLACE_WORDS
 
 _LONGEST = 32
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
+_LETTERS = re.compile(r"[a-z]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -35,5 +37,11 @@ def writable_by_name(name: str) -> bool | None:
     Any other word means something else: registers of a flash, the messages of a CAN.
     """
     words = [word.lower() for word in _WORD.findall(name[: 4 * _LONGEST])]
-    said = {MEMORY_WORDS.get(word) for word in words if word not in PLACE_WORDS}
+    said = {MEMORY_WORDS.get(word) for word in words if word not in PLACE_WORDS | WORDS_OF_ONE}
     return said.pop() if len(said) == 1 else None
+
+
+def ends_as_memory(name: str) -> bool:
+    """Tell whether the last word of a name of a node or model is a memory: ``psu_ocm_ram_0``."""
+    words = _LETTERS.findall(name[-4 * _LONGEST :].lower())
+    return bool(words) and words[-1] in MEMORY_NOUNS

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.importing.facts import Core, Facts, LeftOut, Master, Memory, memory_left_out
 from atoll.importing.names import writable_by_name
 from atoll.importing.reader import Given, Importer
-from atoll.importing.repl_text import Entry, Registration, entries_of, included
+from atoll.importing.repl_text import Entry, Registration, platform_of
 from atoll.importing.values import core_named, counted, isas_by_name, number_of, riscv_isas
 
 _MAX_CHARACTERS = 2**20
-_BEGIN = re.compile(r'^(?:using[ \t]+"|\w+[ \t]*:[ \t]*[A-Z]\w*\.[\w.]+)', re.MULTILINE)
+_BEGIN = re.compile(
+    r'^(?:using[ \t]+"|(?:local[ \t]+)?\w+[ \t]*:[ \t]*[A-Z]\w*\.[\w.]+)', re.MULTILINE
+)
 _CORES = {
     "CPU.PicoRV32": "picorv32",
     "CPU.IbexRiscV32": "ibex",
@@ -36,6 +38,7 @@ _NO_MEMORIES = {
     "MTD.DummySPIFlash": "it is behind a serial bus; where cores see it, the file does not say",
     "SPI.GenericSpiFlash": "it is behind a serial bus; where cores see it, the file does not say",
     "SPI.Micron_MT25Q": "it is behind a serial bus; where cores see it, the file does not say",
+    "Miscellaneous.Redirector": "it shows what is at another address; describe it as an alias",
     "PCI.PCIeMemory": "it is behind PCI Express",
 }
 """Why what is like a memory is none of the bus, by type."""
@@ -74,8 +77,12 @@ class Repl(Importer):
         """Return what is on the system bus."""
         if len(given.text) > _MAX_CHARACTERS:
             given.refuse(f"the file is longer than {_MAX_CHARACTERS:,} characters")
-        entries = entries_of(given.text)
-        files = included(given.text)
+        platform = platform_of(given.text)
+        if platform.unclosed:
+            remedy = "close the brace or comment that begins here"
+            given.refuse("nothing closes what begins here", platform.unclosed, remedy)
+        files = platform.included
+        entries = [each for each in platform.entries if each.kind]
         if not entries and not files:
             given.refuse("the file has no entry such as 'sram: Memory.MappedMemory @ sysbus 0'", 1)
         cores = tuple(_core(given, each) for each in entries if _is_core(each))
@@ -88,6 +95,11 @@ class Repl(Importer):
         for name, line in files:
             why = "it is another file: import it too"
             left_out.append(LeftOut(f"using {name}", why, given.source(line)))
+        for entry in platform.entries:
+            if not entry.kind and (entry.places or "size" in entry.attributes):
+                why = "it is an entry of another file: say it there"
+                what = f"what extends {entry.name}"
+                left_out.append(LeftOut(what, why, given.source(entry.line)))
         others = sum(not _is_known(entry) for entry in entries)
         if others:
             why = "a description has no place for them"

@@ -33,10 +33,16 @@ def _check_name(draft: Draft, name: str, memory: Memory) -> None:
     key = "alias_of"
     if memory.real == name:
         wrong = f"memory '{name}' is an alias of itself"
-        remedy = f"remove 'memories.{name}.alias_of'"
+        remedy = _own_bytes(draft, name)
     elif target and target.real is not None:
         wrong = f"'{memory.real}', which '{name}' is an alias of, is an alias itself"
-        remedy = f"set 'memories.{name}.alias_of' to {target.real}"
+        ring = _ring(draft, name)
+        if ring:
+            wrong += f": {' -> '.join((*ring, ring[0]))} has no memory with bytes of its own"
+        if ring[:1] == [name]:
+            remedy = _own_bytes(draft, name)
+        else:
+            remedy = f"set 'memories.{name}.alias_of' to {ring[0] if ring else _end(draft, name)}"
     elif memory.offset is not None and memory.real is None:
         key, wrong = "offset", f"memory '{name}' has an 'offset', and is no alias of another one"
         remedy = f"remove 'memories.{name}.offset', or name that one with 'alias_of'"
@@ -44,6 +50,36 @@ def _check_name(draft: Draft, name: str, memory: Memory) -> None:
         return
     at = draft.where.at("memories", name, key)
     draft.faults.add("E173", wrong, at=at, remedy=remedy)
+
+
+def _own_bytes(draft: Draft, name: str) -> str:
+    """Say how a memory is no alias any more: it then has all that an alias leaves out."""
+    lacks = [key for key in ("size", "kind") if not draft.where.is_set("memories", name, key)]
+    also = f", and write its {' and '.join(lacks)}" if lacks else ""
+    return f"remove 'memories.{name}.alias_of'{also}"
+
+
+def _end(draft: Draft, name: str) -> str:
+    """Return the memory in which the aliases that begin with one end; of a ring, one of it."""
+    seen = {name}
+    while (target := draft.soc.memories.get(name)) and target.real and target.real not in seen:
+        name = target.real
+        seen.add(name)
+    return name
+
+
+def _ring(draft: Draft, name: str) -> list[str]:
+    """Return the aliases of each other in which those that begin with one end, the lowest first."""
+    real = {each: memory.real for each, memory in draft.soc.memories.items()}
+    last = _end(draft, name)
+    if real.get(last) is None or real[last] not in real:
+        return []
+    ring = [last]
+    while (following := real[ring[-1]]) not in (last, None):
+        assert following is not None
+        ring.append(following)
+    first = min(range(len(ring)), key=lambda index: draft.soc.memories[ring[index]].origin)
+    return ring[first:] + ring[:first]
 
 
 def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:

@@ -13,6 +13,16 @@ PROGRAMS = (
     "qemu-system-riscv32",
     "qemu-system-riscv64",
 )
+_MACHINES = {
+    "cortex_m3": "mps2-an385",
+    "cortex_m4": "mps2-an386",
+    "cortex_m7": "mps2-an500",
+    "cortex_m33": "mps2-an505",
+    "cortex_m55": "mps3-an547",
+    "cortex_a53": "xlnx-zcu102",
+}
+"""A machine with the core; those of RISC-V have any of the width."""
+
 INSTALL = "install QEMU's system emulators, of Debian: qemu-system-arm, qemu-system-misc"
 
 
@@ -70,10 +80,14 @@ def _faults(soc: ResolvedSoc) -> Iterator[Fault]:
             remedy="use --cpu rtl or --cpu iss, or a chip of one core",
         )
     if not others and not soc.qemu_machine:
-        example = "mps2-an385" if program == PROGRAMS[0] else "virt"
+        has_any = host.instructions.family is Family.RISCV
+        example = "virt" if has_any else _MACHINES.get(host.spec.name, "")
+        write = f"write 'qemu: {{machine: {example}}}' into the chip, for example"
         yield Fault(
             code="E103",
             message=f"chip '{soc.name}' does not say which machine of QEMU it is",
             at=host.at,
-            remedy=f"write 'qemu: {{machine: {example}}}' into the chip, for example",
+            remedy=write
+            if example
+            else f"use --cpu iss; no machine with a {host.spec.name} is known",
         )

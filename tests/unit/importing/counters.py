@@ -16,21 +16,19 @@ from devicetree import dtlib
 
 Found = tuple[str, int]
 
-_COMPATIBLE = {
-    *("mmio-sram", "mmio-dram", "mtd-ram", "atoll,rom", "mtd-rom", "cfi-flash", "soc-nv-flash"),
-    *("sifive,dtim0", "sifive,itim0", "sifive,sram0", "sifive,maskrom0", "sifive,rom0"),
-    *("arm,itcm", "arm,dtcm", "nxp,imx-itcm", "nxp,imx-dtcm", "arc,iccm", "arc,dccm", "arc,xccm"),
-    *("arc,yccm", "st,stm32-ccm", "st,stm32-backup-sram", "samsung,exynos4210-sysram"),
-    *("zephyr,memory-region", "jedec,spi-nor", "spi-nand", "nordic,qspi-nor", "serial-flash"),
-    *("st,stm32-qspi-nor", "st,stm32-ospi-nor", "st,stm32-xspi-nor", "nxp,imx-flexspi-nor"),
-    *("nxp,imx-flexspi-hyperflash", "nxp,imx-flexspi-hyperram", "atmel,at24", "atmel,at25"),
-    "atmel,at45",
-}
-_RENODE = r"Memory\.\w+Memory|Miscellaneous\.BitBanding"
-_CALLED = {
-    *("memory", "sram", "ram", "ocram", "psram", "sdram", "dram", "iram", "rom", "bootrom"),
-    *("flash", "nvram", "eeprom", "tcm", "itcm", "dtcm"),
-}
+_COMPATIBLE = re.compile(
+    r"mmio-[sd]ram|mtd-r[ao]m|atoll,rom|(cfi|jedec|soc-nv|serial)-flash|sifive,([di]tim|s?ram)0"
+    r"|sifive,(mask)?rom0|(arm|nxp,imx)[,-][id]tcm|arc,[idxy]ccm|st,stm32-(ccm|backup-sram)"
+    r"|samsung,exynos4210-sysram|zephyr,memory-region|jedec,spi-nor|spi-nand|nordic,qspi-nor"
+    r"|st,stm32-[qox]spi-nor|st,stm32-xspi-psram|nxp,imx-flexspi-(nor|hyperflash|hyperram)"
+    r"|atmel,at(24|25|45)|xlnx,axi-bram-ctrl-[0-9.a]+|xlnx,zynq(mp)?-ocmc-[0-9.]+"
+    r"|arm,pl353-nand-r2p1"
+)
+_NOUNS = (
+    r"(i|boot|mask)?rom|(spi|hyper)?flash|otp|(s|i|d|sd|p|hyper|oc|b|f|m|r|nv|bb|sys)?ram|ccmram"
+    r"|(lp)?ddr|([diab])?tcm|[di]tim|mem(ory)?|ocm|nvm|xip|nor|nand|eeprom|spm|scratchpad|[id]ccm"
+)
+_RENODE = r"Memory\.\w+Memory|Miscellaneous\.(?:BitBanding|Redirector)"
 
 
 def memories_of(path: Path, device: str = "") -> set[Found]:
@@ -40,27 +38,57 @@ def memories_of(path: Path, device: str = "") -> set[Found]:
 
 def _devicetree(path: Path, _device: str) -> Iterator[Found]:
     tree = dtlib.DT(str(path))
+    kept = [(begin, size) for _, begin, size in tree.memreserves]
+    yield from (("memreserve", begin) for begin, _ in kept)
     for node in tree.node_iter():
-        if not _is_memory(node):
-            continue
-        name = _text(node, "label") or node.name.partition("@")[0]
-        own, size = _cells(node.parent)
-        numbers = node.props["reg"].to_nums() if "reg" in node.props else []
-        for at in range(0, len(numbers) - own - size + 1, own + size):
-            address = _number(numbers[at : at + own])
-            seen = _seen(node.parent, address)
-            yield name, address if seen is None else seen
+        if node.parent and node.parent.name == "reserved-memory" and not _is_disabled(node):
+            yield from ((name, seen) for name, seen, _ in _spans(node))
+            if "no-map" in node.props:
+                kept += ((begin, size) for _, begin, size in _spans(node))
+    for node in tree.node_iter():
+        for name, begin, size in _spans(node) if _is_memory(node) else ():
+            cuts = [(at, at + many) for at, many in kept if begin < at + many and at < begin + size]
+            if not cuts or not size or _is_disabled(node):
+                yield name, begin
+                continue
+            edges = (begin, *(-(-stop // 16) * 16 for _, stop in cuts))
+            for edge in edges:
+                covered = any(at <= edge < -(-stop // 16) * 16 for at, stop in cuts)
+                if edge < begin + size and not covered:
+                    yield name, edge
+
+
+def _spans(node: dtlib.Node) -> Iterator[tuple[str, int, int]]:
+    """Yield name, address at the processors and size of each part; else its own, and 0."""
+    name = _text(node, "label") or node.name.partition("@")[0]
+    own, size = _cells(node.parent)
+    numbers = node.props["reg"].to_nums() if "reg" in node.props else []
+    for at in range(0, len(numbers) - own - size + 1, own + size):
+        address = _number(numbers[at : at + own])
+        seen = _seen(node.parent, address)
+        many = 0 if seen is None else _number(numbers[at + own : at + own + size])
+        yield name, address if seen is None else seen, many
+
+
+def _is_disabled(node: dtlib.Node | None) -> bool:
+    while node is not None:
+        if _text(node, "status") not in ("", "okay", "ok"):
+            return True
+        node = node.parent
+    return False
 
 
 def _is_memory(node: dtlib.Node) -> bool:
-    if node.parent is None or "reg" not in node.props:
+    if node.parent is None or "reg" not in node.props or node.parent.name == "reserved-memory":
         return False
     if _text(node, "device_type") == "memory":
         return True
-    if "compatible" in node.props and _COMPATIBLE & {*node.props["compatible"].to_strings()}:
+    kinds = node.props["compatible"].to_strings() if "compatible" in node.props else []
+    if any(_COMPATIBLE.fullmatch(kind) for kind in kinds):
         return True
-    called = node.name.partition("@")[0].lower()
-    return called in _CALLED and node.parent.name != "reserved-memory"
+    models = (re.sub(r"-(v?[0-9.]*\.[0-9]+[a-z]?|r[0-9]+p[0-9]+)$", "", kind) for kind in kinds)
+    names = (node.name.partition("@")[0], *models)
+    return any(re.search(rf"(^|[^a-z])({_NOUNS})[^a-z]*$", name.lower()) for name in names)
 
 
 def _text(node: dtlib.Node, name: str) -> str:
@@ -136,17 +164,23 @@ def _litex(path: Path, _device: str) -> Iterator[Found]:
 
 
 def _renode(path: Path, _device: str) -> Iterator[Found]:
-    """Yield by lines: a peripheral begins at the margin, its first number behind ``sysbus``."""
+    """Yield by lines: a peripheral begins at the margin, its first number behind ``sysbus``.
+
+    Places that a later entry has are in the place of those before.
+    """
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+    places: dict[str, list[int]] = {}
     for block in re.split(r"\n(?=\S)", re.sub(r"\n(?=[}\])])", " ", text)):
-        head = re.match(rf"(\w+)\s*:\s*(?:{_RENODE})\s*@(.*)", block, re.DOTALL)
-        if head is None:
+        head = re.match(rf"(\w+)\s*:\s*({_RENODE})?\s*@(.*)", block, re.DOTALL)
+        if head is None or not (head[2] or head[1] in places):
             continue
-        where = head[2] if head[2].lstrip().startswith("{") else head[2].partition("\n")[0]
-        for place in re.split(r"\bsysbus\b", where)[1:]:
-            text = place.partition("address")[2] or place
-            if number := re.match(r"[\s<:]*(0x[0-9A-Fa-f_]+|\d+)", text):
-                yield head[1], int(number[1].replace("_", ""), 0)
+        where = head[3] if head[3].lstrip().startswith("{") else head[3].partition("\n")[0]
+        parts = (
+            each.partition("address")[2] or each for each in re.split(r"\bsysbus\b", where)[1:]
+        )
+        numbers = (re.match(r"[\s<:]*(0x[0-9A-Fa-f_]+|\d+)", each) for each in parts)
+        places[head[1]] = [int(each[1].replace("_", ""), 0) for each in numbers if each]
+    yield from ((name, at) for name, each in places.items() for at in each)
 
 
 def _ipxact(path: Path, _device: str) -> Iterator[Found]:

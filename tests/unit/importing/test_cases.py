@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from tests.unit.importing.reading import asked, chip, imported
 from atoll.errors import UsageError
 from atoll.importing.imported import Imported
 from atoll.importing.values import extensions_of, is_dma, riscv_isas
+from atoll.resolve import load_soc
+from atoll.resolve.memory_views import on_bus, seen_by
 
 FLASH = """/dts-v1/;
 / { #address-cells = <1>; #size-cells = <1>; model = "petrel";
@@ -62,6 +65,33 @@ VIEWS = """/dts-v1/;
     cpu@1 { compatible = "arm,cortex-m7"; device_type = "cpu"; reg = <1>; }; };
   tcm: tcm@ffe00000 { compatible = "mmio-sram"; reg = <0xffe00000 0x10000>; };
   ocm: sram@fffc0000 { compatible = "mmio-sram"; reg = <0xfffc0000 0x40000>; };
+};
+"""
+
+NODES = """/dts-v1/;
+/memreserve/ 0x30000000 0x1000;
+/ { #address-cells = <1>; #size-cells = <1>; model = "auk";
+  cpus { #address-cells = <1>; #size-cells = <0>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m33"; reg = <0>; }; };
+  memory@20000000 { device_type = "memory"; reg = <0x20000000 0x40000>; };
+  sram@30000000 { compatible = "mmio-sram"; reg = <0x30000000 0x4000>; };
+  reserved-memory { #address-cells = <1>; #size-cells = <1>; ranges;
+    tee@20000000 { reg = <0x20000000 0x8000>; no-map; };
+    dma@20010000 { compatible = "shared-dma-pool"; reg = <0x20010000 0x1008>; no-map; };
+    dma-pool { compatible = "shared-dma-pool"; size = <0x1000>; reusable; };
+    dma@20030000 { compatible = "shared-dma-pool"; reg = <0x20030000 0x1000>; }; };
+  soc { #address-cells = <1>; #size-cells = <1>; compatible = "simple-bus"; ranges;
+    bram@c000000 { compatible = "auk,late", "xlnx,axi-bram-ctrl-4.1"; reg = <0xc000000 0x10000>; };
+    memory-controller@c100000 { compatible = "xlnx,zynqmp-ocmc-1.0"; reg = <0xc100000 0x1000>; };
+    block@c200000 { compatible = "arm,pl353-nand-r2p1"; reg = <0xc200000 0x1000>; };
+    psu_ocm_ram_0@c300000 { compatible = "auk,psu"; reg = <0xc300000 0x1000>; };
+    l2mem@c400000 { compatible = "auk,cells"; reg = <0xc400000 0x1000>; };
+    part@c500000 { compatible = "auk,big-fram-v1.2"; reg = <0xc500000 0x1000>; };
+    nor@90000000 { compatible = "st,stm32-ospi-nor"; reg = <0x90000000 0x100000>; };
+    psram@a0000000 { compatible = "st,stm32-xspi-psram"; reg = <0xa0000000 0x100000>; };
+    ecc@c600000 { compatible = "auk,sram-ecc"; reg = <0xc600000 0x1000>; };
+    memory-controller@c700000 { compatible = "auk,sram-controller"; reg = <0xc700000 0x100>; };
+  };
 };
 """
 
@@ -184,6 +214,7 @@ CASES: Mapping[str, str] = {
     "flash.dts": FLASH,
     "rv.dts": RISCV,
     "view.dts": VIEWS,
+    "nodes.dts": NODES,
     "stub.repl": STUB,
     "cluster.repl": CLUSTER,
     "dim.svd": DIM,
@@ -223,7 +254,46 @@ def test_memories_of_a_tree(tmp_path: Path) -> None:
         "dma_controller"
     ]
     assert data["devices"]["cpu_0"]["isa"] == "armv7e-m+fp"
-    assert not any("20001000" in what or "400fc000" in what for what in out)
+    assert "Linux keeps it" in out["memory memory at 0x20001000"]
+    assert not any("400fc000" in what for what in out)
+
+
+@needs_dtc
+def test_each_node_like_a_memory_is_one_or_named(tmp_path: Path) -> None:
+    found = read("nodes.dts", tmp_path)
+    data, out = chip(found), left_out(found)
+    assert {name: (each["origin"], each["kind"]) for name, each in data["memories"].items()} == {
+        "memory": (0x2000_8000, "ram"),
+        "memory_2": (0x2001_1010, "ram"),
+        "sram": (0x3000_1000, "ram"),
+        "bram": (0x0C00_0000, "ram"),
+        "nor": (0x9000_0000, "rom"),
+        "psram": (0xA000_0000, "ram"),
+    }
+    assert "controller" in out["memory memory-controller at 0xc100000"]
+    assert "NAND" in out["memory block at 0xc200000"]
+    assert "auk,psu" in out["memory psu_ocm_ram_0 at 0xc300000"]
+    assert "auk,cells" in out["memory l2mem at 0xc400000"]
+    assert "auk,big-fram-v1.2" in out["memory part at 0xc500000"]
+    assert "2 other peripherals" in out
+
+
+@needs_dtc
+def test_reserved_bytes_are_named_and_never_a_master(tmp_path: Path) -> None:
+    """What nothing may map is no memory of the chip: what is beside it is, by 16 bytes."""
+    found = read("nodes.dts", tmp_path)
+    data, out = chip(found), left_out(found)
+    assert [*data["devices"]] == ["cpu_0"]
+    kept = {each.split()[-1]: why for each, why in out.items() if " keeps it" in why}
+    assert {at: why.split()[0] for at, why in kept.items()} == {
+        "0x20000000": "firmware",
+        "0x20010000": "firmware",
+        "0x30000000": "firmware",
+        "0x20030000": "Linux",
+        "dma-pool": "Linux",
+    }
+    sizes = [data["memories"][name]["size"] for name in ("memory", "memory_2", "sram")]
+    assert sizes == ["32 KiB", f"{0x40000 - 0x11010} B", "12 KiB"]
 
 
 @needs_dtc
@@ -258,6 +328,49 @@ def test_maps_of_clusters_are_views(tmp_path: Path) -> None:
     assert "views" not in data["memories"]["sram"]
     assert data["pools"]["tcm"]["reach"] == {"cpu_0": "rw", "cpu_1": "rw"}
     assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
+
+
+PLACES = VIEWS.replace(
+    "<0x0 &tcm 0xffe00000 0x10000>",
+    "<0x0 &tcm 0xffe00000 0x10000>, <0x80000 &tcm 0xffe00000 0x10000>,\n"
+    "      <0x20000000 &ocm 0xfffd0000 0x10000>",
+)
+
+
+@needs_dtc
+def test_one_memory_at_two_addresses_is_planned_once(tmp_path: Path) -> None:
+    """Cores that see it elsewhere share its bytes: it is one memory of the bus, and one pool."""
+    found = imported(tmp_path, {"view.dts": VIEWS})
+    path = tmp_path / "chip.yaml"
+    path.write_text(found.text)
+    answers = [f"{'.'.join(each.key)}={each.example}" for each in found.questions if each.example]
+    answers = [each for each in answers if ".stack." not in each and ".isa" not in each]
+    answers += ["devices.cpu_0.stack={memory: sram, size: 4 KiB}", "devices.cpu_1.isa=armv7e-m"]
+    answers += ["devices.cpu_1.stack={memory: tcm, size: 4 KiB, interrupts: 256}"]
+    answers += ["devices.cpu_1.mailbox=0x4000_0000", "devices.cpu_1.irq=4"]
+    answers += ["pools.sram.role=both"]
+    soc = load_soc(path, answers)
+    assert [memory.origin for memory in soc.memories] == [0xFFE0_0000, 0xFFFC_0000]
+    regions = sorted(soc.regions(), key=lambda region: region.origin)
+    assert all(low.end <= high.origin for low, high in pairwise(regions))
+    pool = soc.pool("tcm").region
+    for core in ("cpu_0", "cpu_1"):
+        at = seen_by(soc, core, pool.origin)
+        assert on_bus(soc, core, at) == pool.origin
+    assert seen_by(soc, "cpu_1", pool.origin) == pool.origin - 0xFFE0_0000
+    inside = [r for r in regions if pool.memory == r.memory]
+    assert sum(region.size for region in inside) <= 0x10000
+
+
+@needs_dtc
+def test_parts_and_further_places_of_a_map_are_named(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"view.dts": PLACES})
+    data, out = chip(found), left_out(found)
+    assert data["memories"]["tcm"]["views"] == {"cpu_1": 0}
+    assert "views" not in data["memories"]["sram"]
+    assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
+    assert "sees it there too" in out["memory tcm at 0x80000"]
+    assert "sees a part of it" in out["memory sram at 0x20000000"]
 
 
 def test_stubs_of_renode_are_no_memories(tmp_path: Path) -> None:

@@ -156,6 +156,73 @@ def test_repl(tmp_path: Path) -> None:
     ]
 
 
+BRACES = """cpu: CPU.CortexM @ sysbus { cpuType: "cortex-m33"; nvic: nvic }
+local tcm: Antmicro.Renode.Peripherals.Memory.ArrayMemory @ sysbus 0x10000000 { size: 0x8000 }
+sram: Memory.MappedMemory @ { sysbus 0x20000000; sysbus 0x30000000 } { size: 0x40000 }
+flash: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration {
+address: 0x8000000;
+cpu: cpu
+} { size: 0x100000; init: { Fill "size: 1"; size: 5 } }
+ram: Memory.MappedMemory @ sysbus new Bus.BusRangeRegistration { range: <0x40000, +0x20000> }
+    /* size: 0x10 */ owner: new Other { size: 4 }
+    init:
+        size: 0x30
+late: Memory.MappedMemory @ none
+late: @ sysbus <0x60000, 0x70000> as "late"
+extended: Memory.MappedMemory @ sysbus 0x70000 as "x" // { size: 0x9 }
+sysbus: init: { Tag <0x50000000, 0x50000fff> "SRAM2" 0 ; SilenceRange <0x51000000 0x1000> }
+extended: { size: 0x2000 }
+elsewhere: { size: 0x2000 }
+shown: Miscellaneous.Redirector @ sysbus 0x90000000 { redirectedAddress: 0x20000000 }
+mram: Memory.MRAM @ sysbus 0xA0000000 { size: 0x1000 }
+using "more.repl" prefixed "more_"
+"""
+
+
+def test_all_forms_of_a_platform(tmp_path: Path) -> None:
+    """Braces, semicolons, updates and comments; what is inside of an attribute is not its own."""
+    found = imported(tmp_path, {"tern.repl": BRACES})
+    data = chip(found)
+    assert data["devices"]["cpu"]["core"] == "cortex_m33"
+    memories = {name: (it["origin"], it["size"]) for name, it in data["memories"].items()}
+    assert memories == {
+        "tcm": (0x1000_0000, "32 KiB"),
+        "sram": (0x2000_0000, "256 KiB"),
+        "sram_at_2": (0x3000_0000, "256 KiB"),
+        "flash": (0x0800_0000, "1 MiB"),
+        "ram": (0x4_0000, "128 KiB"),
+        "late": (0x6_0000, "64 KiB"),
+        "extended": (0x7_0000, "8 KiB"),
+    }
+    assert [each.what for each in found.left_out] == [
+        *("memory shown at 0x90000000", "memory mram at 0xa0000000"),
+        *("using more.repl", "what extends elsewhere", "1 other peripheral"),
+    ]
+
+
+def test_each_place_of_what_overlaps_is_named(tmp_path: Path) -> None:
+    text = (
+        "cpu: CPU.CortexM @ sysbus\none: Memory.MappedMemory @ sysbus 0x1000 { size: 0x4000 }\n"
+        "two: Memory.MappedMemory @ { sysbus 0x2000; sysbus 0x9000 } { size: 0x4000 }\n"
+    )
+    found = imported(tmp_path, {"tern.repl": text})
+    assert [*chip(found)["memories"]] == ["one"]
+    assert {each.what for each in found.left_out} == {
+        "memory two at 0x2000",
+        "memory two at 0x9000",
+    }
+
+
+@pytest.mark.parametrize("open_one", ["{ size: 0x10", "/* size", "{ a: { b: c }"])
+def test_what_nothing_closes_is_named(open_one: str, tmp_path: Path) -> None:
+    text = f"cpu: CPU.CortexM @ sysbus\nram: Memory.MappedMemory @ sysbus 0 {open_one}\n"
+    with pytest.raises(UsageError, match="nothing closes") as caught:
+        imported(tmp_path, {"tern.repl": text})
+    (fault,) = caught.value.faults
+    assert fault.at
+    assert fault.at.line == 2
+
+
 def test_another_file_says_which_address_counts(tmp_path: Path) -> None:
     other = CSR_JSON.replace("268435456", str(0x8000_0000)).replace("8192", str(0x40000))
     found = imported(tmp_path, {"tern.repl": REPL, "csr.json": other})

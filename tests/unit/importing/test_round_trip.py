@@ -1,11 +1,12 @@
 """What `atoll bsp` exports is imported again: the same chip, as far as the format carries it."""
 
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.board.trees import blob, parsed, written
-from tests.unit.importing.reading import chip, imported
+from tests.unit.importing.reading import asked, chip, imported
 
 from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
@@ -141,3 +142,39 @@ def test_ipxact(path: str, tmp_path: Path) -> None:
         name: {key: each[key] for key in kept if key in each}
         for name, each in engines_of(soc).items()
     }
+
+
+@pytest.mark.parametrize("emitter", ["svd", "system-devicetree"])
+def test_a_remote_core_may_be_a_dsp(emitter: str, tmp_path: Path) -> None:
+    """No format of ours says which kind a core with a mailbox is, and the description says so."""
+    soc = load_soc("twin")
+    if emitter == "svd":
+        files: dict[str, str | bytes] = {"chip.svd": exported(soc, "svd", ".svd")}
+    else:
+        (source,) = (written(soc, emitter, tmp_path) / "devicetree").glob("*.dts")
+        files = {"chip.dtb": blob(parsed(source))}
+    text = imported(tmp_path, files).text
+    assert text.count("kind: cpu  # or dsp: no file says") == len(soc.remote_cpus) == 1
+
+
+@pytest.mark.parametrize("name", ["lagoon", "twin", "stm32h747"])
+def test_the_order_of_files_does_not_matter(name: str, tmp_path: Path) -> None:
+    """The same is asked, and the same is known, whichever file is first."""
+    soc = load_soc(name)
+    files = {
+        "chip.xml": exported(soc, "ipxact", ".xml"),
+        "chip.svd": exported(soc, "svd", ".svd"),
+        "chip.pdsc": exported(soc, "cmsis-pack", ".pdsc") if name == "stm32h747" else "",
+    }
+    found = [
+        imported(tmp_path, {each: files[each] for each in order})
+        for order in permutations(each for each in files if files[each])
+    ]
+    kept = ("kind", "core", "isa", "mailbox", "registers", "irq", "accelerator", "engine")
+    known = [
+        sorted(str([device.get(key) for key in kept]) for device in chip(each)["devices"].values())
+        for each in found
+    ]
+    assert all(each == known[0] for each in known)
+    assert len({len(each.questions) for each in found}) == 1
+    assert not [key for each in found for key in asked(each) if key.endswith(".irq")]

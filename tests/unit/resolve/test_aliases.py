@@ -1,10 +1,15 @@
 """Other addresses of a memory: its bytes are planned once, and each region is touched at one."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.remedy_follower import follow
 
+from atoll.errors import AtollError
+from atoll.resolve import load_soc
 from atoll.resolve.explain import summary
 from atoll.resolve.export import from_json, to_json
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen_by
@@ -161,7 +166,86 @@ def test_twins_are_a_question_until_somebody_answers(chip: Any, refused: Any, wo
 @pytest.mark.parametrize(
     ("one", "two"),
     [
+        ("sram1", "sram1_c"),
+        ("s_ram2", "ns_ram2"),
+        ("ram_secure", "ram_nonsecure"),
+        ("secure_ram", "ram_non_secure"),
+        ("itcm", "itcm_sysbus"),
+        ("dtcm", "dtcm_dma"),
+        ("cbus", "sbus"),
+        ("l2_cbus", "l2_sbus"),
+        ("psram_cached", "psram_uncached"),
+        ("cached_ddr", "ddr"),
+        ("l2mem", "nc_l2mem"),
+        ("x_iram", "x_dram"),
+    ],
+)
+def test_words_of_vendors_at_either_end_are_a_question(refused: Any, one: str, two: str) -> None:
+    kind = {"size": "64 KiB", "kind": "ram"}
+    twins = {
+        f"memories.{one}": {"origin": 0x3000_0000, **kind},
+        f"memories.{two}": {"origin": 0x3100_0000, **kind},
+    }
+    assert [fault[:4] for fault in refused(twins)] == ["E175"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_remedies_of_aliases_of_each_other_make_a_chip(
+    chip_file: Callable[[dict[str, object]], Path], count: int, whole: bool
+) -> None:
+    """One of them is the memory; the others and what leads to them become aliases of it."""
+    kind = {"size": "64 KiB", "kind": "ram"} if whole else {}
+    chip: dict[str, object] = {
+        f"memories.m{index}": {
+            "origin": 0x3000_0000 + (index << 24),
+            "alias_of": f"m{(index + 1) % count}",
+            **kind,
+        }
+        for index in range(count)
+    }
+    chip["memories.last"] = {"origin": 0x4800_0000, "alias_of": f"m{count - 1}"}
+    path = chip_file(chip)
+    for _ in range(count + 1):
+        with pytest.raises(AtollError) as caught:
+            load_soc(path)
+        (fault, *_) = caught.value.faults
+        assert fault.code == "E173"
+        tail = ", and write its size and kind"
+        if fault.remedy and fault.remedy.endswith(tail):
+            assert not whole
+            name = str(fault.remedy).split("'")[1].split(".")[1]
+            chip[f"memories.{name}"] = {"origin": 0x3000_0000, "size": "64 KiB", "kind": "ram"}
+            path = chip_file(chip)
+        else:
+            follow(fault, path)
+        try:
+            soc = load_soc(path)
+        except AtollError:
+            continue
+        break
+    assert {alias.memory for alias in soc.aliases} == {"m0"}
+    assert len(soc.aliases) == count
+
+
+def test_an_alias_of_aliases_is_one_of_the_memory(refused: Any) -> None:
+    """Each remedy names the memory in which the aliases end, not the next one."""
+    chain = {"a": "sram", "b": "a", "c": "b"}
+    faults = {
+        f"memories.{name}": {"origin": 0x3000_0000 + (index << 24), "alias_of": real}
+        for index, (name, real) in enumerate(chain.items())
+    }
+    assert [each[:4] for each in refused(faults)] == ["E173", "E173"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
         ("sram1", "sram2"),
+        ("sram_a", "sram_b"),
+        ("imem", "dmem"),
+        ("code", "data"),
+        ("ocram_m4", "ocram_m7"),
         ("itcm", "dtcm"),
         ("ram_s", "rom_ns"),
         ("itcm0", "itcm1"),

@@ -57,6 +57,35 @@ def test_qemu_is_refused_without_a_machine_although_there_is_a_master(tmp_path: 
         check_chip(load_soc(chip))
 
 
+@pytest.mark.parametrize(
+    ("core", "isa", "machine"),
+    [
+        ("cortex_m3", "armv7-m", "mps2-an385"),
+        ("cortex_m33", "armv8-m.main", "mps2-an505"),
+        ("cortex_m55", "armv8.1-m.main+mve", "mps3-an547"),
+        ("cortex_m0plus", "armv6-m", ""),
+    ],
+)
+def test_the_machine_that_is_proposed_has_the_core(
+    core: str, isa: str, machine: str, tmp_path: Path
+) -> None:
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(
+        f"soc: own\nversion: 1\n"
+        f"devices: {{cpu: {{kind: cpu, core: {core}, isa: {isa}, stack: {{memory: ram,"
+        " size: 8 KiB, interrupts: 256}}}\nmemories:\n"
+        "  rom: {origin: 0, size: 1 MiB, kind: rom}\n"
+        "  ram: {origin: 0x2000_0000, size: 1 MiB, kind: ram}\n"
+        "pools:\n  weights: {memory: rom, role: constants, reach: {cpu: ro}}\n"
+        "  shared: {memory: ram, role: workspace, reach: {cpu: rw}}\n"
+    )
+    with pytest.raises(SimulationError) as caught:
+        check_chip(load_soc(chip))
+    (fault,) = caught.value.faults
+    wanted = f"{{machine: {machine}}}" if machine else f"no machine with a {core} is known"
+    assert wanted in (fault.remedy or "")
+
+
 def test_capabilities_are_checked_before_anything_is_compiled(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
