@@ -133,3 +133,17 @@ def test_an_image_of_another_core(
     hard = ("-DHANDLED=20", "-target", "thumb-freestanding-eabihf", flags)
     _, _, err = held(linked(tmp_path, *hard), capsys)
     assert wrong in err if wrong else not err, err
+
+
+def test_attributes_longer_than_their_section_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A length that leads past the section had megabytes of the file read again and again."""
+    elf = linked(tmp_path)
+    data = bytearray(elf.read_bytes())
+    at = data.index(b"aeabi\0") + len(b"aeabi\0") + 1
+    data[at : at + 4] = b"\xff\xff\xff\x7f"
+    elf.write_bytes(data)
+    status, _, err = held(elf, capsys)
+    assert status == 1
+    assert "error[E141]" in err
