@@ -94,13 +94,31 @@ def check_image(
         priorities=dict(_levels(priority or ())),
     )
     if stack_only:
-        _stack_only(soc if image is None else image, questions, machine, allow_unbounded)
+        _nothing_but_the_image(soc, image, core, overrides)
+        _stack_only(soc, questions, machine, allow_unbounded)
         return
     if image is None:
         remedy = "give a chip and an image, or --stack-only and an image"
         raise UsageError("E184", "there is no image to hold against the chip", remedy=remedy)
     resolved = load_soc(soc, overrides or ())
     _held(resolved, _core(resolved, core), image, questions, machine, allow_unbounded)
+
+
+def _nothing_but_the_image(
+    first: Path, second: Path | None, core: str | None, overrides: Sequence[str] | None
+) -> None:
+    """Refuse what --stack-only would not read.
+
+    Raises:
+        UsageError: E191.
+    """
+    unread = [f"'{first}'"] if second is not None else []
+    unread += ["--core"] if core is not None else []
+    unread += ["--set"] if overrides else []
+    if unread:
+        message = f"--stack-only reads an image alone, and not {', '.join(unread)}"
+        remedy = f"write 'atoll check-image --stack-only {second or first}', or leave it out"
+        raise UsageError("E191", message, remedy=remedy)
 
 
 def _held(

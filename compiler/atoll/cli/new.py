@@ -89,6 +89,10 @@ def new(
     Example: atoll new my_chip --core ibex --accelerator reef --memory sram=512KiB
     """
     if called is not None:
+        if options != PartOptions():
+            message = "the package of an accelerator is made of no cores, memories or other parts"
+            remedy = f"write 'atoll new {name} {called}' without them"
+            raise UsageError("E191", message, remedy=remedy)
         _new_accelerator(name, called, path, machine=machine)
         return
     target = path or Path(f"{name}.yaml")

@@ -10,6 +10,7 @@ from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, Span
 from atoll.image.npu_streams import stream_faults
 from atoll.image.protection import wrong_entries
+from atoll.image.start_copies import wrong_copies
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, Memory, Region, RegionKind, ResolvedSoc
@@ -55,6 +56,7 @@ class Rules:
             yield from self._section(section)
             if section.data:
                 yield from self._load(section)
+        yield from self._copies()
         yield from self._symbols()
         yield from self._protection()
         yield from stream_faults(self.soc, self.image)
@@ -188,6 +190,15 @@ class Rules:
         memory = self._memory(section)
         if boots == "rom" and memory is not None and memory.kind == "ram":
             yield self._fault(f"{what} is in RAM '{memory.name}', and nothing copies it there")
+
+    def _copies(self) -> Iterator[Fault]:
+        """Start-up code copies each byte from where it is loaded, at whichever address."""
+
+        def byte(address: int) -> int:
+            return on_bus(self.bus, self.core.name, address)
+
+        for wrong in wrong_copies(self.image, byte):
+            yield self._fault(wrong)
 
     def _symbols(self) -> Iterator[Fault]:
         """Symbols that programs rely on have the chip's values."""

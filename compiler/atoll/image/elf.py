@@ -17,6 +17,9 @@ from elftools.elf.sections import ARMAttributesSection, RISCVAttributesSection, 
 from atoll.errors import AtollError, UsageError
 
 _ALLOCATED, _WRITABLE, _EXECUTABLE = 0x2, 0x1, 0x4
+_ATTRIBUTES = {"EM_ARM": "aeabi", "EM_RISCV": "riscv"}
+"""Whose attributes are read, by machine."""
+
 _MOST_BYTES = 256 << 20
 
 
@@ -167,10 +170,19 @@ def _symbols(elf: ELFFile) -> Mapping[str, int]:
 
 def _attributes(elf: ELFFile) -> Mapping[str, object]:
     found: dict[str, object] = {}
+    if elf["e_machine"] not in _ATTRIBUTES:
+        return found
     for section in elf.iter_sections():
         if isinstance(section, ARMAttributesSection | RISCVAttributesSection):
+            size = section["sh_size"]
             for vendor in section.iter_subsections():
+                if not 0 < vendor["length"] < size:
+                    raise ValueError("attributes of another length than their section")
+                if vendor["vendor_name"] != _ATTRIBUTES[elf["e_machine"]]:
+                    continue
                 for scope in vendor.iter_subsubsections():
+                    if not 0 < scope.header.value < size:
+                        raise ValueError("attributes of another length than their section")
                     found |= {each.tag: each.value for each in scope.iter_attributes()}
     return found
 

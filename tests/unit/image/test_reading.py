@@ -11,8 +11,8 @@ from tests.effort import cases
 from atoll.cli import main
 from atoll.errors import UsageError
 from atoll.image.check import disagreements
-from atoll.image.convention import extensions
 from atoll.image.elf import read_image
+from atoll.image.needs import extensions
 from atoll.resolve import load_soc
 
 M33 = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main")
