@@ -76,11 +76,11 @@ DIGITS = CSR_JSON.replace("8192", "1" * 10_000)
     ],
 )
 def test_refused_at_once(text: str, words: str, tmp_path: Path) -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(UsageError, match=words) as caught:
         imported(tmp_path, {"file.txt": text})
     assert caught.value.faults[0].code == "E138"
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 MANY = 20_000
@@ -117,11 +117,11 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_files_are_read_or_refused_in_bounded_time(name: str, tmp_path: Path) -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     try:
         found = imported(tmp_path, {"file.txt": LARGE[name]}, "GULL2")
     except UsageError as error:
         found, codes = None, [fault.code for fault in error.faults]
         assert codes[0] in ("E120", "E138"), codes
     assert found is None or len(found.left_out) < 300
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10
