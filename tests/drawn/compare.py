@@ -69,7 +69,7 @@ def samples(d: Drawing) -> list[NDArray[Any]]:
     return found
 
 
-def _tflm(network: bytes, inputs: Sequence[NDArray[Any]], outputs: int) -> list[bytes] | str:
+def on_tflm(network: bytes, inputs: Sequence[NDArray[Any]], outputs: int) -> list[bytes] | str:
     """Return the bytes of TFLM's outputs, or why there are none; it may end its process."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
@@ -112,7 +112,7 @@ def judged(seed: int, folder: Path, soc: ResolvedSoc | None = None) -> Verdict:
         refusal: str | None = _kinds(error)
     else:
         refusal = None
-    oracle = _tflm(network, inputs, _outputs(network))
+    oracle = on_tflm(network, inputs, _outputs(network))
     if refusal is not None:
         word = "refused" if isinstance(oracle, list) else "both refuse"
         return Verdict(word, refusal)

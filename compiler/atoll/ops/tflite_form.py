@@ -39,7 +39,9 @@ class TfliteForm:
     Attributes:
         code: name of the builtin operator, such as ``ABS``, or ``CUSTOM`` and the name of a custom
             one, such as ``CUSTOM Mirror``.
-        table: the schema's name of the option table that the operator must have, "" for none.
+        table: the schema's name of the operator's option table, "" for none.
+        may_lack_table: whether a file may leave that table out, as TFLM then takes every option for
+            0, and that has a meaning.
         fields: bytes of the numbers in that table, by slot.
         read: makes attributes of the options and the inputs' shapes, None for an absent input.
             Options are the reader of the table in package ``tflite``, or a custom operator's bytes.
@@ -55,6 +57,7 @@ class TfliteForm:
 
     code: str
     table: str = ""
+    may_lack_table: bool = False
     fields: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     read: Reader = no_options
     constants: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -26,6 +26,10 @@ _TYPE_NAMES = {
 _BUILTIN_CODE, _EXTERNAL_BUFFER = 3, 10
 """Slots of an operator code, whose accessor answers with another field, and of a tensor."""
 
+_EMPTY_TABLE = (bytes([4, 0, 4, 0, 4, 0, 0, 0]), 4)
+"""A table without fields, and where it begins."""
+_WIDE = ("int32", "int64")
+
 _CALLS: Mapping[str, tuple[str, ...]] = {
     "CALL_ONCE": ("Init",),
     "IF": ("Then", "Else"),
@@ -259,13 +263,17 @@ def _tensor(index: int, tensor: Any) -> FileTensor:
         "has custom quantisation": custom,
         "has its data in another file": _number(tensor, _EXTERNAL_BUFFER) != 0,
     }
+    dtype = _TYPE_NAMES.get(tensor.Type(), f"type {tensor.Type()}")
+    scales, points = (_numbers(quantization, part) for part in ("Scale", "ZeroPoint"))
+    if dtype in _WIDE and not any((*scales, *points)):
+        scales, points = (), ()  # of a bias: to TFLM a scale of 0 and none are the same
     return FileTensor(
         index=index,
         name=(tensor.Name() or b"").decode(errors="replace"),
         shape=_numbers(tensor, "Shape"),
-        dtype=_TYPE_NAMES.get(tensor.Type(), f"type {tensor.Type()}"),
-        scales=_numbers(quantization, "Scale"),
-        zero_points=_numbers(quantization, "ZeroPoint"),
+        dtype=dtype,
+        scales=scales,
+        zero_points=points,
         axis=quantization.QuantizedDimension() if quantization is not None else 0,
         buffer=tensor.Buffer(),
         variable=bool(tensor.IsVariable()),
@@ -294,8 +302,16 @@ def _options(op: Any, code: str, forms: Forms) -> tuple[str, Any]:
         return "", bytes(op.CustomOptionsAsNumpy()) if op.CustomOptionsLength() else b""
     name = forms.tables.get(op.BuiltinOptionsType(), "")
     table = op.BuiltinOptions() if name else None
-    if table is None:
-        return "", None
+    if table is not None:
+        return name, _table(name, table.Bytes, table.Pos)
+    form = forms.by_code.get(code)
+    if form is not None and form.may_lack_table and (name or not op.BuiltinOptionsType()):
+        return form.table, _table(form.table, *_EMPTY_TABLE)
+    return "", None
+
+
+def _table(name: str, data: bytes, position: int) -> Any:
+    """Return the reader of an option table."""
     options = getattr(import_module(f"tflite.{name}"), name)()
-    options.Init(table.Bytes, table.Pos)
-    return name, options
+    options.Init(data, position)
+    return options

@@ -96,7 +96,9 @@ def _looked_up(
 class Add(Elementwise):
     """ADD with broadcasting: both inputs are brought to one scale with 20 or 15 more bits."""
 
-    tflite = TfliteForm(code="ADD", table="AddOptions", fields={0: 1}, read=only_activation)
+    tflite = TfliteForm(
+        code="ADD", table="AddOptions", may_lack_table=True, fields={0: 1}, read=only_activation
+    )
     rates = Rates(made=80)
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -253,7 +255,9 @@ def _rescaled(left: Integers, right: Integers, factors: Factors, how: How) -> In
 class Sub(Add):
     """SUB, whose factors are rounded to float32 as TFLM does."""
 
-    tflite = TfliteForm(code="SUB", table="SubOptions", fields={0: 1}, read=only_activation)
+    tflite = TfliteForm(
+        code="SUB", table="SubOptions", may_lack_table=True, fields={0: 1}, read=only_activation
+    )
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 or int16 that broadcast, with factors that float32 holds."""

@@ -42,7 +42,9 @@ from atoll.ops.tflite_form import TfliteForm, only_activation
 class Mul(Elementwise):
     """MUL with broadcasting."""
 
-    tflite = TfliteForm(code="MUL", table="MulOptions", fields={0: 1}, read=only_activation)
+    tflite = TfliteForm(
+        code="MUL", table="MulOptions", may_lack_table=True, fields={0: 1}, read=only_activation
+    )
     rates = Rates(made=135)
 
     def check(self, op: Operator, graph: Graph) -> None:

@@ -157,7 +157,9 @@ class LeakyRelu(Unary):
 
     types = ("int8", "int16")
     rates = Rates(made=142)
-    tflite = TfliteForm(code="LEAKY_RELU", table="LeakyReluOptions", fields={0: 4}, read=_alpha)
+    tflite = TfliteForm(
+        code="LEAKY_RELU", table="LeakyReluOptions", may_lack_table=True, fields={0: 4}, read=_alpha
+    )
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a quantised input of the output's shape and type, with factors that fit."""

@@ -31,7 +31,11 @@ class Concatenation(Movement):
     """
 
     tflite: ClassVar[TfliteForm | None] = TfliteForm(
-        code="CONCATENATION", table="ConcatenationOptions", fields={0: 4, 1: 1}, read=_options
+        code="CONCATENATION",
+        table="ConcatenationOptions",
+        may_lack_table=True,
+        fields={0: 4, 1: 1},
+        read=_options,
     )
     rates = Rates(made=12)
     slower_over_operands = True

@@ -67,6 +67,7 @@ class Gather(_Gathered):
     tflite = TfliteForm(
         code="GATHER",
         table="GatherOptions",
+        may_lack_table=True,
         fields={0: WORD, 1: WORD},
         read=_options,
         constants={1: "indices"},

@@ -32,6 +32,7 @@ class ResizeNearest(Strided):
     tflite = TfliteForm(
         code="RESIZE_NEAREST_NEIGHBOR",
         table="ResizeNearestNeighborOptions",
+        may_lack_table=True,
         fields={0: BYTE, 1: BYTE},
         read=resizing_options,
         shapes_from=1,

@@ -19,7 +19,7 @@ from atoll.ops.tflite_form import BYTE, TfliteForm
 class Shape(Movement):
     """SHAPE as int32; it is computed when a file is loaded, unless it is handed out."""
 
-    tflite = TfliteForm(code="SHAPE", table="ShapeOptions", fields={0: BYTE})
+    tflite = TfliteForm(code="SHAPE", table="ShapeOptions", may_lack_table=True, fields={0: BYTE})
     rates = Rates(made=12)
     of_shapes_alone = True
 

@@ -114,6 +114,7 @@ class StridedSlice(Slicing):
     tflite = TfliteForm(
         code="STRIDED_SLICE",
         table="StridedSliceOptions",
+        may_lack_table=True,
         fields={0: WORD, 1: WORD, 2: WORD, 3: WORD, 4: WORD, 5: BYTE},
         read=_masks,
         constants={1: "begin", 2: "end", 3: "strides"},

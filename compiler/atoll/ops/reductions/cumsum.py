@@ -43,6 +43,7 @@ class Cumsum(OperatorKind):
     tflite = TfliteForm(
         code="CUMSUM",
         table="CumsumOptions",
+        may_lack_table=True,
         fields={0: 1, 1: 1},
         read=_options,
         constants={1: "axis"},

@@ -48,7 +48,11 @@ class L2Normalization(ByRow):
     """L2_NORMALIZATION over the last dimension (TFLM: `L2Normalization` of integers)."""
 
     tflite = TfliteForm(
-        code="L2_NORMALIZATION", table="L2NormOptions", fields={0: 1}, read=only_activation
+        code="L2_NORMALIZATION",
+        table="L2NormOptions",
+        may_lack_table=True,
+        fields={0: 1},
+        read=only_activation,
     )
     rates = Rates(made=130)
     row_cycles = ROW_CYCLES

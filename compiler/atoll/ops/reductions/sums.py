@@ -34,7 +34,12 @@ def options(options: Any, shapes: Shapes) -> Attributes:
 def form(code: str) -> TfliteForm:
     """Return how files hold a reduction."""
     return TfliteForm(
-        code=code, table="ReducerOptions", fields={0: 1}, read=options, constants={1: "axes"}
+        code=code,
+        table="ReducerOptions",
+        may_lack_table=True,
+        fields={0: 1},
+        read=options,
+        constants={1: "axes"},
     )
 
 

@@ -70,6 +70,7 @@ class BatchMatmul(OperatorKind):
     tflite = TfliteForm(
         code="BATCH_MATMUL",
         table="BatchMatMulOptions",
+        may_lack_table=True,
         fields={0: 1, 1: 1, 2: 1},
         read=_options,
     )

@@ -35,6 +35,7 @@ class FullyConnected(Convolution):
     tflite = TfliteForm(
         code="FULLY_CONNECTED",
         table="FullyConnectedOptions",
+        may_lack_table=True,
         fields={0: 1, 1: 1, 2: 1, 4: 1},
         read=_options,
         constants=WEIGHTS,

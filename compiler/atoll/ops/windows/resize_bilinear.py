@@ -72,6 +72,7 @@ class ResizeBilinear(OperatorKind):
     tflite = TfliteForm(
         code="RESIZE_BILINEAR",
         table="ResizeBilinearOptions",
+        may_lack_table=True,
         fields={2: 1, 3: 1},
         read=resizing_options,
         shapes_from=1,
