@@ -1,5 +1,6 @@
 """K1, K4, K5: models that run on the stack of a thread, and both stacks in the budget."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,10 +69,16 @@ def test_k1_the_stack_of_the_main_thread_needs_no_room_for_models(tmp_path: Path
     assert 0 < size <= 2048 - 1024
 
 
-def test_k4_what_a_thread_may_not_hold_is_refused_by_the_layer_that_says_so() -> None:
-    limit = "devices.cpu.limits.threads.io.max_stack_size=1200"
-    with pytest.raises(PlanError, match=r"'cpu.io.stack'.* limit of 1200 bytes, set by --set"):
-        compiled(ON_IO, limit)
+def test_k4_what_a_thread_may_not_hold_is_refused_by_the_layer_that_says_so(tmp_path: Path) -> None:
+    """The remedy names the key that wins, not one that the thread's own limit overrides."""
+    limit = "devices.cpu.limits.threads.io.max_stack_size"
+    with pytest.raises(PlanError, match=r"'cpu.io.stack'.* is 1056 B \(from --set\)") as caught:
+        build((compiled(ON_IO, f"{limit}=1056"),), tmp_path)
+    (fault,) = caught.value.faults
+    assert fault.remedy is not None
+    found = re.fullmatch(rf"set '{limit}' to (\d+) B", fault.remedy)
+    assert found is not None
+    build((compiled(ON_IO, f"{limit}={found[1]}"),), tmp_path)
 
 
 def test_k4_the_bound_before_code_generation_is_that_of_the_thread() -> None:

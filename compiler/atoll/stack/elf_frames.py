@@ -37,7 +37,7 @@ class Frame:
     Attributes:
         deepest: most bytes that it takes itself.
         calls: (address called, bytes taken at that moment), tail calls included.
-        elsewhere: addresses called on the stack of another thread.
+        elsewhere: (address called, top of the stack) of calls on the stack of another thread.
         returns: it can come back to its caller.
         unresolved: jumps and calls whose target is not known.
         covered: every instruction is on a path that was followed.
@@ -54,7 +54,7 @@ class Frame:
     unresolved: tuple[Indirect, ...]
     unbounded: int | None
     covered: bool = True
-    elsewhere: tuple[int, ...] = ()
+    elsewhere: tuple[tuple[int, int], ...] = ()
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
@@ -133,7 +133,7 @@ class _Walk:
     tables: JumpTables
     switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
-    elsewhere: set[int] = field(default_factory=set)
+    elsewhere: set[tuple[int, int]] = field(default_factory=set)
     states: dict[int, State] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
@@ -291,7 +291,7 @@ class _Walk:
     def _call(self, target: int, state: State) -> None:
         pointer = state[SP]
         if pointer is not None and not pointer.on_stack and pointer.number in self.others:
-            self.elsewhere.add(target)
+            self.elsewhere.add((target, pointer.number))
         else:
             self.calls.add((target, self._depth(state)))
 
