@@ -5,14 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.errors import PlanError
-from atoll.pipeline import Compiled, compile_file
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
+CRAB = Path(__file__).parents[1] / "data" / "crab.yaml"
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits"
 MODEL = DIGITS / "digits_int8.tflite"
@@ -57,6 +59,24 @@ def test_k1_k5_a_run_on_a_thread_uses_its_stack_within_bound_and_limit(
 
     Console(width=200).print(render(on_thread.report, brief=True))
     assert "stack cpu.io" in capsys.readouterr().out
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_k1_k5_a_core_with_a_mailbox_runs_on_its_thread_in_rtl() -> None:
+    """`dsp.thread0.stack`, beside three threads of the host and two accelerators."""
+    soc = load_soc(
+        CRAB, ("devices.dsp.stack.threads={thread0: 2 KiB}", "devices.dsp.stack.runs=thread0")
+    )
+    requests = load_requests(None, ["softmax_9=dsp"])
+    outcome = run(compile_file(soc, MODEL, BuildOptions(requests=requests)))
+    assert outcome.report.passed
+    uses = outcome.report.stack
+    assert set(uses) == {"cpu", "cpu.net", "dsp", "dsp.thread0"}
+    for use in uses.values():
+        assert use.watermark is not None
+        assert use.bound is not None
+        assert 0 < use.watermark <= use.bound <= use.limit
 
 
 def test_k1_the_stack_of_the_main_thread_needs_no_room_for_models(tmp_path: Path) -> None:
