@@ -63,12 +63,11 @@ def _bound(cpu: Cpu, stack: Region, bound: StackBound | None) -> int | None:
 
 
 def _limit(soc: ResolvedSoc, cpu: Cpu, stack: Region) -> StackLimit:
-    """Return what bounds a stack: a run's limit where models run, else the size of the stack."""
-    if stack == cpu.run_stack:
-        return cpu.max_stack_size
-    thread = stack.name.split(".")[1:-1]
-    key = ".".join(("devices", cpu.name, "stack", *(("threads", *thread) if thread else ("size",))))
-    return StackLimit(value=stack.size, layer=soc.layers[key])
+    """Return what bounds a stack: a run's limit; on a main stack that models leave, its size."""
+    thread = ".".join(stack.name.split(".")[1:-1])
+    if thread or not cpu.run_thread:
+        return cpu.on_thread(thread).max_stack_size
+    return StackLimit(value=stack.size, layer=soc.layers[f"devices.{cpu.name}.stack.size"])
 
 
 def unused(
