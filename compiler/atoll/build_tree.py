@@ -177,6 +177,7 @@ def interface_of(compiled: Compiled) -> ModelInterface:
         devices=arguments.devices,
         map_inputs=soc.interface.map_inputs,
         map_outputs=soc.interface.map_outputs,
+        threads=tuple((core.name, core.run_thread) for core in soc.cpus if core.run_thread),
     )
 
 

@@ -25,6 +25,7 @@ from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.stack.stack_bound import doubts, stack_bounds
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.stream.story import streaming_story
 from atoll.tile.cut import Tiling
@@ -150,6 +151,11 @@ def expected_length(compiled: Compiled) -> int:
 def slower(compiled: Compiled) -> tuple[str, ...]:
     """Return sentences about operators that a wish or a pin made many times slower."""
     return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
+
+
+def unsure(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about stacks of which only the linked image tells that they suffice."""
+    return tuple(doubts(stack_bounds(compiled.module, compiled.soc)))
 
 
 def cautions(compiled: Compiled) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from atoll.compiled import (
     explanation,
     placed_graph,
     slower,
+    unsure,
     with_plan,
 )
 from atoll.errors import AtollError, PlacementError, PlanError
@@ -24,6 +25,7 @@ from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.remedy.whole_need import with_whole_need
+from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stages import SPARE_STACK, STAGES, Stages
 from atoll.streaming import pays, streamed_to_fit, with_streaming
@@ -42,6 +44,7 @@ __all__ = [
     "explanation",
     "placed_graph",
     "slower",
+    "unsure",
     "with_plan",
 ]
 
@@ -84,7 +87,9 @@ def compile_graph(
         PlacementError: a tensor cannot be where its devices reach it.
         PlanError: a pool or a stack is too small.
     """
-    through = Stages(soc, options or BuildOptions(), network, source, observe or _ignore, taken)
+    options = options or BuildOptions()
+    soc = on_threads(soc, options.requests)
+    through = Stages(soc, options, network, source, observe or _ignore, taken)
     made = _made(replace(through, records=observe is not None))
     for stage, result in made.seen:
         through.observe(stage, result)
@@ -108,13 +113,13 @@ def _refusal(
     through: Stages, error: PlacementError | PlanError, fitting: Fitting[Compiled] | None
 ) -> AtollError:
     """Return an error that names all that a network needs, as it is or cut."""
-    unspread = replace(through, spread=False)
+    unspread, requests = replace(through, spread=False), through.options.requests
 
     def used(chip: ResolvedSoc) -> Mapping[str, int]:
-        return _used(replace(unspread, soc=chip).run().plan)
+        return _used(replace(unspread, soc=on_threads(chip, requests)).run().plan)
 
     def used_by_stripes(chip: ResolvedSoc) -> Mapping[str, int]:
-        return _used(_in_stripes(replace(unspread, soc=chip), error).plan)
+        return _used(_in_stripes(replace(unspread, soc=on_threads(chip, requests)), error).plan)
 
     whole = with_whole_need(error, through.soc, used)
     smaller = with_smallest(error, whole, fitting)

@@ -37,7 +37,7 @@ from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.rewrite.edit import Given
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.rewrite.passes import rewritten
-from atoll.stack.stack_bound import RUNTIME_ALLOWANCE, check_stack
+from atoll.stack.stack_bound import RUNTIME_ALLOWANCE
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.stream.streams import check_reach, with_streams
@@ -220,7 +220,6 @@ class Stages:
             ),
             self.observe,
         )
-        check_stack(lowered.module, soc)
         cycles = cycles_of(graph, soc, constants=homes)
         module, plan = self._scheduled(lowered.module, cycles)
         module = accepted(module, plan, soc)

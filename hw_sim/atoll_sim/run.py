@@ -22,7 +22,7 @@ from atoll.stack.bound import StackBound
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
-from atoll_sim.check.stacks import overruns, stack_use, unmeasured
+from atoll_sim.check.stacks import overruns, stack_use, unmeasured, unused
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.session import AcceleratorKind, CpuKind, Players, Work
@@ -142,7 +142,7 @@ def run_image(
     players = _players(accelerator, image.models)
     check_kinds(cpu, waves)
     models, folder = image.models, image.elves[0].parent
-    bounds = [stacks_of(each.soc, folder, each.graph.name) for each in models]
+    bounds = stacks_of(folder, {each.graph.name: each.soc for each in models})
     work = Work(
         models=models,
         samples=samples,
@@ -154,7 +154,7 @@ def run_image(
     session = cpu.session()
     cpu.check_chip(models[0].soc)
     result = session.run(work)
-    setup = Setup(cpu=cpu, players=players, stacks=bounds[-1], wall={})
+    setup = Setup(cpu=cpu, players=players, stacks=bounds, wall={})
     return _judged(models, samples, result, setup)
 
 
@@ -205,6 +205,7 @@ def judge(
             *violations(result),
             *unreachable_ports(compiled.soc, compiled.contract),
             *overruns(compiled.soc, stacks),
+            *(unused(compiled.soc, stacks, _working(compiled)) if 0 in result.results else ()),
             *kept_back(compiled.soc, compiled.contract, result),
         ),
         stack=stacks,
@@ -222,6 +223,12 @@ def judge(
         not_modelled=not_modelled(compiled.soc) if setup.cpu is CpuKind.ISS else (),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
+
+
+def _working(compiled: Compiled) -> frozenset[str]:
+    """Return the devices that do something for a network; the host runs all of it."""
+    steps = compiled.module.entry.steps
+    return frozenset((compiled.soc.host, *(call.device for step in steps for call in step.calls)))
 
 
 def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:

@@ -19,6 +19,7 @@ from atoll_sim.trace.simulation import SimResult
 
 KERNEL = os.environ.get("ATOLL_FREERTOS", "")
 MACHINES = Path(__file__).parents[2] / "examples" / "08_qemu_machines"
+SAMPLER = str(Path(__file__).parents[2] / "examples" / "03_two_networks" / "sampler.tflite")
 RIGHT = "digits_int8.softmax_9_out: -121 -127 -127 -125 -95 -127 -127 -124 65 -116 (right)\n"
 THREADS = (
     "devices.cpu.stack.size=2KiB",
@@ -86,6 +87,16 @@ def test_a_task_runs_the_network(
         pytest.skip(f"{preset} is not installed")
     result = run(chip, overrides, preset, tmp_path)
     assert (result.exit_status, result.findings, result.text) == (0, (), RIGHT)
+
+
+def test_k1_tasks_run_the_networks_of_their_threads(tmp_path: Path) -> None:
+    overrides = (*CHIPS["ibex"], *THREADS)
+    asked = (SAMPLER, "--thread", "digits_int8:cpu=aside", "--thread", "sampler:cpu=io")
+    images = built("lagoon", overrides, "zig", tmp_path, *asked)
+    elf = images / "firmware.elf"
+    result = iss(replace(request(load_soc("lagoon", overrides), elf), run_dir=tmp_path))
+    assert (result.exit_status, result.findings) == (0, ())
+    assert result.text.count(" (right)\n") == 2
 
 
 @pytest.mark.skipif(not shutil.which("qemu-system-arm"), reason="QEMU is not installed")

@@ -12,6 +12,7 @@ import pytest
 from tests.ir.module_text import parse_module
 from tests.passes import specialized
 
+from atoll.build_tree import build
 from atoll.errors import AtollError, PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
@@ -23,7 +24,7 @@ from atoll.memory.solve import plan_memory
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.stack.stack_bound import check_stack
+from atoll.stack.stack_bound import stack_bounds
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
 LIMITS = (0, 256, 1024, 4096, 65536)
@@ -59,7 +60,7 @@ def check_run(network: Compiled, outcome: Outcome, cpu: CpuKind) -> bytes:
     assert report.mismatches == ()
     assert report.layers_equal == report.layers_compared > 0
     stack = report.stack["cpu"]
-    (planned,) = check_stack(network.module, network.soc)
+    (planned,) = stack_bounds(network.module, network.soc)
     assert 0 < planned.bound <= stack.limit == network.soc.host_cpu.max_stack_size.value
     if cpu is CpuKind.RTL:
         assert stack.watermark is not None
@@ -125,20 +126,24 @@ def test_k1_k5_every_total_that_is_enough_gives_the_same_bytes_in_rtl() -> None:
     assert len(outputs) == 1
 
 
-@pytest.mark.parametrize(("total", "code"), [(0, "E069"), (256, "E065")])
-def test_k1_a_total_that_is_too_small_is_refused_with_one_that_will_do(
-    total: int, code: str
-) -> None:
-    model = DIGITS / "digits_int8.tflite"
+def test_k1_no_total_at_all_is_refused() -> None:
     with pytest.raises(AtollError) as caught:
-        within(model, total)
+        within(DIGITS / "digits_int8.tflite", 0)
+    assert [fault.code for fault in caught.value.faults] == ["E069"]
+
+
+def test_k1_k2_a_total_that_is_too_small_is_refused_with_one_that_will_do(tmp_path: Path) -> None:
+    """What is linked decides, and the remedy is exact: a byte less is refused as well."""
+    model = DIGITS / "digits_int8.tflite"
+    with pytest.raises(PlanError) as caught:
+        build((within(model, 16),), tmp_path)
     (fault,) = caught.value.faults
-    assert fault.code == code
-    if code == "E065":
-        assert fault.remedy is not None
-        least = re.fullmatch(r"set 'devices.cpu.limits.max_stack_size' to (\d+) B", fault.remedy)
-        assert least is not None
-        within(model, int(least[1]))
+    assert (fault.code, fault.remedy is None) == ("E066", False)
+    least = re.fullmatch(r"set 'devices.cpu.limits.max_stack_size' to (\d+) B", fault.remedy or "")
+    assert least is not None
+    build((within(model, int(least[1])),), tmp_path)
+    with pytest.raises(PlanError):
+        build((within(model, int(least[1]) - 1),), tmp_path)
 
 
 def test_k1_limit_zero_leaves_no_kernel_buffer_on_the_stack() -> None:
@@ -198,7 +203,7 @@ def test_k2_sixty_four_live_buffers_spill_into_the_workspace() -> None:
     """1,023 B each with max_stack_size 4,096: what does not fit becomes planned workspace."""
     soc = chip()
     module = specialized(sixty_four_live_buffers(), soc)
-    (bound,) = check_stack(module, soc)
+    (bound,) = stack_bounds(module, soc)
     assert bound.bound <= 4096 < 64 * 1023
     plan = plan_memory(build_problem(module, soc))
     moved = [name for name in plan.placements if name.startswith("hoard_0_t")]

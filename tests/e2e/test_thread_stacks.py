@@ -1,17 +1,20 @@
 """K1, K4, K5: models that run on the stack of a thread, and both stacks in the budget."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.errors import PlanError
-from atoll.pipeline import Compiled, compile_file
+from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
+CRAB = Path(__file__).parents[1] / "data" / "crab.yaml"
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits"
 MODEL = DIGITS / "digits_int8.tflite"
@@ -58,6 +61,24 @@ def test_k1_k5_a_run_on_a_thread_uses_its_stack_within_bound_and_limit(
     assert "stack cpu.io" in capsys.readouterr().out
 
 
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_k1_k5_a_core_with_a_mailbox_runs_on_its_thread_in_rtl() -> None:
+    """`dsp.thread0.stack`, beside three threads of the host and two accelerators."""
+    soc = load_soc(
+        CRAB, ("devices.dsp.stack.threads={thread0: 2 KiB}", "devices.dsp.stack.runs=thread0")
+    )
+    requests = load_requests(None, ["softmax_9=dsp"])
+    outcome = run(compile_file(soc, MODEL, BuildOptions(requests=requests)))
+    assert outcome.report.passed
+    uses = outcome.report.stack
+    assert set(uses) == {"cpu", "cpu.net", "dsp", "dsp.thread0"}
+    for use in uses.values():
+        assert use.watermark is not None
+        assert use.bound is not None
+        assert 0 < use.watermark <= use.bound <= use.limit
+
+
 def test_k1_the_stack_of_the_main_thread_needs_no_room_for_models(tmp_path: Path) -> None:
     """1.5 KiB hold reset, main and interrupts; the run needs its own 2 KiB beside them."""
     small = ("devices.cpu.stack.size=1184", "devices.cpu.limits.max_stack_alloca_size=0")
@@ -68,10 +89,16 @@ def test_k1_the_stack_of_the_main_thread_needs_no_room_for_models(tmp_path: Path
     assert 0 < size <= 2048 - 1024
 
 
-def test_k4_what_a_thread_may_not_hold_is_refused_by_the_layer_that_says_so() -> None:
-    limit = "devices.cpu.limits.threads.io.max_stack_size=1200"
-    with pytest.raises(PlanError, match=r"'cpu.io.stack'.* limit of 1200 bytes, set by --set"):
-        compiled(ON_IO, limit)
+def test_k4_what_a_thread_may_not_hold_is_refused_by_the_layer_that_says_so(tmp_path: Path) -> None:
+    """The remedy names the key that wins, not one that the thread's own limit overrides."""
+    limit = "devices.cpu.limits.threads.io.max_stack_size"
+    with pytest.raises(PlanError, match=r"'cpu.io.stack'.* is 1056 B \(from --set\)") as caught:
+        build((compiled(ON_IO, f"{limit}=1056"),), tmp_path)
+    (fault,) = caught.value.faults
+    assert fault.remedy is not None
+    found = re.fullmatch(rf"set '{limit}' to (\d+) B", fault.remedy)
+    assert found is not None
+    build((compiled(ON_IO, f"{limit}={found[1]}"),), tmp_path)
 
 
 def test_k4_the_bound_before_code_generation_is_that_of_the_thread() -> None:

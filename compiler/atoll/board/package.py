@@ -86,7 +86,7 @@ class Board:
         runs = zip(compiled, samples, strict=True)
         return cls(
             soc=without_assumptions(soc),
-            parts=tuple(map(part_of, compiled)),
+            parts=tuple(part_of(each, position) for position, each in enumerate(compiled)),
             networks=tuple(compiled),
             examples=tuple(example_of(network, given) for network, given in runs),
             selftest=selftest,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import render
+from atoll.bsp.cores import works_of
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.names import c_name
 from atoll.ir.graph import ITEM_BYTES
@@ -53,6 +54,7 @@ class _Network:
 
     module: str
     symbol: str
+    call: str
     name: str
     inputs: tuple[_Argument, ...]
     outputs: tuple[_Argument, ...]
@@ -80,6 +82,7 @@ def _network(board: Board, model: ModelInterface) -> _Network:
     return _Network(
         module=f"{symbol}_" if symbol in _KEYWORDS else symbol,
         symbol=symbol,
+        call=works_of(board.soc, board.soc.host_cpu, (model,))[0].call,
         name=model.name,
         inputs=tuple(_argument("input", port) for port in model.inputs),
         outputs=tuple(_argument("output", port) for port in model.outputs),

@@ -133,7 +133,7 @@ def _main(board: Board, tests: SelfTest) -> str:
         cached=board.soc.host_cpu.cache is not None,
         blocks=[tuple(_lines(data)) for data in blocks],
         engine_tests=made,
-        **run_values(board.models),
+        **run_values(board.soc, board.models),
     )
 
 
@@ -189,7 +189,7 @@ def _script(board: Board, tests: SelfTest) -> str:
         at = soc.pool(name).region.origin + start
         origins[f"{_SYMBOL}{name}"] = seen_by(soc, soc.host, at)
     behind = dict.fromkeys(tests.constants, FOLDER)
-    return linker_script(as_seen_by(soc, soc.host), origins, behind)
+    return linker_script(as_seen_by(soc, soc.host), origins, behind, board.models)
 
 
 def _lines(data: bytes) -> Iterator[str]:

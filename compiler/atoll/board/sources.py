@@ -43,7 +43,7 @@ def application_files(board: Board) -> Mapping[str, Entry]:
 
     The examples are headers, and Atoll's.
     """
-    application = render(APPLICATION, board, **run_values(board.models))
+    application = render(APPLICATION, board, **run_values(board.soc, board.models))
     return {
         f"app/{APPLICATION}": users(application),
         **{f"app/{own}": users(board.texts[name]) for name, own in HOOKS.items()},

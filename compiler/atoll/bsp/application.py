@@ -1,8 +1,9 @@
 """The application around the models: the host's ``main.c``, and the loop of each other core."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from atoll.bsp.cores import entry_function, own_sources
+from atoll.bsp.cores import own_sources, works_of
 from atoll.bsp.headers import model_values, own_mailbox
 from atoll.bsp.interface import GivenPool, ModelInterface
 from atoll.bsp.linker import POOL_SECTION
@@ -24,19 +25,21 @@ def _main(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
     return render(
         "main.c",
         made_from=made_from(soc, *models),
-        run_thread=soc.host_cpu.run_thread,
-        **run_values(models),
+        **run_values(soc, models),
     )
 
 
-def run_values(models: Sequence[ModelInterface]) -> dict[str, object]:
+def run_values(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, Any]:
     """Return what the template of the functions that run models takes."""
     given: dict[str, GivenPool] = {}
     for pool in (pool for model in models for pool in model.pools):
         largest = max(pool, given.get(pool.pool, pool), key=lambda each: each.size)
         given[pool.pool] = largest
     return {
-        "models": tuple(map(model_values, models)),
+        "models": tuple(
+            {**model_values(model), "work": work}
+            for model, work in zip(models, works_of(soc, soc.host_cpu, models), strict=True)
+        ),
         "pools": tuple(given.values()),
         "section": POOL_SECTION,
     }
@@ -59,7 +62,7 @@ def core_main(
         cpu=core,
         mailbox=own_mailbox(core),
         models=models,
-        steps=[entry_function(soc, core, model.name) for model in models],
+        works=works_of(soc, core, models),
         shift=MODEL_SHIFT,
         selftest=selftest,
     )

@@ -1,12 +1,13 @@
 """Which files each core's image is built from: the host's, and those of cores it has work for."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from atoll.bsp.interface import ELF_NAME
+from atoll.bsp.interface import ELF_NAME, ModelInterface
 from atoll.bsp.names import c_name
 from atoll.errors import ToolchainError
 from atoll.resolve.mailbox import step_function
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 
 CORE_ENTRY = "atoll_core_main"
 _MEMORY = "memory.c"
@@ -48,6 +49,39 @@ def entry_function(soc: ResolvedSoc, core: Cpu, model: str) -> str:
     if core.name == soc.host:
         return f"{c_name(model)}_run"
     return step_function(c_name(model), core.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a core does for a model.
+
+    Attributes:
+        entry: the function of its image below which all of it is done.
+        thread: on whose stack, "" for the main one.
+        stack: that stack.
+    """
+
+    entry: str
+    thread: str
+    stack: Region
+
+    @property
+    def call(self) -> str:
+        """The function that does it on its stack, whichever that of the caller is."""
+        return f"{self.entry}_on_{self.thread}" if self.thread else self.entry
+
+
+def works_of(soc: ResolvedSoc, core: Cpu, models: Iterable[ModelInterface]) -> tuple[Work, ...]:
+    """Return what a core does for each of some models."""
+    threads = [(model.name, model.thread_on(core.name)) for model in models]
+    return tuple(
+        Work(
+            entry=entry_function(soc, core, name),
+            thread=thread,
+            stack=core.stack_of(thread),
+        )
+        for name, thread in threads
+    )
 
 
 def sources_for(soc: ResolvedSoc, core: Cpu, files: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.calling_convention import check_convention
-from atoll.bsp.cores import elf_names, entry_function, image_cores, script_name
+from atoll.bsp.cores import elf_names, image_cores, script_name, works_of
 from atoll.bsp.emitters import write_bsp
 from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
@@ -149,9 +149,9 @@ def _linked(
     if log := tools.link(link):
         raise with_room(link_error(soc, core, log), soc)
     elf = link.folder / link.elf
-    entries = [entry_function(soc, core, model.name) for model in models]
+    works = {work.entry: work.thread for work in works_of(soc, core, models)}
     try:
-        stack = check_stack(core, elf, *entries)
+        stack = check_stack(core, elf, works, core_as_it_sees(soc, core))
     except PlanError as error:
         raise with_room(error, soc) from error
     return Image(

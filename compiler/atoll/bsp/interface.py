@@ -72,6 +72,7 @@ class ModelInterface:
         map_inputs: the run function takes no inputs; they are written where the plan put them.
         map_outputs: likewise for outputs.
         states: what the model keeps from run to run, until its reset function is called.
+        threads: (core, thread) where it does not run on the core's main stack.
     """
 
     name: str
@@ -84,6 +85,11 @@ class ModelInterface:
     map_outputs: bool = False
     states: tuple[Port, ...] = ()
     suffix: str = ".tflite"
+    threads: tuple[tuple[str, str], ...] = ()
+
+    def thread_on(self, core: str) -> str:
+        """Return the thread of a core that the model runs on, "" for the main one."""
+        return dict(self.threads).get(core, "")
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from atoll.bsp.cores import script_name
+from atoll.bsp.cores import script_name, works_of
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.render import made_from, render
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Pool, ResolvedSoc
+from atoll.stack.elf_threads import STACK_OF
 
 POOL_SECTION = ".atoll.pool."
 POOL_SYMBOL = "atoll_pool_"
@@ -19,8 +20,11 @@ def linker_files(
 ) -> Mapping[str, str]:
     """Return the script of each core that has an image."""
     return {
-        script_name(soc, soc.host_cpu): linker_script(soc, origins),
-        **{script_name(soc, core): core_linker_script(soc, core) for core in soc.remote_cpus},
+        script_name(soc, soc.host_cpu): linker_script(soc, origins, models=models),
+        **{
+            script_name(soc, core): core_linker_script(soc, core, models)
+            for core in soc.remote_cpus
+        },
     }
 
 
@@ -28,6 +32,7 @@ def linker_script(
     soc: ResolvedSoc,
     origins: Mapping[str, int] | None = None,
     behind: Mapping[str, str] | None = None,
+    models: Sequence[ModelInterface] = (),
 ) -> str:
     """Place code, data and stack of the host and every pool where `soc` says.
 
@@ -51,22 +56,25 @@ def linker_script(
         unloadable={pool.name for pool in constants if unloadable(pool, soc)},
         origins=sorted((origins or {}).items()),
         behind=behind or {},
+        works=works_of(soc, soc.host_cpu, models),
+        stack_of=STACK_OF,
         step=lambda pool: max(pool.alignment, MODEL_ALIGNMENT),
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,
     )
 
 
-def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
+def core_linker_script(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface] = ()) -> str:
     """Place code, data and stack of another core than the host where the core sees them.
 
     The pools are names of addresses: the host's image holds what is in them.
     """
+    own = core_as_it_sees(soc, core)
     return render(
         "linker.ld",
         made_from=made_from(soc),
         **_sections_of(core),
-        cpu=core_as_it_sees(soc, core),
+        cpu=own,
         host=False,
         pools=as_seen_by(soc, core.name).pools,
         constants=(),
@@ -75,6 +83,8 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu) -> str:
         unloadable=frozenset(),
         origins=(),
         behind={},
+        works=works_of(soc, own, models),
+        stack_of=STACK_OF,
         step=None,
         section=POOL_SECTION,
         symbol=POOL_SYMBOL,

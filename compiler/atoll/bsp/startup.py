@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from atoll.bsp.cores import CORE_ENTRY, cache_source, image_cores, own_sources
+from atoll.bsp.cores import CORE_ENTRY, Work, cache_source, image_cores, own_sources, works_of
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.protection import protection_setup
@@ -38,8 +38,11 @@ def startup_files(
             )
     host = soc.host_cpu
     return {
-        "startup.S": _startup(soc, host, "main", copied_pools(soc), host.run_thread),
-        **{own_sources(core)[0]: _startup(soc, core, CORE_ENTRY) for core in soc.remote_cpus},
+        "startup.S": _startup(soc, host, "main", works_of(soc, host, models), copied_pools(soc)),
+        **{
+            own_sources(core)[0]: _startup(soc, core, CORE_ENTRY, works_of(soc, core, models))
+            for core in soc.remote_cpus
+        },
         **core_files(soc),
         **{cache_source(core): _cache(soc, core) for core in image_cores(soc) if core.cache},
     }
@@ -100,10 +103,10 @@ def _startup(
     soc: ResolvedSoc,
     core: Cpu,
     entry: str,
+    works: Sequence[Work],
     copied: Sequence[Pool] = (),
-    run_thread: str | None = None,
 ) -> str:
-    """Write stack, initialised and zeroed data, then `entry`."""
+    """Write stack, initialised and zeroed data, then `entry`; and how `works` get their stacks."""
     return render(
         _TEMPLATES.get(core.instructions.family, "startup.S"),
         made_from=made_from(soc),
@@ -112,7 +115,7 @@ def _startup(
         bits=core.instructions.bits,
         blocks=_blocks(soc, core),
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
-        run_thread=run_thread,
+        works=tuple(work for work in works if work.thread),
         turns_cache_on=core.cache is not None and core.spec.cache == "scb",
         **protection_setup(soc, core),
     )

@@ -19,7 +19,7 @@ from atoll.cli.options import (
     SocArgument,
 )
 from atoll.cli.output import log, log_room
-from atoll.cli.requests import build_options, log_slower
+from atoll.cli.requests import build_options, log_notes
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.resolve import load_soc
@@ -72,7 +72,7 @@ def bsp_command(
             progress("compiling and planning")
             options = build_options(models, placement, accelerators=accelerators)
             compiled = compile_models(resolved, models, options)
-        log_slower(compiled)
+        log_notes(compiled, linked=False)
         networks = [model.graph.name for model in compiled]
         batches = samples_of(compiled, files_by_network("--input", samples or (), networks))
         progress("writing the package")

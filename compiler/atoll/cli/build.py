@@ -17,7 +17,7 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log, log_room
-from atoll.cli.requests import build_options, log_slower, require_toolchain
+from atoll.cli.requests import build_options, log_notes, require_toolchain
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import UsageError
@@ -93,7 +93,7 @@ def build_command(
             progress("building the firmware")
             tree = build(compiled, output, toolchain=toolchain, emit=emit)
             data, summary = tree_json(tree, compiled), tree.firmware.summary()
-    log_slower(compiled)
+    log_notes(compiled, linked=not objects)
     if machine:
         print(json_text(data), end="")
     else:

@@ -14,7 +14,7 @@ from atoll.errors import DescriptionError, Fault, UsageError
 from atoll.image.check import disagreements
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, read_image
-from atoll.image.stacks import NOT_BOUNDED, Questions, StackUse, limits, stack_of
+from atoll.image.stacks import NOT_BOUNDED, Questions, StackUse, limits, stack_of, thread_of
 from atoll.image.usage import usage
 from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
@@ -197,8 +197,14 @@ def _stacks(soc: ResolvedSoc, name: str, use: StackUse) -> Mapping[str, int | No
     if use.interrupt_bytes is None:
         main = None
     found = {core.stack.name: None if main is None else main + core.interrupt_reserve}
-    if core.run_thread and use.on_thread is not None:
-        found[core.run_stack.name] = use.on_thread + core.interrupt_reserve
+    for top, depth in use.works:
+        thread = thread_of(core_as_it_sees(soc, core), top)
+        if thread and depth.causes:
+            found[core.stack_of(thread).name] = None
+        elif thread:
+            stack = core.stack_of(thread).name
+            used = depth.bound.bytes + core.interrupt_reserve
+            found[stack] = max(used, found.get(stack) or 0)
     return found
 
 

@@ -17,7 +17,7 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log
-from atoll.cli.requests import build_options
+from atoll.cli.requests import build_options, log_unsure
 from atoll.cli.tables import print_tables, room
 from atoll.errors import UsageError
 from atoll.files import require_writable, write_text
@@ -76,7 +76,9 @@ def explain(
         print_tables(resolved, tables.explain(resolved), machine=machine)
         return
     options = build_options(models, placement, accelerators=accelerators)
-    told = tuple(map(explanation, compile_models(resolved, models, options)))
+    compiled = compile_models(resolved, models, options)
+    log_unsure(compiled)
+    told = tuple(map(explanation, compiled))
     if operators and not machine:
         print(_covered(told), end="")
     else:

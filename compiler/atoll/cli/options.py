@@ -23,7 +23,9 @@ def offered(completer: str) -> Callable[[typer.Context, str], list[str]]:
 BuildFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--build", metavar="FILE", help="Build options (YAML): place, pin, free, overlap, networks."
+        "--build",
+        metavar="FILE",
+        help="Build options (YAML): place, pin, free, threads, overlap, networks.",
     ),
 ]
 
@@ -56,6 +58,14 @@ class PlacementOptions:
             metavar="TENSOR",
             help="Allow copies of a tensor that is pinned; of several MODELs, NETWORK:TENSOR.",
             autocompletion=offered("tensors"),
+        ),
+    ] = None
+    thread: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CORE=THREAD",
+            help="Run networks on the stack of this thread of a core, 'main' for the main stack; "
+            "one of several MODELs, NETWORK:CORE=THREAD.",
         ),
     ] = None
     overlap: Annotated[

@@ -19,7 +19,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.output import log
 from atoll.cli.plan_output import Found, Planned
-from atoll.cli.requests import build_options, log_slower
+from atoll.cli.requests import build_options, log_notes
 from atoll.cli.working import working
 from atoll.errors import PlanError, UsageError
 from atoll.files import require_writable, write_bytes, write_text
@@ -177,7 +177,7 @@ def plan(
         with working("compiling and planning"):
             chip = load_soc(soc, overrides or ())
             compiled = compile_models(chip, models, options)
-        log_slower(compiled)
+        log_notes(compiled, linked=False)
         found = Found.of(chip, compiled)
     if show.figure:
         write_text(show.figure, found.figure())

@@ -9,16 +9,30 @@ from atoll.cli.options import PlacementOptions
 from atoll.cli.output import log, log_room
 from atoll.columns import wrapped
 from atoll.description.build_networks import Wishes, network_requests
+from atoll.description.faults import nearest
+from atoll.errors import UsageError
 from atoll.networks import Known, Word, network_of, parts_of
-from atoll.pipeline import BuildOptions, Compiled, slower
+from atoll.pipeline import BuildOptions, Compiled, slower, unsure
 from atoll.resolve.soc import ResolvedSoc
 from atoll.several_models import names_of
 
 
-def log_slower(models: Sequence[Compiled]) -> None:
-    """Print a note about each operator that a wish or a pin made many times slower."""
+def log_notes(models: Sequence[Compiled], *, linked: bool) -> None:
+    """Print a note about each operator that a wish or a pin made many times slower.
+
+    If no image is linked, there is one about each stack of which only that would tell more.
+    """
     for model in models:
         for each in slower(model):
+            log(wrapped(f"note: {each}", log_room()))
+    if not linked:
+        log_unsure(models)
+
+
+def log_unsure(models: Sequence[Compiled]) -> None:
+    """Print a note about each stack of which only a linked image tells whether it suffices."""
+    for model in models:
+        for each in unsure(model):
             log(wrapped(f"note: {each}", log_room()))
 
 
@@ -38,14 +52,31 @@ def build_options(
     places = _by_network("--place", "operator", asked.place or (), networks, operators)
     pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
+    threads = _threads(asked.thread or (), networks)
     wishes = {
-        name: Wishes(tuple(places[name]), tuple(pins[name]), tuple(frees[name]))
+        name: Wishes(*(tuple(texts[name]) for texts in (places, pins, frees, threads)))
         for name in networks
     }
     return tuple(
         BuildOptions(accelerators=accelerators, requests=requests)
         for requests in network_requests(asked.build_file, wishes, asked.overlap, asked.spread)
     )
+
+
+def _threads(texts: Sequence[str], networks: Sequence[str]) -> Mapping[str, list[str]]:
+    """Sort the texts of --thread by network; those that name none are about all of them."""
+    sorted_texts: dict[str, list[str]] = {name: [] for name in networks}
+    for text in texts:
+        name, colon, rest = text.partition(":")
+        if colon and name not in networks:
+            raise UsageError(
+                "E151",
+                f"'--thread {text}' names network '{name}', which is no MODEL of this command",
+                remedy=nearest(name, networks),
+            )
+        for network in (name,) if colon else networks:
+            sorted_texts[network].append(rest if colon else text)
+    return sorted_texts
 
 
 def _by_network(

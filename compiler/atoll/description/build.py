@@ -110,12 +110,24 @@ Cuts = Annotated[
 ]
 
 
+Threads = Annotated[
+    dict[str, Word],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="The thread of a core on whose stack networks run, 'main' for the main stack; "
+        "by default the one that 'stack.runs' of the core names.",
+        examples=[{"cpu": "net"}],
+    ),
+]
+
+
 class NetworkBuild(Described):
     """What a user asks of one of the networks that share a firmware."""
 
     place: Places = Field(default={})
     pin: Pinned = Field(default={})
     free: Freed = ()
+    threads: Threads = Field(default={})
     overlap: Overlap | None = Field(
         default=None, description="As 'overlap' of the whole file, which counts otherwise."
     )
@@ -141,6 +153,7 @@ class Build(Described):
     place: Places = Field(default={})
     pin: Pinned = Field(default={})
     free: Freed = ()
+    threads: Threads = Field(default={})
     overlap: Overlap = Field(
         default="free",
         description="Whether an operator's output may lie over its input: nowhere, where it costs "
@@ -189,6 +202,7 @@ class BuildRequests:
             "pin": {name: [str(pin) for pin in pins] for name, pins in self.model.pin.items()},
             "free": list(self.model.free),
             "overlap": self.model.overlap,
+            **({"threads": dict(self.model.threads)} if self.model.threads else {}),
             **({} if self.model.spread else {"spread": False}),
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
@@ -204,6 +218,7 @@ def requests_from(
     free: Sequence[str] = (),
     overlap: str | None = None,
     spread: bool | None = None,
+    thread: Sequence[str] = (),
 ) -> BuildRequests:
     """Return the build options of a document with those of the command line on top.
 
@@ -214,6 +229,7 @@ def requests_from(
         free: names of tensors, added to the file's.
         overlap: ``none``, ``free`` or ``all``.
         spread: whether operators may be spread over cores.
+        thread: ``CORE=THREAD`` texts.
 
     Raises:
         DescriptionError: a key is unknown, a value ill-typed.
@@ -223,9 +239,10 @@ def requests_from(
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
     places = _assignments("--place", place, re.compile(_WORD), "conv_2d_0=npu")
     pins = _assignments("--pin", pin, _PIN, "logits=sram:out")
-    chosen: dict[str, Plain] = {name: _single(name, values) for name, values in places.items()}
+    threads = _assignments("--thread", thread, re.compile(_WORD), "cpu=net")
     given: dict[str, Plain] = {
-        "place": chosen,
+        "place": _singles("--place", places),
+        "threads": _singles("--thread", threads),
         "pin": {name: list(values) for name, values in pins.items()},
         "overlap": overlap,
         "spread": spread,
@@ -274,15 +291,16 @@ def _assignments(
     return found
 
 
-def _single(name: str, values: Sequence[str]) -> str:
-    if len(set(values)) > 1:
-        first, second = sorted(set(values))[:2]
-        raise UsageError(
-            "E090",
-            f"'--place {name}={first}' and '--place {name}={second}' contradict each other",
-            remedy="delete one of them",
-        )
-    return values[0]
+def _singles(option: str, found: Mapping[str, Sequence[str]]) -> dict[str, Plain]:
+    for name, values in found.items():
+        if len(set(values)) > 1:
+            first, second = sorted(set(values))[:2]
+            raise UsageError(
+                "E090",
+                f"'{option} {name}={first}' and '{option} {name}={second}' contradict each other",
+                remedy="delete one of them",
+            )
+    return {name: values[0] for name, values in found.items()}
 
 
 def _with_free(root: Node, free: Sequence[str]) -> Node:

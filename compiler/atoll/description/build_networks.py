@@ -22,6 +22,7 @@ class Wishes:
     place: tuple[str, ...] = ()
     pin: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
+    thread: tuple[str, ...] = ()
 
 
 def network_requests(
@@ -49,7 +50,9 @@ def network_requests(
     if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):
         raise DescriptionError.all(in_order(faults))
     return tuple(
-        requests_from(_part(root, name), asked.place, asked.pin, asked.free, overlap, spread)
+        requests_from(
+            _part(root, name), asked.place, asked.pin, asked.free, overlap, spread, asked.thread
+        )
         for name, asked in wishes.items()
     )
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from atoll.description.faults import nearest
 from atoll.errors import Fault, UsageError
 from atoll.image.elf import ElfImage, reading
+from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.tables import Quantity, Table
-from atoll.stack.elf_check import INTERRUPT, ON_THREAD, limit_faults, on_thread_faults
+from atoll.stack.bound import Depth
+from atoll.stack.elf_check import INTERRUPT, run_faults, whole_faults
 from atoll.stack.elf_roots import Root, Roots, find_roots
 from atoll.stack.elf_stack import Program
+from atoll.stack.elf_threads import intended_stacks, misplaced
 from atoll.stack.frame_sizes import read_usage
 
 NOT_BOUNDED = "not bounded"
@@ -46,13 +49,13 @@ class StackUse:
         program: the image.
         roots: what hardware begins.
         interrupts: handlers that are on the stack at once at worst, the outermost first.
-        on_thread: bytes of the stack of the thread that models run on, without interrupts.
+        works: what each function that does a model's work uses, by the top of its stack.
     """
 
     program: Program
     roots: Roots
     interrupts: tuple[Root, ...]
-    on_thread: int | None = None
+    works: tuple[tuple[int, Depth], ...] = ()
 
     @property
     def entry_bytes(self) -> int | None:
@@ -135,40 +138,50 @@ def stack_of(
             program.name(_address(program, name)): level
             for name, level in questions.priorities.items()
         }
-        run = program.address_of(ON_THREAD)
-        thread = None if run is None else program.depth(run)
+        works = [(top, program.depth(at)) for at, top in intended_stacks(program).items()]
     return StackUse(
         program=program,
         roots=roots,
         interrupts=_at_once(roots.handlers, levels, nested=questions.nested),
-        on_thread=None if thread is None or thread.causes else thread.bound.bytes,
+        works=tuple(works),
     )
 
 
 def limits(soc: ResolvedSoc, name: str, use: StackUse) -> Iterator[Fault]:
-    """Yield each limit of a core that its image exceeds, as faults of code E140."""
+    """Yield each limit of a core that its image exceeds, as faults of code E140.
+
+    Work of a model on another stack than the plan has it on is E201.
+    """
     core = soc.device(name)
     assert isinstance(core, Cpu)
-    for fault in _exceeded(core, use):
+    seen = core_as_it_sees(soc, core)
+    for fault in _exceeded(core, seen, use):
         yield replace(fault, code="E140", at=fault.at or core.at)
+    yield from misplaced(use.program, [each.address for each in use.roots.entries], seen)
     for function, top in dict.fromkeys(use.program.stack_tops()):
-        if not any(stack.origin < top <= stack.end for stack in core.stacks):
+        if not any(stack.origin < top <= stack.end for stack in seen.stacks):
             message = f"{function} sets the stack pointer to {top:#010x}, outside of the core's"
             remedy = "correct the linker script, or the description"
             yield Fault(code="E140", message=f"{message} stacks", at=core.at, remedy=remedy)
+    for address, top in intended_stacks(use.program).items():
+        if top != use.program.top and thread_of(seen, top) is None:
+            function = use.program.name(address)
+            message = f"'{function}' has its stack up to {top:#010x}, where none of the core's ends"
+            remedy = "link the image for this chip again"
+            yield Fault(code="E140", message=message, at=core.at, remedy=remedy)
 
 
-def _exceeded(core: Cpu, use: StackUse) -> Iterator[Fault]:
+def _exceeded(core: Cpu, seen: Cpu, use: StackUse) -> Iterator[Fault]:
     bounded = [each for each in use.roots.entries if not each.depth.causes]
-    whole = max((each.depth.bound for each in bounded), key=lambda each: each.bytes, default=None)
-    if whole is not None:
-        atoll = INTERRUPT in use.program.code.symbols
-        run = whole if atoll and not core.run_thread else None
-        yield from limit_faults(core, whole, run)
-    if core.run_thread and use.on_thread is not None:
-        address = use.program.address_of(ON_THREAD)
-        assert address is not None
-        yield from on_thread_faults(core, use.program.depth(address).bound)
+    if whole := max(
+        (each.depth.bound for each in bounded), key=lambda each: each.bytes, default=None
+    ):
+        yield from whole_faults(core, whole)
+        if INTERRUPT in use.program.code.symbols and not use.works and not core.run_thread:
+            yield from run_faults(core, whole)
+    for top, depth in use.works:
+        if not depth.causes and (thread := thread_of(seen, top)) is not None:
+            yield from run_faults(core.on_thread(thread), depth.bound)
     if (need := use.interrupt_bytes) is not None and need > core.interrupt_reserve:
         chain = " under ".join(str(each.depth.bound) for each in use.interrupts)
         message = (
@@ -177,6 +190,12 @@ def _exceeded(core: Cpu, use: StackUse) -> Iterator[Fault]:
         )
         remedy = f"set 'devices.{core.name}.stack.interrupts' to {need} or more"
         yield Fault(code="E140", message=message, remedy=remedy)
+
+
+def thread_of(core: Cpu, top: int) -> str | None:
+    """Return the thread whose stack has its end at an address, "" for the main one."""
+    names = (stack.name.split(".")[1:-1] for stack in core.stacks if stack.end == top)
+    return next((".".join(name) for name in names), None)
 
 
 def _at_once(

@@ -28,7 +28,7 @@ from atoll.resolve.soc import (
     RegionKind,
     Registers,
 )
-from atoll.resolve.stack_limits import alloca_limit, total_limit
+from atoll.resolve.stack_limits import thread_limits
 from atoll.resolve.targets import DEVICE_TYPES
 
 
@@ -84,6 +84,8 @@ def _cpu(
     mailbox: Registers | None,
 ) -> Cpu:
     name, own = common["name"], model.commands
+    limits = thread_limits(draft, name, model)
+    run = next(each for each in limits if each.thread == (model.stack.runs or ""))
     return Cpu(
         **common,
         instructions=instruction_set(model.isa, model.abi),
@@ -98,8 +100,9 @@ def _cpu(
         ),
         run_thread=model.stack.runs or "",
         interrupt_reserve=model.stack.interrupts,
-        max_stack_alloca_size=alloca_limit(draft, name, model),
-        max_stack_size=total_limit(draft, name, model),
+        max_stack_alloca_size=run.alloca,
+        max_stack_size=run.total,
+        thread_limits=limits,
         mailbox=mailbox,
         irq=model.irq,
         protected=model.protection,

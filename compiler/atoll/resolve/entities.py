@@ -4,7 +4,7 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from atoll.errors import SourceLoc
 from atoll.isa.function_unit import DOT4, FunctionUnit
@@ -17,10 +17,31 @@ from atoll.resolve.specs import AcceleratorSpec, CoreSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackLimit:
-    """A limit and the layer that set it, such as ``built-in`` or ``socs/lagoon.yaml:9:5``."""
+    """A limit and where it came from.
+
+    Attributes:
+        layer: that set it, such as ``built-in`` or ``socs/lagoon.yaml:9:5``.
+        key: with which another value has its effect, such as ``devices.cpu.limits.max_stack_size``.
+    """
 
     value: int
     layer: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadLimits:
+    """What models may use of the stack of one thread.
+
+    Attributes:
+        thread: its name, "" for the main one.
+        alloca: largest kernel-local allocation.
+        total: most of one run.
+    """
+
+    thread: str
+    alloca: StackLimit
+    total: StackLimit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +87,7 @@ class Cpu(Device):
         interrupt_reserve: bytes of every stack kept for interrupt handlers.
         max_stack_alloca_size: largest kernel-local allocation that may live on the stack.
         max_stack_size: most that one run may use, callees and reserve included.
+        thread_limits: both limits on each of its stacks; those on `run_stack` are the two above.
         mailbox: registers through which the host has this core run operators, at one address for
             both (`atoll.resolve.mailbox`); None for the host.
         irq: interrupt line of the mailbox at the host; None without a mailbox.
@@ -86,6 +108,7 @@ class Cpu(Device):
     interrupt_reserve: int
     max_stack_alloca_size: StackLimit
     max_stack_size: StackLimit
+    thread_limits: tuple[ThreadLimits, ...] = ()
     mailbox: Registers | None = None
     irq: int | None = None
     protected: bool = False
@@ -123,8 +146,24 @@ class Cpu(Device):
     @property
     def run_stack(self) -> Region:
         """The stack that models run on."""
-        name = f"{self.name}.{self.run_thread}.{RegionKind.STACK}"
+        return self.stack_of(self.run_thread)
+
+    def stack_of(self, thread: str) -> Region:
+        """Return the stack of a thread, the main one for ""."""
+        name = f"{self.name}.{thread}.{RegionKind.STACK}"
         return next((stack for stack in self.threads if stack.name == name), self.stack)
+
+    def on_thread(self, thread: str) -> "Cpu":
+        """Return the core as a model finds it that runs on a thread, on the main one for ""."""
+        limits = next((each for each in self.thread_limits if each.thread == thread), None)
+        if thread == self.run_thread or limits is None:
+            return self
+        return replace(
+            self,
+            run_thread=thread,
+            max_stack_alloca_size=limits.alloca,
+            max_stack_size=limits.total,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

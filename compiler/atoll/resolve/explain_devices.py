@@ -67,11 +67,13 @@ def stacks(soc: ResolvedSoc) -> Table:
         if cpu.run_thread:
             what, most = f"runs on {cpu.run_stack.name}", cpu.run_stack.size
             rows.append((cpu.name, what, most, soc.layers[f"{key}.runs"]))
-        for name, limit in (
-            ("max_stack_alloca_size", cpu.max_stack_alloca_size),
-            ("max_stack_size", cpu.max_stack_size),
-        ):
-            rows.append((cpu.name, name, limit.value, limit.layer))
+        for each in cpu.thread_limits:
+            place = f" on {cpu.stack_of(each.thread).name}" if cpu.threads else ""
+            for name, limit in (
+                ("max_stack_alloca_size", each.alloca),
+                ("max_stack_size", each.total),
+            ):
+                rows.append((cpu.name, f"{name}{place}", limit.value, limit.layer))
     return Table(
         key="stacks",
         title="Stacks, in bytes",

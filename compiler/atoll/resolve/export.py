@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from atoll.errors import UsageError
-from atoll.resolve.soc import Cpu, Device, Dma, Engine, Master, Npu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Device, Dma, Engine, Master, Npu, ResolvedSoc, StackLimit
 
 FORMAT = 1
 
@@ -59,13 +59,20 @@ def _device_without_positions(device: Device) -> Device:
         return replace(device, at=None, spec=replace(device.spec, places={}))
     if not isinstance(device, Cpu):
         return replace(device, at=None)
-    alloca, total = device.max_stack_alloca_size, device.max_stack_size
     return replace(
         device,
         at=None,
-        max_stack_alloca_size=replace(alloca, layer=_file(alloca.layer)),
-        max_stack_size=replace(total, layer=_file(total.layer)),
+        max_stack_alloca_size=_limit(device.max_stack_alloca_size),
+        max_stack_size=_limit(device.max_stack_size),
+        thread_limits=tuple(
+            replace(each, alloca=_limit(each.alloca), total=_limit(each.total))
+            for each in device.thread_limits
+        ),
     )
+
+
+def _limit(limit: StackLimit) -> StackLimit:
+    return replace(limit, layer=_file(limit.layer))
 
 
 def _file(layer: str) -> str:

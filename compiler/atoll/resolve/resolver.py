@@ -131,8 +131,12 @@ def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
         for device, decided in decisions(draft, name):
             layers[f"pools.{name}.reach.{device}"] = decided.layer(draft)
     for name, cpu in draft.cpus():
-        layers[f"devices.{name}.limits.{ALLOCA}"] = alloca_limit(draft, name, cpu).layer
-        layers[f"devices.{name}.limits.{TOTAL}"] = total_limit(draft, name, cpu).layer
+        layers[f"devices.{name}.limits.{ALLOCA}"] = alloca_limit(
+            draft, name, cpu, cpu.stack.runs or ""
+        ).layer
+        layers[f"devices.{name}.limits.{TOTAL}"] = total_limit(
+            draft, name, cpu, cpu.stack.runs or ""
+        ).layer
     return dict(sorted(layers.items()))
 
 

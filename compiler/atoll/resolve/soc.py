@@ -20,6 +20,7 @@ from atoll.resolve.entities import (
     PoolMemory,
     Registers,
     StackLimit,
+    ThreadLimits,
 )
 from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
 from atoll.resolve.pool_speed import PoolSpeed
@@ -50,6 +51,7 @@ __all__ = [
     "Registers",
     "ResolvedSoc",
     "StackLimit",
+    "ThreadLimits",
 ]
 
 

@@ -9,8 +9,8 @@ from atoll.resolve.stack_limits import (
     ALLOCA,
     NO_STACK,
     fields_set,
-    run_key,
-    run_size,
+    size_key,
+    stack_size,
     total_key,
     total_limit,
 )
@@ -28,7 +28,8 @@ def check_stacks(draft: Draft) -> None:
         _check_allocas(draft, ("devices", name, "limits"), cpu.limits)
         for thread, limits in cpu.limits.threads.items():
             _check_allocas(draft, ("devices", name, "limits", "threads", thread), limits)
-        _check_total(draft, name, cpu)
+        for thread in ("", *cpu.stack.threads):
+            _check_total(draft, name, cpu, thread)
     _check_allocas(draft, ("limits",), draft.soc.limits)
 
 
@@ -49,16 +50,8 @@ def _check_threads(draft: Draft, name: str, cpu: Cpu) -> None:
     }
     if cpu.stack.runs is not None:
         named["devices", name, "stack", "runs"] = cpu.stack.runs
-    if not all(draft.knows("devices", name, part) for part in ("stack", "limits", "mailbox")):
+    if not all(draft.knows("devices", name, part) for part in ("stack", "limits")):
         return
-    if cpu.stack.runs is not None and cpu.mailbox is not None:
-        draft.faults.add(
-            "E049",
-            f"models cannot run on thread '{cpu.stack.runs}' of '{name}': a core with a mailbox "
-            "runs operators on its main stack",
-            at=draft.where.at("devices", name, "stack", "runs"),
-            remedy=f"remove devices.{name}.stack.runs",
-        )
     for key, thread in named.items():
         if thread not in cpu.stack.threads:
             draft.faults.add(
@@ -120,20 +113,23 @@ def _check_allocas(draft: Draft, key: Key, limits: Limits) -> None:
             )
 
 
-def _check_total(draft: Draft, name: str, cpu: Cpu) -> None:
-    key, limit = total_key(draft, name, cpu), total_limit(draft, name, cpu)
-    size = run_size(cpu)
+def _check_total(draft: Draft, name: str, cpu: Cpu, thread: str) -> None:
+    key, limit = total_key(draft, name, cpu, thread), total_limit(draft, name, cpu, thread)
+    size = stack_size(cpu, thread)
     if not all(draft.knows(*part) for part in (("devices", name), ("limits",))):
         return
     if key is None or cpu.stack.interrupts >= size:
         return
     if cpu.stack.interrupts < limit.value <= size:
         return
+    if thread != (cpu.stack.runs or "") and "threads" not in key:
+        # It says nothing of this stack unless a network runs there.
+        return
     draft.faults.add(
         "E069",
         f"'{key[-1]}' of '{name}' is {format_size(limit.value)}; the stack has"
         f" {format_size(size)}, {format_size(cpu.stack.interrupts)} of it for interrupts",
         at=draft.where.at(*key),
-        other=note(draft.where.at(*run_key(name, cpu)), "the size of the stack"),
+        other=note(draft.where.at(*size_key(name, cpu, thread)), "the size of the stack"),
         remedy=f"use more than {format_size(cpu.stack.interrupts)} and at most {format_size(size)}",
     )

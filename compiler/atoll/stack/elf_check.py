@@ -1,6 +1,6 @@
 """Hold the stack bound of a linked image against the limits of the chip (K1, K2, K4)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,68 +12,78 @@ from atoll.units import format_size
 
 ENTRY = "atoll_reset"
 INTERRUPT = "atoll_interrupt"
-ON_THREAD = "atoll_run_models"
+_LIMIT = "max_stack_size"
 
 
-def check_stack(cpu: Cpu, elf: Path, *works: str) -> StackBound:
+def check_stack(
+    cpu: Cpu, elf: Path, works: Mapping[str, str], seen: Cpu | None = None
+) -> StackBound:
     """Return the bound of the whole image of a core, once every limit of the core holds.
 
     Args:
         cpu: the core.
         elf: its linked image.
-        works: functions that, each with all below it and interrupts, obey `max_stack_size`.
+        works: by function that, with all below it and interrupts, obeys `max_stack_size`, the
+            thread on whose stack it is, "" for the main one.
+        seen: the core with its stacks where it sees them, if that is elsewhere.
 
     Raises:
-        PlanError: E066 for each limit that is exceeded; E076 as `bounds`.
+        PlanError: E066 for each limit that is exceeded; E076 as `bounds`; E201, a function is
+            called on another stack.
     """
-    threads = (ON_THREAD,) if cpu.run_thread else ()
-    bound = bounds(elf, (ENTRY, *works, *threads), (INTERRUPT,))
-    whole = bound[ENTRY]
-    for work in works:
-        if faults := (
-            *limit_faults(cpu, whole, bound[work]),
-            *_interrupt_faults(cpu, bound.get(INTERRUPT)),
-        ):
-            raise PlanError.all(faults)
-    if not cpu.run_thread:
-        return whole
-    if faults := tuple(on_thread_faults(cpu, bound[ON_THREAD])):
-        raise PlanError.all(faults)
-    return replace(whole, others=((cpu.run_stack.name, bound[ON_THREAD].bytes),))
+    bound = bounds(elf, (ENTRY, *works), (INTERRUPT,))
+    faults: list[Fault] = []
+    for work, thread in works.items():
+        faults += run_faults(cpu.on_thread(thread), bound[work])
+    faults += whole_faults(cpu, bound[ENTRY])
+    faults += _interrupt_faults(cpu, bound.get(INTERRUPT))
+    if any(works.values()):
+        faults += _misplaced(seen or cpu, elf)
+    if faults:
+        raise PlanError.all(dict.fromkeys(faults))
+    others: dict[str, int] = {}
+    for work, thread in works.items():
+        if thread:
+            name = cpu.stack_of(thread).name
+            others[name] = max(bound[work].bytes, others.get(name, 0))
+    return replace(bound[ENTRY], others=tuple(others.items()))
 
 
-def on_thread_faults(cpu: Cpu, bound: StackBound) -> Iterator[Fault]:
-    """Yield E066 if what models use of the stack of the thread that they run on does not fit."""
-    stack = cpu.run_stack
-    if (need := bound.bytes + cpu.interrupt_reserve) > stack.size:
+def _misplaced(cpu: Cpu, elf: Path) -> tuple[Fault, ...]:
+    from atoll.stack.elf_stack import Program  # slow to import
+    from atoll.stack.elf_threads import misplaced
+
+    program = Program.read(elf)
+    root = program.address_of(ENTRY)
+    assert root is not None
+    program.depth(root)
+    return tuple(misplaced(program, (root,), cpu))
+
+
+def run_faults(cpu: Cpu, run: StackBound) -> Iterator[Fault]:
+    """Yield E066 if a run exceeds what the core allows one on the stack of its thread."""
+    limit, stack = cpu.max_stack_size, cpu.run_stack
+    if (need := run.bytes + cpu.interrupt_reserve) > limit.value:
         message = (
-            f"models may use {need} B of {_place(stack)}, {cpu.interrupt_reserve} B for interrupts "
-            f"included, but the stack has {stack.size} B; deepest: {bound}"
-        )
-        yield _exceeded(cpu, message, _size_key(cpu), _aligned(need))
-
-
-def limit_faults(cpu: Cpu, whole: StackBound, run: StackBound | None) -> Iterator[Fault]:
-    """Yield E066 for each limit of the core that its image, or one run in it, exceeds."""
-    reserve = f"{cpu.interrupt_reserve} B for interrupts"
-    limit, device = cpu.max_stack_size, f"devices.{cpu.name}"
-    if run is not None and (need := run.bytes + cpu.interrupt_reserve) > limit.value:
-        message = (
-            f"one run on '{cpu.name}' may use {need} B of {_place(cpu.run_stack)}, {reserve} "
+            f"one run on '{cpu.name}' may use {need} B of {_place(stack)}, {_reserve(cpu)} "
             f"included, but max_stack_size is {limit.value} B (from {limit.layer}); "
             f"deepest: {run}"
         )
-        key = f"{device}.limits.max_stack_size"
-        if limit.value >= cpu.run_stack.size:
-            yield _exceeded(cpu, message, _size_key(cpu), _aligned(need))
-        else:
-            yield _exceeded(cpu, message, key, need)
+        named = limit.key.endswith(_LIMIT)
+        own = limit.key if named else f"devices.{cpu.name}.limits.{_LIMIT}"
+        keys = [own] if named or limit.value < stack.size else []
+        keys += [_size_key(cpu)] if need > stack.size else []
+        yield _exceeded(cpu, message, keys, need)
+
+
+def whole_faults(cpu: Cpu, whole: StackBound) -> Iterator[Fault]:
+    """Yield E066 if an image does not fit the main stack of its core."""
     if (need := whole.bytes + cpu.interrupt_reserve) > cpu.stack.size:
         message = (
-            f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu.stack)}, {reserve} "
-            f"included, but the stack has {cpu.stack.size} B; deepest: {whole}"
+            f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu.stack)}, "
+            f"{_reserve(cpu)} included, but the stack has {cpu.stack.size} B; deepest: {whole}"
         )
-        yield _exceeded(cpu, message, f"{device}.stack.size", _aligned(need))
+        yield _exceeded(cpu, message, [f"devices.{cpu.name}.stack.size"], need)
 
 
 def _interrupt_faults(cpu: Cpu, interrupt: StackBound | None) -> Iterator[Fault]:
@@ -82,7 +92,7 @@ def _interrupt_faults(cpu: Cpu, interrupt: StackBound | None) -> Iterator[Fault]
             f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
             f"{cpu.interrupt_reserve} B for interrupts are kept; deepest: {interrupt}"
         )
-        yield _exceeded(cpu, message, f"devices.{cpu.name}.stack.interrupts", interrupt.bytes)
+        yield _exceeded(cpu, message, [f"devices.{cpu.name}.stack.interrupts"], interrupt.bytes)
 
 
 def _size_key(cpu: Cpu) -> str:
@@ -91,10 +101,17 @@ def _size_key(cpu: Cpu) -> str:
     return f"{stack}.threads.{cpu.run_thread}" if cpu.run_thread else f"{stack}.size"
 
 
-def _exceeded(cpu: Cpu, message: str, key: str, need: int) -> Fault:
-    """Return the fault whose remedy gives the size at `key` as many bytes as are needed."""
-    remedy = f"set '{key}' to {format_size(need)} or more"
-    return Fault(code="E066", message=message, at=cpu.at, remedy=remedy, wants=((key, need),))
+def _exceeded(cpu: Cpu, message: str, keys: Sequence[str], need: int) -> Fault:
+    """Return the fault whose remedy gives the sizes at `keys` as many bytes as are needed."""
+    wants = tuple(
+        (key, need if key.endswith((_LIMIT, "interrupts")) else _aligned(need)) for key in keys
+    )
+    remedy = " and ".join(f"'{key}' to {format_size(size)} or more" for key, size in wants)
+    return Fault(code="E066", message=message, at=cpu.at, remedy=f"set {remedy}", wants=wants)
+
+
+def _reserve(cpu: Cpu) -> str:
+    return f"{cpu.interrupt_reserve} B for interrupts"
 
 
 def _place(stack: Region) -> str:

@@ -48,7 +48,7 @@ class Frame:
     Attributes:
         deepest: most bytes that it takes itself.
         calls: (address called, bytes taken at that moment), tail calls included.
-        elsewhere: addresses called on the stack of another thread.
+        elsewhere: (address called, top of the stack) of calls on the stack of another thread.
         returns: it can come back to its caller.
         unresolved: jumps and calls whose target is not known.
         covered: every instruction is on a path that was followed.
@@ -69,7 +69,7 @@ class Frame:
     unresolved: tuple[Indirect, ...]
     unbounded: int | None
     covered: bool = True
-    elsewhere: tuple[int, ...] = ()
+    elsewhere: tuple[tuple[int, int], ...] = ()
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
@@ -173,7 +173,7 @@ class _Walk:
     word: int
     switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
-    elsewhere: set[int] = field(default_factory=set)
+    elsewhere: set[tuple[int, int]] = field(default_factory=set)
     states: dict[int, State] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     pending: list[int] = field(default_factory=list)
@@ -378,7 +378,7 @@ class _Walk:
     def _call(self, target: int, state: State) -> None:
         pointer = state[SP]
         if pointer is not None and not pointer.on_stack and pointer.number in self.others:
-            self.elsewhere.add(target)
+            self.elsewhere.add((target, pointer.number))
         else:
             self.calls.add((target, self._depth(state)))
 

@@ -141,10 +141,20 @@ class Program:
             if depth + below.bound.bytes >= best.bytes:
                 path = ((name, depth), *below.bound.path)
                 best = StackBound(bytes=depth + below.bound.bytes, path=path)
-        for target in frame.elsewhere:
+        for target, _ in frame.elsewhere:
             causes |= dict.fromkeys(self._depth(target, (*callers, address)).causes)
         self.depths[address] = Depth(bound=best, causes=tuple(causes)[:_MOST_CAUSES])
         return self.depths[address]
+
+    def callees(self, address: int) -> Iterator[tuple[int, int | None]]:
+        """Yield what code that was followed calls from an address, and on which stack.
+
+        That is the top of the stack of a thread, or None for the stack of the caller.
+        """
+        frame = self.frames.get(address, _UNKNOWN)
+        for target, _ in (*frame.calls, *self._declared(address, frame)):
+            yield target, None
+        yield from frame.elsewhere
 
     def _declared(self, address: int, frame: Frame) -> Iterator[tuple[int, int]]:
         """Yield (address called, bytes taken) of each declared target of an indirect call."""

@@ -4,12 +4,10 @@ The bound counts what the program asks for plus fixed allowances for what the co
 runtime add; the linked binary is checked against the same limits later.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll.errors import Fault, PlanError
 from atoll.ir.tir import IRModule, Step
-from atoll.memory.explain import enlarging
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 from atoll.stack.stack_frames import FrameDepths
 
@@ -40,18 +38,26 @@ class StackBound:
     region: Region
 
 
-def check_stack(module: IRModule, soc: ResolvedSoc) -> tuple[StackBound, ...]:
+def stack_bounds(module: IRModule, soc: ResolvedSoc) -> tuple[StackBound, ...]:
     """Return the bound of every core, in canonical order.
 
-    Raises:
-        PlanError: E065; a bound is over its core's limit.
+    It may lie far above what the linked image takes, which alone is held against limits.
     """
     depths = FrameDepths(module.functions)
-    bounds = tuple(_bound(cpu, module.entry.steps, depths) for cpu in soc.cpus)
-    faults = [_exceeded(bound) for bound in bounds if bound.bound > bound.limit.value]
-    if faults:
-        raise PlanError.all(faults)
-    return bounds
+    return tuple(_bound(cpu, module.entry.steps, depths) for cpu in soc.cpus)
+
+
+def doubts(bounds: Iterable[StackBound]) -> Iterator[str]:
+    """Yield a sentence for each bound from which it does not follow that a limit is kept."""
+    for each in bounds:
+        if each.bound > each.limit.value:
+            where = f", in '{each.operator}' ({' > '.join(each.calls)})" if each.calls else ""
+            where += f", largest buffer {each.largest}" if each.largest else ""
+            yield (
+                f"before linking it is only known that a run takes at most {each.bound} B of "
+                f"'{each.region.name}'{where}; its limit of {each.limit.value} B, set by "
+                f"{each.limit.layer}, is held against the linked image"
+            )
 
 
 def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
@@ -72,35 +78,4 @@ def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
         calls=calls,
         largest=f"{largest.buffer} ({largest.size} B)" if largest else "",
         region=cpu.run_stack,
-    )
-
-
-def _wanted(bound: StackBound) -> tuple[tuple[str, int], ...]:
-    """Return the sizes with which a bound is within its limit: the stack's, and a lower limit's."""
-    device, *thread, _ = bound.region.name.split(".")
-    stack = f"devices.{device}.stack"
-    size = (
-        f"{stack}.threads.{thread[0]}" if thread else f"{stack}.size",
-        -(-bound.bound // 16) * 16,
-    )
-    wants = (size,) if bound.bound > bound.region.size else ()
-    if bound.limit.value < bound.region.size or not wants:
-        wants = (*wants, (f"devices.{device}.limits.max_stack_size", bound.bound))
-    return wants
-
-
-def _exceeded(bound: StackBound) -> Fault:
-    limit = bound.limit
-    where = f" in operator '{bound.operator}' ({' > '.join(bound.calls)})" if bound.calls else ""
-    where += f", largest buffer {bound.largest}" if bound.largest else ""
-    region = bound.region
-    wants = _wanted(bound)
-    return Fault(
-        code="E065",
-        message=f"the stack '{region.name}' of '{bound.device}' ({region.origin:#010x} to "
-        f"{region.end - 1:#010x}) may grow to {bound.bound} bytes{where}, "
-        f"{bound.bound - limit.value} over its limit of {limit.value} bytes, set by {limit.layer}",
-        remedy=f"{enlarging(wants)}, or lower 'max_stack_alloca_size' so that buffers leave the "
-        "stack",
-        wants=wants,
     )

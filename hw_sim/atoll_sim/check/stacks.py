@@ -1,6 +1,6 @@
 """What a run used of every stack, beside what the linked image can use and what it may (K5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -63,12 +63,39 @@ def _bound(cpu: Cpu, stack: Region, bound: StackBound | None) -> int | None:
 
 
 def _limit(soc: ResolvedSoc, cpu: Cpu, stack: Region) -> StackLimit:
-    """Return what bounds a stack: a run's limit where models run, else the size of the stack."""
-    if stack == cpu.run_stack:
-        return cpu.max_stack_size
-    thread = stack.name.split(".")[1:-1]
-    key = ".".join(("devices", cpu.name, "stack", *(("threads", *thread) if thread else ("size",))))
-    return StackLimit(value=stack.size, layer=soc.layers[key])
+    """Return what bounds a stack: a run's limit; on a main stack that models leave, its size."""
+    thread = ".".join(stack.name.split(".")[1:-1])
+    if thread or not cpu.run_thread:
+        return cpu.on_thread(thread).max_stack_size
+    return StackLimit(value=stack.size, layer=soc.layers[f"devices.{cpu.name}.stack.size"])
+
+
+def unused(
+    soc: ResolvedSoc, uses: Mapping[str, StackUse], working: Collection[str]
+) -> Iterator[Violation]:
+    """Yield each thread's stack on which a model is planned, and of which a run used nothing.
+
+    Args:
+        soc: the chip as the model finds it.
+        uses: of the stacks.
+        working: cores that did something for the model.
+    """
+    for cpu in soc.cpus:
+        use = uses.get(stack_name(cpu.run_stack))
+        if cpu.run_thread and cpu.name in working and use and use.bound and use.watermark == 0:
+            yield Violation(
+                rule="on another stack",
+                number="K1",
+                device=cpu.name,
+                operator="none",
+                buffer="",
+                offset=0,
+                pool=cpu.run_stack.name,
+                address=cpu.run_stack.end - 4,
+                size=4,
+                detail=f"the model is planned to run on thread '{cpu.run_thread}', whose stack "
+                "nothing was written to",
+            )
 
 
 def overruns(soc: ResolvedSoc, uses: Mapping[str, StackUse]) -> Iterator[Violation]:

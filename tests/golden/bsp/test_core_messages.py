@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from tests.requests import load_requests
 
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.toolchain import find_toolchain
-from atoll.errors import AtollError, PlanError
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.errors import AtollError
 from atoll.resolve.soc import Device, ResolvedSoc
 
 ROOT = Path(__file__).parents[3]
@@ -81,17 +79,3 @@ def test_message(
         link_firmware(soc, (part,), tmp_path)
     golden(MESSAGES / f"{name}.txt", shown(caught.value))
     assert all(fault.code and fault.remedy for fault in caught.value.faults)
-
-
-def test_k2_a_plan_that_exceeds_the_stack_of_the_second_core(
-    duo: Callable[..., ResolvedSoc],
-    golden: Callable[[Path, str], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(ROOT)
-    options = BuildOptions(requests=load_requests(None, ["softmax_9=dsp"]))
-    limit = "devices.dsp.limits.max_stack_size=640"
-    with pytest.raises(PlanError) as caught:
-        compile_file(duo(limit), DIGITS, options)
-    golden(MESSAGES / "core_plan_exceeds_stack.txt", shown(caught.value))
-    compile_file(duo("devices.dsp.limits.max_stack_size=1 KiB"), DIGITS, options)

@@ -74,19 +74,28 @@ def test_a_core_that_the_kernel_does_not_run_on_has_no_files() -> None:
 
 def test_threads_of_the_description_are_tasks(tmp_path: Path) -> None:
     soc = load_soc("lagoon", (*IBEX, *THREADS, "devices.cpu.stack.runs=io"))
-    (task,) = tasks_of(soc.host_cpu)
+    (task,) = tasks_of(soc.host_cpu, ["io", "io"])
     assert (task.name, task.runs, task.words) == ("io", True, 0)
     soc = load_soc("lagoon", (*IBEX, *THREADS))
-    assert [(each.name, each.runs, each.words) for each in tasks_of(soc.host_cpu)] == [
+    assert [(each.name, each.runs, each.words) for each in tasks_of(soc.host_cpu, [""])] == [
         ("networks", True, 512),
         ("io", False, 0),
+    ]
+
+
+def test_networks_on_several_threads_are_served_by_their_tasks() -> None:
+    soc = load_soc("lagoon", (*IBEX, *THREADS))
+    tasks = tasks_of(soc.host_cpu, ["io", ""])
+    assert [(each.name, each.runs, each.serves) for each in tasks] == [
+        ("networks", True, False),
+        ("io", False, True),
     ]
 
 
 def test_no_two_tasks_have_one_name() -> None:
     threads = "devices.cpu.stack.threads.networks=2KiB"
     soc = load_soc("lagoon", (*IBEX, "devices.cpu.stack.size=2KiB", threads))
-    assert [each.name for each in tasks_of(soc.host_cpu)] == ["networks_", "networks"]
+    assert [each.name for each in tasks_of(soc.host_cpu, [""])] == ["networks_", "networks"]
 
 
 def test_exceptions_of_a_cortex_m_go_to_the_kernel(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from atoll.resolve.specs import ProtectionUnit
 Allows = Callable[[int, str], bool]
 
 GUARDED = Path(__file__).parents[2] / "data" / "caches" / "guarded.yaml"
+CRAB = Path(__file__).parents[2] / "data" / "crab.yaml"
 ON = "devices.cpu.protection=true"
 IBEX = (ON, "devices.cpu.core=ibex")
 CORTEX_M33 = (ON, "devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main")
@@ -203,3 +204,21 @@ def test_too_few_regions_are_an_error_that_says_what_merges() -> None:
     overrides = ("devices.cpu.core=cortex_m3", "devices.cpu.isa=armv7-m", ON)
     with pytest.raises(DescriptionError, match="E105"):
         load_soc("lagoon", overrides)
+
+
+def test_guards_between_stacks_are_closed_within_one_range() -> None:
+    """Six windows of three threads in a row: three guards, one begin, one range."""
+    soc = load_soc(CRAB, ("devices.cpu.core=ibex", "devices.rest.registers=0x4000_1000", ON))
+    table = table_of(soc, soc.host_cpu)
+    assert len(table) == 16
+    (stacks,) = (entry for entry in table if "cpu.net.stack" in entry.what)
+    closed = [entry for entry in table if entry.what == "closed, within the next that opens"]
+    assert stacks.what == "cpu.stack, cpu.log.stack, cpu.net.stack, cpu.ui.stack, cpu.data, near"
+    assert [entry.end - entry.begin for entry in closed] == [GUARD] * 3
+    held(areas_of(soc, soc.host_cpu, 4), pmp_of(table))
+
+
+def test_registers_that_adjoin_are_the_remedy_where_stacks_have_merged() -> None:
+    with pytest.raises(DescriptionError, match="E105") as caught:
+        load_soc(CRAB, ("devices.cpu.core=ibex", ON))
+    assert caught.value.faults[0].remedy == "set 'devices.rest.registers' to 0x4000_1000"

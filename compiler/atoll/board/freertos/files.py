@@ -1,10 +1,11 @@
 """Write the configuration of FreeRTOS, the glue, and the tasks.
 
 Where the description has threads of the host, each is a task on the stack that is planned for it.
-The networks run in the task of the thread that ``stack.runs`` names, else in one of their own.
+The application runs in the task of the thread that all networks run on, else in one of its own;
+each network runs in the task of its thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from atoll.board.cortex_m import is_cortex_m
@@ -12,6 +13,8 @@ from atoll.board.devicetree.cores import interrupt
 from atoll.board.freertos.ports import port_of, why_not
 from atoll.board.package import Board, Entry, generated, users
 from atoll.board.render import render
+from atoll.bsp.application import run_values
+from atoll.bsp.cores import works_of
 from atoll.resolve.soc import Cpu
 
 NETWORKS = "networks"
@@ -29,12 +32,14 @@ class Task:
 
     Attributes:
         name: of the thread.
-        runs: it runs the networks.
+        runs: it runs the application.
+        serves: it runs networks that the application of another task asks for.
         words: of its stack; 0 if the stack is the one of the linker script.
     """
 
     name: str
     runs: bool
+    serves: bool = False
     words: int = 0
 
 
@@ -47,12 +52,14 @@ def freertos_files(board: Board) -> Mapping[str, Entry]:
     host = board.soc.host_cpu
     if why_not(host):
         return {}
-    tasks = tasks_of(host)
+    models = run_values(board.soc, board.models)["models"]
+    tasks = tasks_of(host, [work.thread for work in works_of(board.soc, host, board.models)])
     values = {
         "host": host,
         "arm": is_cortex_m(host),
         "port": port_of(host),
         "tasks": tasks,
+        "models": [each for each in models if each["work"].thread],
         "most_priorities": 2 + len(tasks),
         "lines": [(name, n, interrupt(host, n)[0]) for name, n in board.soc.irqs.items()],
         "inputs": max((_LINES, *(line + 1 for line in board.soc.irqs.values()))),
@@ -79,14 +86,23 @@ def freertos_files(board: Board) -> Mapping[str, Entry]:
     }
 
 
-def tasks_of(core: Cpu) -> tuple[Task, ...]:
-    """Return the tasks of a core: that of the networks, and one for each other thread."""
+def tasks_of(core: Cpu, threads: Collection[str]) -> tuple[Task, ...]:
+    """Return the tasks of a core: that of the application, and one for each other thread.
+
+    Args:
+        core: the host.
+        threads: on which its networks run, "" for the main one.
+    """
     names = [each.name.split(".")[1] for each in core.threads]
-    threads = tuple(Task(name=name, runs=name == core.run_thread) for name in names)
-    if any(task.runs for task in threads):
-        return threads
+    (only,) = {*threads} if len({*threads}) == 1 else {core.run_thread if not threads else ""}
+    tasks = tuple(
+        Task(name=name, runs=name == only, serves=name in threads and name != only)
+        for name in names
+    )
+    if only:
+        return tasks
     words = (core.max_stack_alloca_size.value + _KIB) // _WORD
     own = NETWORKS
     while own in names:
         own += "_"
-    return (Task(name=own, runs=True, words=words), *threads)
+    return (Task(name=own, runs=True, words=words), *tasks)

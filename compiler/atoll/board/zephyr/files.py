@@ -24,6 +24,8 @@ from atoll.board.zephyr.cores import (
     why_not,
 )
 from atoll.board.zephyr.tree import core_tree, region_name
+from atoll.bsp.application import run_values
+from atoll.bsp.cores import works_of
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL, copied_pools
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -134,6 +136,8 @@ def _parts(board: Board) -> Mapping[str, object]:
 def _library(board: Board, values: Mapping[str, object]) -> Iterator[tuple[str, Entry]]:
     soc = board.soc
     host = soc.host_cpu
+    models = run_values(soc, board.models)["models"]
+    works = works_of(soc, host, board.models)
     lines = [(name, line, interrupt(host, line)[0]) for name, line in soc.irqs.items()]
     origins = {symbol: at for part in board.parts for symbol, at in part.origins.items()}
     pools = {
@@ -146,6 +150,8 @@ def _library(board: Board, values: Mapping[str, object]) -> Iterator[tuple[str, 
         "origins": sorted(origins.items()),
         "region_name": region_name,
         "lines": lines,
+        "models": [each for each in models if each["work"].thread],
+        "stacks": sorted({(w.thread, w.stack.size) for w in works if w.thread}),
     }
     for path, template in {
         "atoll_pools.ld": "atoll_pools.ld",

@@ -36,15 +36,33 @@ def check_protection(draft: Draft, soc: ResolvedSoc) -> None:
         if unit is None or needed <= unit.regions:
             continue
         key = ("devices", cpu.name, "protection")
-        merges = tuple(_merges(soc, cpu))
+        merges, blocks = tuple(_merges(soc, cpu)), tuple(_blocks(soc, cpu))
+        said = [str(merge) for merge in merges]
+        if len(blocks) > 1:
+            names = [f"'{name}'" for name, _ in blocks]
+            said.append(f"{', '.join(names[:-1])} and {names[-1]} merge where they adjoin")
         draft.faults.add(
             "E105",
             f"the protection unit of '{cpu.name}' has {unit.regions} regions, and {needed} are"
-            f" needed{'; ' if merges else ''}{', '.join(map(str, merges))}",
+            f" needed{'; ' if said else ''}{', '.join(said)}",
             at=draft.where.at(*key),
             remedy="write 'protection: false', or let the core reach fewer pools",
-            keys=(key, *(pool for merge in merges for pool in merge.reach)),
+            keys=(
+                key,
+                *(pool for merge in merges for pool in merge.reach),
+                *(where for _, where in blocks),
+            ),
         )
+
+
+def _blocks(soc: ResolvedSoc, cpu: Cpu) -> Iterator[tuple[str, Key]]:
+    """Yield (name, key of the address) of the register blocks of devices that lie alone."""
+    unit = cpu.spec.protection
+    assert unit is not None
+    for area in areas_of(soc, cpu, unit.granule):
+        device, _, what = area.names[0].rpartition(".")
+        if area.registers and len(area.names) == 1 and what in ("registers", "mailbox"):
+            yield area.names[0], ("devices", device, what)
 
 
 def _merges(soc: ResolvedSoc, cpu: Cpu) -> Iterator[Merge]:

@@ -33,4 +33,6 @@ class Entry:
         """The regions and register blocks that it opens."""
         if self.area:
             return ", ".join(self.area.names)
-        return "all else" if self.begin < self.end else "begin of the next"
+        if self.begin == self.end:
+            return "begin of the next"
+        return "all else" if not self.begin else "closed, within the next that opens"

@@ -4,7 +4,9 @@ Every entry is locked, so that it binds machine mode too. The first entry that m
 decides; the last one matches every address and opens nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from atoll.resolve.protection.area import Area
 from atoll.resolve.protection.entry import Entry
@@ -22,34 +24,76 @@ WORD_SHIFT = 2
 
 
 def entries(areas: Sequence[Area], bits: int) -> tuple[Entry, ...]:
-    """Return entries that open `areas`, in order, and nothing else.
+    """Return the fewest entries known that open `areas`, in order, and nothing else.
+
+    Areas alike with gaps between them, such as stacks with their guards, may be opened as one
+    behind entries that close the gaps, of which the first that matches decides.
 
     Args:
         areas: by address.
         bits: of an address.
     """
-    return tuple(_entries(areas, bits))
-
-
-def _entries(areas: Sequence[Area], bits: int) -> Iterator[Entry]:
-    bottom: int | None = 0
-    """Where a range would begin that the next entry ends; None if that is not known."""
-    for area in areas:
-        rights = READ | (WRITE if area.writes else 0) | (RUN if area.runs else 0) | LOCKED
-        size, begin, end = area.end - area.begin, area.begin, area.end
-        if bottom != begin and size >= LEAST_POWER and not size & size - 1 and not begin % size:
-            words = (rights | POWER_OF_TWO, (begin | size // 2 - 1) >> WORD_SHIFT)
-            yield Entry(area=area, begin=begin, end=end, form="NAPOT", words=words)
-            bottom = None
-            continue
-        if bottom != begin:
-            words = (LOCKED, begin >> WORD_SHIFT)
-            yield Entry(area=None, begin=begin, end=begin, form="bottom", words=words)
-        words = (rights | TOP_OF_RANGE, end >> WORD_SHIFT)
-        yield Entry(area=area, begin=begin, end=end, form="TOR", words=words)
-        bottom = end
+    best: dict[int | None, tuple[Entry, ...]] = {0: ()}
+    """Entries for the areas so far, by the address where a range would begin that the next entry
+    ends; None if that is not known."""
+    reached = [best]
+    for last in range(len(areas)):
+        found: dict[int | None, tuple[Entry, ...]] = {}
+        for first in range(last, -1, -1):
+            closed = _closed(areas[first : last + 1])
+            if closed is None:
+                break
+            for bottom, before in reached[first].items():
+                after, more = _opened(areas[first : last + 1], closed, bottom)
+                both = (*before, *more)
+                if after not in found or len(both) < len(found[after]):
+                    found[after] = both
+        reached.append(found)
     everything = (LOCKED | POWER_OF_TWO, (1 << ADDRESS_BITS[bits]) - 1)
-    yield Entry(area=None, begin=0, end=1 << bits, form="NAPOT", words=everything)
+    rest = Entry(area=None, begin=0, end=1 << bits, form="NAPOT", words=everything)
+    return (*min(reached[-1].values(), key=len), rest)
+
+
+def _closed(areas: Sequence[Area]) -> tuple[Entry, ...] | None:
+    """Return an entry for each gap between areas; None if they differ or gaps take more."""
+    if any((each.access, each.kept) != (areas[0].access, areas[0].kept) for each in areas):
+        return None
+    gaps = [(low.end, high.begin) for low, high in pairwise(areas) if low.end < high.begin]
+    if not all(_is_power(begin, end) for begin, end in gaps):
+        return None
+    return tuple(_power(None, LOCKED, begin, end) for begin, end in gaps)
+
+
+def _opened(
+    areas: Sequence[Area], closed: Sequence[Entry], bottom: int | None
+) -> tuple[int | None, tuple[Entry, ...]]:
+    """Return entries that open all between the first and the last area but what is `closed`.
+
+    Returns:
+        Where a range would begin that the next entry ends, None if that is not known, and they.
+    """
+    begin, end = areas[0].begin, areas[-1].end
+    whole = replace(areas[0], end=end, names=tuple(n for each in areas for n in each.names))
+    rights = READ | (WRITE if whole.writes else 0) | (RUN if whole.runs else 0) | LOCKED
+    if closed:
+        bottom = None
+    if bottom != begin and _is_power(begin, end):
+        return None, (*closed, _power(whole, rights, begin, end))
+    words = (LOCKED, begin >> WORD_SHIFT)
+    start = Entry(area=None, begin=begin, end=begin, form="bottom", words=words)
+    words = (rights | TOP_OF_RANGE, end >> WORD_SHIFT)
+    opens = Entry(area=whole, begin=begin, end=end, form="TOR", words=words)
+    return end, (*closed, *(() if bottom == begin else (start,)), opens)
+
+
+def _is_power(begin: int, end: int) -> bool:
+    size = end - begin
+    return size >= LEAST_POWER and not size & size - 1 and not begin % size
+
+
+def _power(area: Area | None, rights: int, begin: int, end: int) -> Entry:
+    words = (rights | POWER_OF_TWO, (begin | (end - begin) // 2 - 1) >> WORD_SHIFT)
+    return Entry(area=area, begin=begin, end=end, form="NAPOT", words=words)
 
 
 def rights(table: Sequence[Entry], bits: int) -> Mapping[str, int]:

@@ -101,7 +101,8 @@ def _size(soc: ResolvedSoc, key: str) -> int:
     """Return what the chip has of a size that somebody wants."""
     words = key.split(".")
     if words[-1] == "max_stack_size":
-        return next(c.max_stack_size.value for c in soc.cpus if c.name == words[1])
+        limits = (each.total for cpu in soc.cpus for each in cpu.thread_limits)
+        return next((limit.value for limit in limits if limit.key == key), 0)
     if words[-1] == "interrupts":
         return next(c.interrupt_reserve for c in soc.cpus if c.name == words[1])
     region = _region(soc, key)

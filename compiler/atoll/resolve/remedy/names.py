@@ -193,5 +193,4 @@ NAMES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E043": host,
     "E045": parameter_value,
     "E046": default_device,
-    "E049": removed,
 }

@@ -1,17 +1,34 @@
 """Candidates for cores whose protection unit has too few regions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from atoll.description.edits import Candidate, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.tree import Key
+from atoll.resolve.address_map import REGISTER_PAGE
 from atoll.resolve.remedy.case import Case
 
 
 def merged(case: Case) -> Iterator[Candidate]:
-    """Yield the accesses with which neighbours become one region, one after the other; then off."""
-    accesses = tuple(setting(key, "rw") for key in case.fault.keys[1:])
+    """Yield the accesses with which neighbours become one region, one after the other.
+
+    Then registers that move to the first ones, one after the other; then off.
+    """
+    pools = [key for key in case.fault.keys[1:] if key[0] == "pools"]
+    accesses = tuple(setting(key, "rw") for key in pools)
     yield from ((each,) for each in accesses)
     yield from (accesses[:number] for number in range(2, len(accesses) + 1))
+    yield from _adjoining(case, [key for key in case.fault.keys[1:] if key[0] == "devices"])
     yield (setting(case.fault.keys[0], "false"),)
+
+
+def _adjoining(case: Case, blocks: Sequence[Key]) -> Iterator[Candidate]:
+    first = case.at(*blocks[0]) if blocks else None
+    if isinstance(first, int):
+        moves = tuple(
+            Edit(key, hexadecimal(first + number * REGISTER_PAGE))
+            for number, key in enumerate(blocks)
+        )
+        yield from (moves[1:number] for number in range(2, len(moves) + 1))
 
 
 def off(case: Case) -> Iterator[Candidate]:
