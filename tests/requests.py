@@ -14,8 +14,9 @@ def load_requests(
     free: Sequence[str] = (),
     overlap: str | None = None,
     spread: bool | None = None,
+    on_device: Sequence[str] = (),
 ) -> BuildRequests:
     """Load the options at `path`, if any, with the other ones on top."""
-    wishes = Wishes(tuple(place), tuple(pin), tuple(free))
+    wishes = Wishes(tuple(place), tuple(pin), tuple(free), tuple(on_device))
     (asked,) = network_requests(path, {"network": wishes}, overlap, spread)
     return asked

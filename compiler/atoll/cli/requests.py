@@ -9,7 +9,7 @@ from atoll.cli.options import PlacementOptions
 from atoll.cli.output import log, log_room
 from atoll.columns import wrapped
 from atoll.description.build_networks import Wishes, network_requests
-from atoll.networks import Known, Word, network_of, parts_of
+from atoll.networks import Known, Word, annotations_by_network, network_of, parts_of
 from atoll.pipeline import BuildOptions, Compiled, slower
 from atoll.resolve.soc import ResolvedSoc
 from atoll.several_models import names_of
@@ -38,8 +38,11 @@ def build_options(
     places = _by_network("--place", "operator", asked.place or (), networks, operators)
     pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
+    annotations = annotations_by_network(asked.on_device or (), networks)
     wishes = {
-        name: Wishes(tuple(places[name]), tuple(pins[name]), tuple(frees[name]))
+        name: Wishes(
+            tuple(places[name]), tuple(pins[name]), tuple(frees[name]), tuple(annotations[name])
+        )
         for name in networks
     }
     return tuple(

@@ -11,7 +11,7 @@ from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
-OF_ONE = ("place", "pin", "free", "cuts")
+OF_ONE = ("place", "pin", "free", "on_device", "cuts")
 """Keys that name operators and tensors, which belong to one network."""
 
 
@@ -22,6 +22,7 @@ class Wishes:
     place: tuple[str, ...] = ()
     pin: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
+    on_device: tuple[str, ...] = ()
 
 
 def network_requests(
@@ -49,7 +50,9 @@ def network_requests(
     if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):
         raise DescriptionError.all(in_order(faults))
     return tuple(
-        requests_from(_part(root, name), asked.place, asked.pin, asked.free, overlap, spread)
+        requests_from(
+            _part(root, name), asked.place, asked.pin, asked.free, overlap, spread, asked.on_device
+        )
         for name, asked in wishes.items()
     )
 

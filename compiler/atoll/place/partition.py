@@ -1,7 +1,7 @@
 """Choose the device of every operator, and remember why."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
@@ -11,12 +11,12 @@ from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.basis import MEASURED, basis_of, stands_in
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
+from atoll.place.constraints import Joined, constraints_of, unify
 from atoll.place.copy_costs import copy_cycles, layout_cycles
 from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
-from atoll.place.wishes import Wish, unify, wishes_for
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Cpu, Device, Engine, Npu, ResolvedSoc
@@ -41,6 +41,7 @@ class Decision:
         turns_to: the device that would be chosen if each core whose cycles rest on another one
             were `FASTER` times as fast; "" if it is the same.
         pinned: devices that nothing but pins kept it off.
+        joined: the scope that was asked for, and who asked.
     """
 
     operator: str
@@ -51,6 +52,7 @@ class Decision:
     basis: str = MEASURED
     turns_to: str = ""
     pinned: tuple[str, ...] = ()
+    joined: Joined = field(default_factory=Joined)
 
     def __str__(self) -> str:
         others = "".join(f"; not {device}: {why}" for device, why in self.rejected)
@@ -107,8 +109,9 @@ class _Chooser:
         self._accelerators = accelerators
         self._spread = spread
         scopes = ScopeTable(soc)
-        self._wishes = {
-            op.name: unify(op, wishes_for(op, scopes, requests)) for op in graph.operators
+        self._asked = {
+            op.name: unify(op, constraints_of(op, scopes, requests), scopes)
+            for op in graph.operators
         }
         self._readers = readers_of(graph)
         self._writer = dict.fromkeys(graph.filled, soc.host)
@@ -116,15 +119,17 @@ class _Chooser:
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""
-        wish = self._wishes[op.name]
-        if isinstance(wish, Fault):
-            self.faults.append(wish)
-        decision = self._asked(op, wish) if isinstance(wish, Wish) else self._free(op)
+        joined = self._asked[op.name]
+        if isinstance(joined, Fault):
+            self.faults.append(joined)
+            joined = Joined(devices=tuple(device.name for device in self._soc.devices))
+        decision = self._on_asked(op, joined) if joined.device else self._free(op, joined)
+        decision = replace(decision, joined=joined)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
         self._before = decision.device
         return decision
 
-    def _asked(self, op: Operator, wish: Wish) -> Decision:
+    def _on_asked(self, op: Operator, wish: Joined) -> Decision:
         device = self._soc.device(wish.device)
         if why := next(self._refusals(op, device), None):
             results = ", ".join(f"'{name}'" for name in op.outputs)
@@ -146,22 +151,25 @@ class _Chooser:
             return "ask for no device: an accelerator that can run it is chosen"
         return f"ask for another device, such as '{self._soc.host}'"
 
-    def _free(self, op: Operator) -> Decision:
+    def _free(self, op: Operator, joined: Joined) -> Decision:
         if op.kind == COPY:
             return Decision(operator=op.name, device=self._soc.host, reason="the host copies")
         rejected: dict[str, str] = {}
         able: list[Device] = []
         for npu in self._soc.npus if self._accelerators else ():
-            if why := self._obstacle(op, npu):
+            if why := self._not_asked(npu, joined) or self._obstacle(op, npu):
                 rejected[npu.name] = why
             else:
                 able.append(npu)
         pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
         if not kind_of(op).on_cores:
             return self._off_cores(op, able, rejected)
-        able.append(self._core(op, rejected))
+        if core := self._core(op, joined, rejected):
+            able.append(core)
+        if not able:
+            return self._nowhere(op, joined, rejected)
         if len(able) == 1:
-            reason = self._default_reason(rejected, pinned)
+            reason = self._default_reason(joined, rejected, pinned)
             return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
@@ -222,17 +230,42 @@ class _Chooser:
         )
         return Decision(operator=op.name, device=self._soc.host, reason=why)
 
-    def _default_reason(self, rejected: Mapping[str, str], pinned: Sequence[str]) -> str:
+    def _default_reason(
+        self, joined: Joined, rejected: Mapping[str, str], pinned: Sequence[str]
+    ) -> str:
+        if joined.constraints:
+            return f"{joined.source}; no other device that is {joined.scope} can run it"
         if not self._accelerators:
             return "accelerators are switched off"
         if pinned:
             return f"pins keep it off {', '.join(pinned)}, which could run it"
         return "no accelerator can run it" if rejected else "the chip has no accelerator"
 
-    def _core(self, op: Operator, rejected: dict[str, str]) -> Device:
+    def _not_asked(self, device: Device, joined: Joined) -> str | None:
+        """Say so where a scope that is asked for leaves a device out."""
+        return None if device.name in joined.devices else f"is not {joined.scope}"
+
+    def _nowhere(self, op: Operator, joined: Joined, rejected: Mapping[str, str]) -> Decision:
+        why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
+        self.faults.append(
+            Fault(
+                code="E048",
+                message=f"no device that is {joined.scope} ({joined.source}) can run operator "
+                f"'{op.name}': {why}",
+                at=joined.at,
+                remedy=self._another(op),
+            )
+        )
+        return Decision(operator=op.name, device=self._soc.host, reason=why)
+
+    def _core(self, op: Operator, joined: Joined, rejected: dict[str, str]) -> Device | None:
         """Return the core for `op`: the default device, else the host, else one that keeps pins."""
         first = (self._soc.default_device, self._soc.host)
         cores = sorted(self._soc.cpus, key=lambda core: (*(core.name != name for name in first),))
+        rejected |= {e.name: why for e in cores if (why := self._not_asked(e, joined))}
+        cores = [core for core in cores if core.name in joined.devices]
+        if not cores:
+            return None
         for core in cores:
             if (why := self._obstacle(op, core)) is None:
                 return core
@@ -286,8 +319,8 @@ class _Chooser:
         return copy_cycles(tensor, writer, reader, self._soc)
 
     def _known_readers(self, name: str) -> frozenset[str]:
-        wishes = (self._wishes[reader.name] for reader in self._readers[name])
-        return frozenset(wish.device for wish in wishes if isinstance(wish, Wish))
+        asked = (self._asked[reader.name] for reader in self._readers[name])
+        return frozenset(each.device for each in asked if isinstance(each, Joined) and each.device)
 
     def _decision(
         self, op: Operator, device: Device, reason: str, rejected: Mapping[str, str]

@@ -1,11 +1,13 @@
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
+from atoll.place.annotations import POOL_SCOPE
 from atoll.place.capabilities import with_roundings
+from atoll.place.constraints import Constraint, ScopeLog
 from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
@@ -14,6 +16,7 @@ from atoll.place.partition import Decision, assigned, decide
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import check_requests
+from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
@@ -35,10 +38,12 @@ class DevicePlan:
     Attributes:
         decisions: why each operator of the network runs where it runs.
         graph: the network with devices, pins and copies.
+        log: what was asked of its tensors.
     """
 
     decisions: tuple[Decision, ...]
     graph: Graph
+    log: ScopeLog = field(default_factory=ScopeLog)
 
 
 def plan_devices(
@@ -61,7 +66,13 @@ def plan_devices(
     """
     requests = check_requests(asked, graph, soc)
     decisions = decide(graph, soc, requests, accelerators=accelerators, spread=spread)
-    pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests)
+    log = ScopeLog()
+    for tensor in graph.tensors:
+        if tensor.pool:
+            scope = SEScope(memory_scope=f"{POOL_SCOPE}{tensor.pool}")
+            log.ask(tensor.name, Constraint(scope, "", "set in the graph", said="the network"))
+    pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests, log)
     pinned = with_private_constants(with_layouts(pinned, soc), soc)
-    elide = ElideCopies(soc)
-    return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))
+    elide = ElideCopies(soc, log)
+    placed = elide.run(insert_copies(elide.run(pinned), soc))
+    return DevicePlan(decisions=decisions, graph=placed, log=log)
