@@ -1,6 +1,6 @@
 """Choose the device of every operator, and remember why."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from atoll.description.faults import in_order
@@ -10,16 +10,18 @@ from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.basis import MEASURED, basis_of, stands_in
-from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
+from atoll.place.candidates import homes_of, without_sizes
+from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes_constants
 from atoll.place.constraints import Joined, constraints_of, unify
 from atoll.place.copy_costs import copy_cycles, layout_cycles
 from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
+from atoll.place.supply import Supply
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Cpu, Device, Engine, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
 
@@ -87,7 +89,9 @@ def decide(
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
-    return decisions
+    if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
+        return decisions
+    return chooser.fed() or chooser.near_host()
 
 
 class _Chooser:
@@ -113,9 +117,113 @@ class _Chooser:
             op.name: unify(op, constraints_of(op, scopes, requests), scopes)
             for op in graph.operators
         }
+        self._roomy = without_sizes(soc)
+        self._operators = {op.name: op for op in graph.operators}
+        self._makers = {name: op.name for op in graph.operators for name in op.outputs}
         self._readers = readers_of(graph)
-        self._writer = dict.fromkeys(graph.filled, soc.host)
+        self._writer: dict[str, str] = dict.fromkeys(graph.filled, soc.host)
         self._before = ""
+
+    def supply(self, decisions: Sequence[Decision]) -> Supply:
+        """Return whether, and how, tensors get to the devices of decisions, however large."""
+        return self._supply({each.operator: (each.device,) for each in decisions})
+
+    def feeds(self, decision: Decision) -> bool:
+        """Say whether the constants of an operator can be where its device reads them."""
+        return self._reads_constants(self._operators[decision.operator], decision.device)
+
+    def fed(self) -> tuple[Decision, ...] | None:
+        """Choose devices to which every tensor gets, None if there are none.
+
+        Of the devices of an operator that leave such a choice for those after it, the cheapest is
+        taken; cores that nobody asks for are among them.
+        """
+        supply = self._supply({op.name: self._runners(op) for op in self._graph.operators})
+        chosen = supply.solve(self._by_cost)
+        if chosen is None:
+            return None
+        self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
+        self._before = ""
+        return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
+
+    def near_host(self) -> tuple[Decision, ...]:
+        """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
+        host = self._soc.host
+        runners = {op.name: self._runners(op) for op in self._graph.operators}
+        return tuple(
+            self._on_fed(op, host) if host in runners[op.name] else self.decide(op)
+            for op in self._graph.operators
+        )
+
+    def _supply(self, devices: Mapping[str, Iterable[str]]) -> Supply:
+        pins = {
+            name: {each.pin.pool for each in asked if each.writes}
+            for name, asked in self._requests.pins.items()
+            if name not in self._requests.free and any(each.writes for each in asked)
+        }
+        return Supply(self._graph, self._roomy, devices, pins)
+
+    def _runners(self, op: Operator) -> tuple[str, ...]:
+        """Return the devices that nothing but reach may keep from an operator."""
+        joined = self._asked[op.name]
+        assert isinstance(joined, Joined)
+        if joined.device:
+            return (joined.device,)
+        if op.kind == COPY:
+            return (self._soc.host,)
+        npus = self._soc.npus if self._accelerators else ()
+        cores = self._soc.cpus if kind_of(op).on_cores else ()
+        return tuple(
+            each.name
+            for each in (*cores, *npus)
+            if each.name in joined.devices
+            and self._obstacle(op, each) is None
+            and self._reads_constants(op, each.name)
+        )
+
+    def _reads_constants(self, op: Operator, device: str) -> bool:
+        found = self._soc.device(device)
+        if isinstance(found, Npu):
+            supports = (each for each in found.spec.operators if each.kind == op.kind)
+            packs = any(each.constants for each in supports)
+            if packs and takes_constants(found, self._soc):
+                return True
+        constants = (each for each in map(self._graph.tensor, op.reads) if each.data is not None)
+        return all(homes_of(self._roomy, {device: Access.READ}, each) for each in constants)
+
+    def _by_cost(
+        self, op: Operator, names: Collection[str], chosen: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Put devices in order, the cheapest first."""
+        makers = {name: self._makers.get(name) for name in op.inputs}
+        self._writer |= {name: chosen[maker] for name, maker in makers.items() if maker}
+        if op.kind == COPY or len(names) == 1:
+            return sorted(names)
+        devices = [each for each in self._soc.devices if each.name in names]
+        costs = {each.name: self._cost(op, each).total for each in devices}
+        first = (self._soc.default_device, self._soc.host)
+        order = (*(each.name for each in self._soc.npus), *first)
+        return sorted(
+            costs,
+            key=lambda name: (costs[name], order.index(name) if name in order else len(order)),
+        )
+
+    def _on_fed(self, op: Operator, device: str) -> Decision:
+        """Decide for a device that the search has found, and say what was wrong with others."""
+        usual = self.decide(op)
+        self._writer |= dict.fromkeys(op.outputs, device)
+        self._before = device
+        if usual.device == device:
+            return usual
+        why = "no copy brings its tensors from and to the devices of its neighbours"
+        cost = self._cost(op, self._soc.device(device))
+        decision = self._decision(
+            op,
+            self._soc.device(device),
+            f"{cost}; '{usual.device}' cannot be fed",
+            {**dict(usual.rejected), usual.device: why},
+        )
+        return replace(decision, basis=cost.basis, pinned=usual.pinned, joined=usual.joined)
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""
