@@ -14,9 +14,10 @@ def load_requests(
     free: Sequence[str] = (),
     overlap: str | None = None,
     spread: bool | None = None,
+    on_device: Sequence[str] = (),
     thread: Sequence[str] = (),
 ) -> BuildRequests:
     """Load the options at `path`, if any, with the other ones on top."""
-    wishes = Wishes(tuple(place), tuple(pin), tuple(free), tuple(thread))
+    wishes = Wishes(tuple(place), tuple(pin), tuple(free), tuple(on_device), tuple(thread))
     (asked,) = network_requests(path, {"network": wishes}, overlap, spread)
     return asked

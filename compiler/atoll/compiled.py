@@ -17,6 +17,7 @@ from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import kind_of
 from atoll.place.basis import basis_of
+from atoll.place.constraints import ScopeLog
 from atoll.place.costs import Spent, spent_by
 from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
@@ -24,6 +25,7 @@ from atoll.place.slower import slower_than_elsewhere
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
+from atoll.report.scopes import scopes_of
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stack.stack_bound import doubts, stack_bounds
 from atoll.stream.choose import NOTHING, Streaming
@@ -65,6 +67,7 @@ class Compiled:
         tiling: which operators of the network were cut into stripes.
         streaming: whose constants are copied ahead.
         left_out: operators of the model file that are not run, and the pass that left each out.
+        log: what was asked of its tensors.
         seen: the results of the stages that made it, if anybody wants them.
     """
 
@@ -84,6 +87,7 @@ class Compiled:
     tiling: Tiling = field(default_factory=Tiling)
     streaming: Streaming = NOTHING
     left_out: Mapping[str, str] = field(default_factory=dict)
+    log: ScopeLog = field(default_factory=ScopeLog, repr=False, compare=False)
     seen: tuple[tuple[str, object], ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -181,6 +185,14 @@ def explanation(compiled: Compiled) -> Explanation:
         slower=slower(compiled),
         left_out=compiled.left_out,
         coverage=coverage_of(graph, cycles, soc),
+        scopes=scopes_of(
+            graph,
+            decisions,
+            compiled.log,
+            {name: place.pool for name, place in compiled.plan.placements.items()},
+            {story.name: story.rule for story in stories},
+            soc,
+        ),
         streaming=streaming_story(
             compiled.streaming,
             expected_length(compiled),

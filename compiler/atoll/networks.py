@@ -71,6 +71,37 @@ def network_of(
     return network, bare + word.text[len(word.name) :]
 
 
+def annotations_by_network(
+    texts: Sequence[str], networks: Sequence[str]
+) -> Mapping[str, list[str]]:
+    """Sort ``NETWORK:OPS=SCOPE`` texts by network; a sole network need not be named.
+
+    Raises:
+        UsageError: E150, a text does not say which of several; E151, there is no such network.
+    """
+    sorted_texts: dict[str, list[str]] = {name: [] for name in networks}
+    for text in texts:
+        whom = text.partition("=")[0]
+        network, colon, _ = whom.partition(":")
+        if not colon and len(networks) > 1:
+            raise UsageError(
+                "E150",
+                f"'--on-device {text}' does not say which of {len(networks)} networks it is about",
+                remedy=f"write '--on-device {networks[0]}:{text}', or name another network",
+            )
+        if colon and network not in networks:
+            raise UsageError(
+                "E151",
+                f"'--on-device {text}' names network '{network}', which is no MODEL of this "
+                "command",
+                remedy=nearest(network, networks, "leave the option out"),
+            )
+        sorted_texts[network if colon else networks[0]].append(
+            text[len(network + colon) :] if colon else text
+        )
+    return sorted_texts
+
+
 def parts_of(files: Sequence[Path], kind: Literal["operator", "tensor"]) -> Callable[[], Known]:
     """Return what tells the operators or the tensors of networks by reading their files."""
 

@@ -130,7 +130,9 @@ class Stages:
         if not asked.rewrite:
             return replace(self, network=graph)
         cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
-        named = frozenset({*asked.place, *asked.pin, *asked.free, *cuts})
+        regions = (op for each in asked.on_device for op in (each.operators, each.first, each.last))
+        names = {*asked.place, *asked.pin, *asked.free, *cuts, *filter(None, regions)}
+        named = frozenset(names)
         npus = soc.npus if self.options.accelerators else ()
         steps = (step for npu in npus for each in npu.spec.operators for step in each.pattern)
         given = Given(
@@ -183,7 +185,9 @@ class Stages:
         if spread:
             graph, decisions = spread_operators(graph, soc, decisions)
         self.observe("place", graph)
-        return replace(self._planned(graph, decisions, streaming.homes), streaming=streaming)
+        return replace(
+            self._planned(graph, decisions, streaming.homes), streaming=streaming, log=placed.log
+        )
 
     def _planned(
         self, graph: Graph, decisions: tuple[Decision, ...], homes: Mapping[str, str]

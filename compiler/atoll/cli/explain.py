@@ -48,6 +48,14 @@ def explain(
         bool,
         typer.Option("--operators", help="Say what each device does: operators, MACs, cycles."),
     ] = False,
+    scopes: Annotated[
+        bool,
+        typer.Option(
+            "--scopes",
+            help="Say of each operator and tensor which device type, id, target and memory scope "
+            "were asked, joined and chosen, and who said so.",
+        ),
+    ] = False,
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -64,6 +72,7 @@ def explain(
     Without MODEL: addresses, windows, limits and defaults, each with the layer that set it.
     With MODELs: for every buffer where it is, and for every operator why it runs where it runs.
     With --operators: how many operators, multiply-accumulates and cycles each device has of them.
+    With --scopes: the execution scope of every operator and tensor, and who said so.
     With --buffer: the rule that put it there, who touches it, and what each other place lacks.
 
     Example: atoll explain lagoon model.tflite --buffer input
@@ -72,14 +81,18 @@ def explain(
     if figure:
         _draw(resolved, figure, models or ())
     if not models:
-        _refuse_without_model(buffer=buffer, operators=operators, **asdict(placement))
+        _refuse_without_model(
+            buffer=buffer, operators=operators, scopes=scopes, **asdict(placement)
+        )
         print_tables(resolved, tables.explain(resolved), machine=machine)
         return
     options = build_options(models, placement, accelerators=accelerators)
     compiled = compile_models(resolved, models, options)
     log_unsure(compiled)
     told = tuple(map(explanation, compiled))
-    if operators and not machine:
+    if scopes and not machine:
+        print("\n".join(f"{_title(each, told)}{each.scopes.text()}" for each in told), end="")
+    elif operators and not machine:
         print(_covered(told), end="")
     else:
         print(explained(told, buffer, machine=machine), end="")

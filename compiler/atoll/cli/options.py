@@ -68,6 +68,15 @@ class PlacementOptions:
             "one of several MODELs, NETWORK:CORE=THREAD.",
         ),
     ] = None
+    on_device: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPS=DEVICE",
+            help="Run an operator, all that match a pattern, or FROM..TO on this device, or where "
+            "FIELD:VALUE,... of a scope says; of several MODELs, NETWORK:OPS=DEVICE.",
+            autocompletion=offered("placements"),
+        ),
+    ] = None
     overlap: Annotated[
         Literal["none", "free", "all"] | None,
         typer.Option(

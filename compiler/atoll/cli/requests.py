@@ -11,7 +11,7 @@ from atoll.columns import wrapped
 from atoll.description.build_networks import Wishes, network_requests
 from atoll.description.faults import nearest
 from atoll.errors import UsageError
-from atoll.networks import Known, Word, network_of, parts_of
+from atoll.networks import Known, Word, annotations_by_network, network_of, parts_of
 from atoll.pipeline import BuildOptions, Compiled, slower, unsure
 from atoll.resolve.soc import ResolvedSoc
 from atoll.several_models import names_of
@@ -52,9 +52,10 @@ def build_options(
     places = _by_network("--place", "operator", asked.place or (), networks, operators)
     pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
+    annotations = annotations_by_network(asked.on_device or (), networks)
     threads = _threads(asked.thread or (), networks)
     wishes = {
-        name: Wishes(*(tuple(texts[name]) for texts in (places, pins, frees, threads)))
+        name: Wishes(*(tuple(texts[name]) for texts in (places, pins, frees, annotations, threads)))
         for name in networks
     }
     return tuple(

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from atoll.description.fields import Described, Version, must_be, number
 from atoll.description.messages import validate
+from atoll.description.on_device import EXAMPLE, Annotations, entry_of
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.errors import Fault, UsageError
 
@@ -127,6 +128,7 @@ class NetworkBuild(Described):
     place: Places = Field(default={})
     pin: Pinned = Field(default={})
     free: Freed = ()
+    on_device: Annotations = ()
     threads: Threads = Field(default={})
     overlap: Overlap | None = Field(
         default=None, description="As 'overlap' of the whole file, which counts otherwise."
@@ -153,6 +155,7 @@ class Build(Described):
     place: Places = Field(default={})
     pin: Pinned = Field(default={})
     free: Freed = ()
+    on_device: Annotations = ()
     threads: Threads = Field(default={})
     overlap: Overlap = Field(
         default="free",
@@ -207,8 +210,13 @@ class BuildRequests:
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
             **({} if self.model.rewrite else {"rewrite": False}),
+            **self._annotations(),
             **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }
+
+    def _annotations(self) -> Mapping[str, Plain]:
+        entries: list[Plain] = [each.plain() for each in self.model.on_device]
+        return {"on_device": entries} if entries else {}
 
 
 def requests_from(
@@ -218,6 +226,7 @@ def requests_from(
     free: Sequence[str] = (),
     overlap: str | None = None,
     spread: bool | None = None,
+    on_device: Sequence[str] = (),
     thread: Sequence[str] = (),
 ) -> BuildRequests:
     """Return the build options of a document with those of the command line on top.
@@ -229,6 +238,7 @@ def requests_from(
         free: names of tensors, added to the file's.
         overlap: ``none``, ``free`` or ``all``.
         spread: whether operators may be spread over cores.
+        on_device: ``OPERATORS=DEVICE`` and ``FROM..TO=FIELD:VALUE,...``, added to the file's.
         thread: ``CORE=THREAD`` texts.
 
     Raises:
@@ -249,7 +259,9 @@ def requests_from(
     }
     given = {key: value for key, value in given.items() if value not in ({}, None)}
     root = merge(root, node_of(given))
-    where = SourceMap(_with_free(root, free))
+    annotations = _annotated(on_device)
+    root = _with_items(_with_items(root, "free", free), "on_device", annotations)
+    where = SourceMap(root)
     return BuildRequests(validate(Build, where), where)
 
 
@@ -303,13 +315,30 @@ def _singles(option: str, found: Mapping[str, Sequence[str]]) -> dict[str, Plain
     return {name: values[0] for name, values in found.items()}
 
 
-def _with_free(root: Node, free: Sequence[str]) -> Node:
+def _annotated(texts: Sequence[str]) -> Sequence[Plain]:
+    entries = [entry_of(text) for text in texts]
+    faults = [
+        Fault(
+            code="E090",
+            message=f"'--on-device {text}' is not understood",
+            remedy=f"write {EXAMPLE}",
+        )
+        for text, entry in zip(texts, entries, strict=True)
+        if entry is None
+    ]
+    if faults:
+        raise UsageError.all(faults)
+    return [entry for entry in entries if entry is not None]
+
+
+def _with_items(root: Node, key: str, given: Sequence[Plain]) -> Node:
+    """Add what the command line gives to a list of the file."""
     assert isinstance(root, Table)
-    entry = root.entries.get("free")
-    if not free or (entry and not isinstance(entry.value, Listing)):
+    entry = root.entries.get(key)
+    if not given or (entry and not isinstance(entry.value, Listing)):
         return root
     before = entry.value.items if entry and isinstance(entry.value, Listing) else ()
     at = entry.value.at if entry else None
-    items = (*before, *(Scalar(name, None) for name in free))
+    items = (*before, *map(node_of, given))
     key_at = entry.key_at if entry else None
-    return Table({**root.entries, "free": Entry(key_at, Listing(items, at))}, root.at)
+    return Table({**root.entries, key: Entry(key_at, Listing(items, at))}, root.at)

@@ -11,7 +11,7 @@ from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
-OF_ONE = ("place", "pin", "free", "cuts")
+OF_ONE = ("place", "pin", "free", "on_device", "cuts")
 """Keys that name operators and tensors, which belong to one network."""
 
 
@@ -22,6 +22,7 @@ class Wishes:
     place: tuple[str, ...] = ()
     pin: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
+    on_device: tuple[str, ...] = ()
     thread: tuple[str, ...] = ()
 
 
@@ -51,7 +52,14 @@ def network_requests(
         raise DescriptionError.all(in_order(faults))
     return tuple(
         requests_from(
-            _part(root, name), asked.place, asked.pin, asked.free, overlap, spread, asked.thread
+            _part(root, name),
+            asked.place,
+            asked.pin,
+            asked.free,
+            overlap,
+            spread,
+            asked.on_device,
+            asked.thread,
         )
         for name, asked in wishes.items()
     )

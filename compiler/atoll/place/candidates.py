@@ -1,6 +1,7 @@
 """Where a tensor may live: the pools that every device touching it reaches."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Tensor
@@ -49,6 +50,12 @@ def homes_of(soc: ResolvedSoc, needs: Needs, tensor: Tensor) -> tuple[str, ...]:
     """Return the pools that may hold `tensor`, best first: its own if it has one."""
     pools = pools_for(soc, needs, roles_of(tensor), tensor.size)
     return tuple(name for name in pools if tensor.pool in ("", name))
+
+
+def without_sizes(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return the chip with pools that have room for all."""
+    pools = (replace(pool, region=replace(pool.region, size=1 << 40)) for pool in soc.pools)
+    return replace(soc, pools=tuple(pools))
 
 
 def by_preference(soc: ResolvedSoc) -> tuple[Pool, ...]:

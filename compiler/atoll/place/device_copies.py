@@ -6,11 +6,12 @@ from dataclasses import replace
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Tensor
-from atoll.place.candidates import Needs, allows, homes_of, needs_of
+from atoll.place.candidates import Needs, allows, homes_of, needs_of, without_sizes
 from atoll.place.copy_engines import covers
 from atoll.place.reach_faults import unreachable
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_exits, with_replicas
-from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
+from atoll.place.routes import Routes, Step, at_home
+from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
 
 def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
@@ -29,11 +30,16 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
     exits: list[Replica] = []
     faults: list[Fault] = []
     names = ReplicaNames(graph)
+    routes = Routes(soc)
+    ways: dict[str, tuple[str, tuple[Step, ...]]] = {}
     for tensor in graph.tensors:
         wanted = needs[tensor.name]
         if not wanted or homes_of(soc, wanted, tensor):
             continue
         moved = _moved(tensor, wanted, soc)
+        if moved is None and tensor.data is None and (way := routes.cheapest(tensor, wanted)):
+            ways[tensor.name] = way
+            continue
         if moved is None:
             cramped = _cramped(tensor, wanted, soc)
             faults.append(unreachable(tensor, graph, wanted, soc, cramped))
@@ -48,6 +54,34 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
         raise PlacementError.all(in_order(faults))
     for mover, made in replicas.items():
         graph = with_replicas(graph, mover, made)
+    graph = with_exits(graph, exits)
+    for name, (home, steps) in ways.items():
+        graph = _with_way(graph, name, home, steps, routes)
+    return graph
+
+
+def _with_way(graph: Graph, name: str, home: str, steps: Sequence[Step], routes: Routes) -> Graph:
+    """Return the graph with a tensor in its home, and a copy of it for each step of a way."""
+    tensors = (at_home(each, home) if each.name == name else each for each in graph.tensors)
+    graph, names = replace(graph, tensors=tuple(tensors)), ReplicaNames(graph)
+    tensor, pools = graph.tensor(name), (home, *(step.target for step in steps))
+    before = {step.target: step.source for step in steps}
+    readers: dict[str, set[str]] = {pool: set() for pool in pools}
+    for op in readers_of(graph)[name]:
+        pool = routes.pool_for(op.device, pools)
+        while pool != home:
+            readers[pool].add(op.name)
+            pool = before[pool]
+    made = {home: tensor.name}
+    exit_at = routes.pool_for(routes.soc.host, pools) if name in graph.outputs else home
+    exits: list[Replica] = []
+    for step in steps:
+        source = graph.tensor(made[step.source])
+        replica = names.replica(source, readers[step.target], step.target)
+        made[step.target] = replica.tensor.name
+        graph = with_replicas(graph, step.mover, (replica,))
+        if step.target == exit_at:
+            exits.append(replace(replica, source=name))
     return with_exits(graph, exits)
 
 
@@ -67,7 +101,7 @@ def _moved(
 
 def _cramped(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> tuple[str, ...]:
     """Return the pools that a tensor and its replicas would be in if these were large enough."""
-    roomy = replace(soc, pools=tuple(map(_unlimited, soc.pools)))
+    roomy = without_sizes(soc)
     moved = _moved(tensor, needs, roomy)
     if moved is None:
         return ()
@@ -83,10 +117,6 @@ def _cramped(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> tuple[str, ...]:
             pools = map(soc.pool, homes_of(roomy, wanted, held))
             found.append(max(pools, key=lambda pool: pool.room).name)
     return tuple(found)
-
-
-def _unlimited(pool: Pool) -> Pool:
-    return replace(pool, region=replace(pool.region, size=1 << 40))
 
 
 def _moves(

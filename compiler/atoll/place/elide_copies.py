@@ -1,13 +1,13 @@
 """Drop copies that nobody needs: over pools that both sides share, and second ones of a kind."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.candidates import homes_of
-from atoll.place.wishes import merged_pool
+from atoll.place.constraints import ScopeLog, merged_pool
 from atoll.resolve.soc import Access, ResolvedSoc
 
 
@@ -23,12 +23,13 @@ class ElideCopies:
 
     name: ClassVar[str] = "elide-copies"
     soc: ResolvedSoc
+    log: ScopeLog = field(default_factory=ScopeLog, compare=False)
 
     def run(self, graph: Graph) -> Graph:
         """Return the graph without needless copies; leaves no tensor undefined."""
         before = None
         while before is not graph and _has_copies(graph):
-            before, graph = graph, _Merger(graph, self.soc).graph()
+            before, graph = graph, _Merger(graph, self.soc, self.log).graph()
         return graph
 
 
@@ -39,7 +40,8 @@ def _has_copies(graph: Graph) -> bool:
 class _Merger:
     """One walk over the operators; `_merged` leads from each dropped tensor to the one it is."""
 
-    def __init__(self, graph: Graph, soc: ResolvedSoc) -> None:
+    def __init__(self, graph: Graph, soc: ResolvedSoc, log: ScopeLog) -> None:
+        self._log = log
         self._graph = graph
         self._soc = soc
         self._merged: dict[str, str] = {}
@@ -109,6 +111,7 @@ class _Merger:
         self._tensors[storage] = replace(first, pool=pool)
         self._reads[storage] = reads
         self._merged[result] = target
+        self._log.merge(result, storage)
         return True
 
     def _storage(self, name: str) -> str:

@@ -1,7 +1,7 @@
 """Choose the device of every operator, and remember why."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
@@ -10,16 +10,18 @@ from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.basis import MEASURED, basis_of, stands_in
-from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles
+from atoll.place.candidates import homes_of, without_sizes
+from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes_constants
+from atoll.place.constraints import Joined, constraints_of, unify
 from atoll.place.copy_costs import copy_cycles, layout_cycles
 from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
-from atoll.place.wishes import Wish, unify, wishes_for
+from atoll.place.supply import Supply
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Cpu, Device, Engine, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
 
@@ -41,6 +43,7 @@ class Decision:
         turns_to: the device that would be chosen if each core whose cycles rest on another one
             were `FASTER` times as fast; "" if it is the same.
         pinned: devices that nothing but pins kept it off.
+        joined: the scope that was asked for, and who asked.
     """
 
     operator: str
@@ -51,6 +54,7 @@ class Decision:
     basis: str = MEASURED
     turns_to: str = ""
     pinned: tuple[str, ...] = ()
+    joined: Joined = field(default_factory=Joined)
 
     def __str__(self) -> str:
         others = "".join(f"; not {device}: {why}" for device, why in self.rejected)
@@ -85,7 +89,9 @@ def decide(
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
-    return decisions
+    if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
+        return decisions
+    return chooser.fed() or chooser.near_host()
 
 
 class _Chooser:
@@ -107,24 +113,131 @@ class _Chooser:
         self._accelerators = accelerators
         self._spread = spread
         scopes = ScopeTable(soc)
-        self._wishes = {
-            op.name: unify(op, wishes_for(op, scopes, requests)) for op in graph.operators
+        self._asked = {
+            op.name: unify(op, constraints_of(op, scopes, requests), scopes)
+            for op in graph.operators
         }
+        self._roomy = without_sizes(soc)
+        self._operators = {op.name: op for op in graph.operators}
+        self._makers = {name: op.name for op in graph.operators for name in op.outputs}
         self._readers = readers_of(graph)
-        self._writer = dict.fromkeys(graph.filled, soc.host)
+        self._writer: dict[str, str] = dict.fromkeys(graph.filled, soc.host)
         self._before = ""
+
+    def supply(self, decisions: Sequence[Decision]) -> Supply:
+        """Return whether, and how, tensors get to the devices of decisions, however large."""
+        return self._supply({each.operator: (each.device,) for each in decisions})
+
+    def feeds(self, decision: Decision) -> bool:
+        """Say whether the constants of an operator can be where its device reads them."""
+        return self._reads_constants(self._operators[decision.operator], decision.device)
+
+    def fed(self) -> tuple[Decision, ...] | None:
+        """Choose devices to which every tensor gets, None if there are none.
+
+        Of the devices of an operator that leave such a choice for those after it, the cheapest is
+        taken; cores that nobody asks for are among them.
+        """
+        supply = self._supply({op.name: self._runners(op) for op in self._graph.operators})
+        chosen = supply.solve(self._by_cost)
+        if chosen is None:
+            return None
+        self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
+        self._before = ""
+        return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
+
+    def near_host(self) -> tuple[Decision, ...]:
+        """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
+        host = self._soc.host
+        runners = {op.name: self._runners(op) for op in self._graph.operators}
+        return tuple(
+            self._on_fed(op, host) if host in runners[op.name] else self.decide(op)
+            for op in self._graph.operators
+        )
+
+    def _supply(self, devices: Mapping[str, Iterable[str]]) -> Supply:
+        pins = {
+            name: {each.pin.pool for each in asked if each.writes}
+            for name, asked in self._requests.pins.items()
+            if name not in self._requests.free and any(each.writes for each in asked)
+        }
+        return Supply(self._graph, self._roomy, devices, pins)
+
+    def _runners(self, op: Operator) -> tuple[str, ...]:
+        """Return the devices that nothing but reach may keep from an operator."""
+        joined = self._asked[op.name]
+        assert isinstance(joined, Joined)
+        if joined.device:
+            return (joined.device,)
+        if op.kind == COPY:
+            return (self._soc.host,)
+        npus = self._soc.npus if self._accelerators else ()
+        cores = self._soc.cpus if kind_of(op).on_cores else ()
+        return tuple(
+            each.name
+            for each in (*cores, *npus)
+            if each.name in joined.devices
+            and self._obstacle(op, each) is None
+            and self._reads_constants(op, each.name)
+        )
+
+    def _reads_constants(self, op: Operator, device: str) -> bool:
+        found = self._soc.device(device)
+        if isinstance(found, Npu):
+            supports = (each for each in found.spec.operators if each.kind == op.kind)
+            packs = any(each.constants for each in supports)
+            if packs and takes_constants(found, self._soc):
+                return True
+        constants = (each for each in map(self._graph.tensor, op.reads) if each.data is not None)
+        return all(homes_of(self._roomy, {device: Access.READ}, each) for each in constants)
+
+    def _by_cost(
+        self, op: Operator, names: Collection[str], chosen: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Put devices in order, the cheapest first."""
+        makers = {name: self._makers.get(name) for name in op.inputs}
+        self._writer |= {name: chosen[maker] for name, maker in makers.items() if maker}
+        if op.kind == COPY or len(names) == 1:
+            return sorted(names)
+        devices = [each for each in self._soc.devices if each.name in names]
+        costs = {each.name: self._cost(op, each).total for each in devices}
+        first = (self._soc.default_device, self._soc.host)
+        order = (*(each.name for each in self._soc.npus), *first)
+        return sorted(
+            costs,
+            key=lambda name: (costs[name], order.index(name) if name in order else len(order)),
+        )
+
+    def _on_fed(self, op: Operator, device: str) -> Decision:
+        """Decide for a device that the search has found, and say what was wrong with others."""
+        usual = self.decide(op)
+        self._writer |= dict.fromkeys(op.outputs, device)
+        self._before = device
+        if usual.device == device:
+            return usual
+        why = "no copy brings its tensors from and to the devices of its neighbours"
+        cost = self._cost(op, self._soc.device(device))
+        decision = self._decision(
+            op,
+            self._soc.device(device),
+            f"{cost}; '{usual.device}' cannot be fed",
+            {**dict(usual.rejected), usual.device: why},
+        )
+        return replace(decision, basis=cost.basis, pinned=usual.pinned, joined=usual.joined)
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""
-        wish = self._wishes[op.name]
-        if isinstance(wish, Fault):
-            self.faults.append(wish)
-        decision = self._asked(op, wish) if isinstance(wish, Wish) else self._free(op)
+        joined = self._asked[op.name]
+        if isinstance(joined, Fault):
+            self.faults.append(joined)
+            joined = Joined(devices=tuple(device.name for device in self._soc.devices))
+        decision = self._on_asked(op, joined) if joined.device else self._free(op, joined)
+        decision = replace(decision, joined=joined)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
         self._before = decision.device
         return decision
 
-    def _asked(self, op: Operator, wish: Wish) -> Decision:
+    def _on_asked(self, op: Operator, wish: Joined) -> Decision:
         device = self._soc.device(wish.device)
         if why := next(self._refusals(op, device), None):
             results = ", ".join(f"'{name}'" for name in op.outputs)
@@ -146,22 +259,25 @@ class _Chooser:
             return "ask for no device: an accelerator that can run it is chosen"
         return f"ask for another device, such as '{self._soc.host}'"
 
-    def _free(self, op: Operator) -> Decision:
+    def _free(self, op: Operator, joined: Joined) -> Decision:
         if op.kind == COPY:
             return Decision(operator=op.name, device=self._soc.host, reason="the host copies")
         rejected: dict[str, str] = {}
         able: list[Device] = []
         for npu in self._soc.npus if self._accelerators else ():
-            if why := self._obstacle(op, npu):
+            if why := self._not_asked(npu, joined) or self._obstacle(op, npu):
                 rejected[npu.name] = why
             else:
                 able.append(npu)
         pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
         if not kind_of(op).on_cores:
             return self._off_cores(op, able, rejected)
-        able.append(self._core(op, rejected))
+        if core := self._core(op, joined, rejected):
+            able.append(core)
+        if not able:
+            return self._nowhere(op, joined, rejected)
         if len(able) == 1:
-            reason = self._default_reason(rejected, pinned)
+            reason = self._default_reason(joined, rejected, pinned)
             return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
@@ -222,17 +338,42 @@ class _Chooser:
         )
         return Decision(operator=op.name, device=self._soc.host, reason=why)
 
-    def _default_reason(self, rejected: Mapping[str, str], pinned: Sequence[str]) -> str:
+    def _default_reason(
+        self, joined: Joined, rejected: Mapping[str, str], pinned: Sequence[str]
+    ) -> str:
+        if joined.constraints:
+            return f"{joined.source}; no other device that is {joined.scope} can run it"
         if not self._accelerators:
             return "accelerators are switched off"
         if pinned:
             return f"pins keep it off {', '.join(pinned)}, which could run it"
         return "no accelerator can run it" if rejected else "the chip has no accelerator"
 
-    def _core(self, op: Operator, rejected: dict[str, str]) -> Device:
+    def _not_asked(self, device: Device, joined: Joined) -> str | None:
+        """Say so where a scope that is asked for leaves a device out."""
+        return None if device.name in joined.devices else f"is not {joined.scope}"
+
+    def _nowhere(self, op: Operator, joined: Joined, rejected: Mapping[str, str]) -> Decision:
+        why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
+        self.faults.append(
+            Fault(
+                code="E048",
+                message=f"no device that is {joined.scope} ({joined.source}) can run operator "
+                f"'{op.name}': {why}",
+                at=joined.at,
+                remedy=self._another(op),
+            )
+        )
+        return Decision(operator=op.name, device=self._soc.host, reason=why)
+
+    def _core(self, op: Operator, joined: Joined, rejected: dict[str, str]) -> Device | None:
         """Return the core for `op`: the default device, else the host, else one that keeps pins."""
         first = (self._soc.default_device, self._soc.host)
         cores = sorted(self._soc.cpus, key=lambda core: (*(core.name != name for name in first),))
+        rejected |= {e.name: why for e in cores if (why := self._not_asked(e, joined))}
+        cores = [core for core in cores if core.name in joined.devices]
+        if not cores:
+            return None
         for core in cores:
             if (why := self._obstacle(op, core)) is None:
                 return core
@@ -286,8 +427,8 @@ class _Chooser:
         return copy_cycles(tensor, writer, reader, self._soc)
 
     def _known_readers(self, name: str) -> frozenset[str]:
-        wishes = (self._wishes[reader.name] for reader in self._readers[name])
-        return frozenset(wish.device for wish in wishes if isinstance(wish, Wish))
+        asked = (self._asked[reader.name] for reader in self._readers[name])
+        return frozenset(each.device for each in asked if isinstance(each, Joined) and each.device)
 
     def _decision(
         self, op: Operator, device: Device, reason: str, rejected: Mapping[str, str]

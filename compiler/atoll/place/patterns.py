@@ -13,6 +13,7 @@ from atoll.description.build import BuildRequests
 from atoll.description.patterns import PatternStep
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.fused import ACCELERATOR, STEPS, outside
+from atoll.place.annotations import annotated
 from atoll.place.capabilities import obstacles
 from atoll.place.costs import compute_cycles
 from atoll.place.replicas import readers_of
@@ -36,7 +37,7 @@ def with_patterns(graph: Graph, soc: ResolvedSoc, asked: BuildRequests) -> Graph
     if not patterns:
         return graph
     model = asked.model
-    named = frozenset({*model.place, *model.pin, *model.free})
+    named = frozenset({*model.place, *model.pin, *model.free}) | annotated(asked, graph)
     for npu, support in patterns:
         graph = _Fuser(graph, soc, npu, support, named).run()
     return graph

@@ -8,15 +8,17 @@ from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
+from atoll.place.annotations import POOL_SCOPE
 from atoll.place.candidates import allows, needs_of, roles_of
+from atoll.place.constraints import Constraint, ScopeLog, merged_pool
 from atoll.place.copy_engines import mover_of
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
-from atoll.place.wishes import merged_pool
+from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
 
 
-def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Graph:
+def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests, log: ScopeLog) -> Graph:
     """Return a placed graph in which every pin holds.
 
     A tensor pinned where operators read it gets a replica there; `elide-copies` drops those that
@@ -34,6 +36,9 @@ def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Graph:
         pinning.add(graph.tensor(name))
     if pinning.faults:
         raise PlacementError.all(in_order(pinning.faults))
+    for name, asked in pinning.held:
+        scope = SEScope(memory_scope=f"{POOL_SCOPE}{asked.pin.pool}")
+        log.ask(name, Constraint(scope, "", f"asked for by {asked.source}", asked.at))
     return pinning.graph()
 
 
@@ -47,6 +52,7 @@ class _Pinning:
         self._needs = needs_of(graph, soc)
         self._readers = readers_of(graph)
         self._makers = {name: op for op in graph.operators for name in op.outputs}
+        self.held: list[tuple[str, PinRequest]] = []
         self._homes: dict[str, str] = {}
         self._replicas: list[Replica] = []
 
@@ -78,15 +84,19 @@ class _Pinning:
         for each in asked:
             if each.writes and self._reaches(self._writer(tensor), Access.WRITE, each):
                 self._homes[storage] = each.pin.pool
+                self.held.append((storage, each))
         for each in asked:
             if each.reads and self._homes.get(storage) != each.pin.pool:
                 self._replicate(tensor, each)
+            elif each.reads and (storage, each) not in self.held:
+                self.held.append((storage, each))
 
     def _replicate(self, tensor: Tensor, asked: PinRequest) -> None:
         readers = self._operators(tensor)
         served = [op.name for op in readers if self._reaches(op.device, Access.READ, asked)]
         if served:
             self._replicas.append(self._names.replica(tensor, served, asked.pin.pool))
+            self.held.append((self._replicas[-1].tensor.name, asked))
 
     def _operators(self, tensor: Tensor) -> list[Operator]:
         return [op for op in self._readers[tensor.name] if op.kind != COPY]

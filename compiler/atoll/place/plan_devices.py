@@ -1,19 +1,26 @@
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import permutations
 
 from atoll.description.build import BuildRequests
+from atoll.errors import AtollError, Fault, PlacementError
 from atoll.ir.graph import Graph
+from atoll.place.annotations import POOL_SCOPE
 from atoll.place.capabilities import with_roundings
+from atoll.place.constraints import Constraint, ScopeLog
 from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.layouts import with_layouts
+from atoll.place.openings import opening
 from atoll.place.partition import Decision, assigned, decide
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
-from atoll.place.requests import check_requests
+from atoll.place.requests import Requests, check_requests
+from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
@@ -35,10 +42,12 @@ class DevicePlan:
     Attributes:
         decisions: why each operator of the network runs where it runs.
         graph: the network with devices, pins and copies.
+        log: what was asked of its tensors.
     """
 
     decisions: tuple[Decision, ...]
     graph: Graph
+    log: ScopeLog = field(default_factory=ScopeLog)
 
 
 def plan_devices(
@@ -60,8 +69,53 @@ def plan_devices(
             makes a tensor reachable.
     """
     requests = check_requests(asked, graph, soc)
-    decisions = decide(graph, soc, requests, accelerators=accelerators, spread=spread)
-    pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests)
+
+    def plan(chip: ResolvedSoc) -> DevicePlan:
+        decisions = decide(graph, chip, requests, accelerators=accelerators, spread=spread)
+        return _planned(graph, decisions, chip, requests)
+
+    try:
+        return plan(soc)
+    except PlacementError as error:
+        if any(fault.code != "E060" for fault in error.faults):
+            raise
+        find = partial(_opened, error, graph, soc, plan)
+        raise PlacementError.later("E060", "a tensor has no pool", find) from error
+
+
+def _opened(
+    error: PlacementError,
+    graph: Graph,
+    soc: ResolvedSoc,
+    plan: Callable[[ResolvedSoc], DevicePlan],
+) -> Iterator[Fault]:
+    """Yield the faults of a placement with edits that were tried."""
+
+    def works(chip: ResolvedSoc) -> bool:
+        try:
+            plan(chip)
+        except AtollError:
+            return False
+        return True
+
+    edits = opening(graph, soc, works)
+    for fault in error.faults:
+        message = fault.message.replace(
+            "no copy helps", "no copy helps, nor does another choice of devices"
+        )
+        yield replace(fault, message=message, remedy=edits or fault.remedy)
+
+
+def _planned(
+    graph: Graph, decisions: tuple[Decision, ...], soc: ResolvedSoc, requests: Requests
+) -> DevicePlan:
+    log = ScopeLog()
+    for tensor in graph.tensors:
+        if tensor.pool:
+            scope = SEScope(memory_scope=f"{POOL_SCOPE}{tensor.pool}")
+            log.ask(tensor.name, Constraint(scope, "", "set in the graph", said="the network"))
+    pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests, log)
     pinned = with_private_constants(with_layouts(pinned, soc), soc)
-    elide = ElideCopies(soc)
-    return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))
+    elide = ElideCopies(soc, log)
+    placed = elide.run(insert_copies(elide.run(pinned), soc))
+    return DevicePlan(decisions=decisions, graph=placed, log=log)

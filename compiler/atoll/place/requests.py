@@ -9,23 +9,26 @@ from atoll.description.build import BuildRequests, Pin
 from atoll.description.faults import Faults, in_order, nearest
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
+from atoll.place.annotations import STRIPE, Annotation, annotations_of, pins_of
 from atoll.resolve.soc import ResolvedSoc
 
 MAX_CHOICES = 20
-
-STRIPE = "_stripe"
-"""What joins the name of an operator and the number of one of its stripes."""
 
 Container = Mapping[str, object] | set[str]
 
 
 @dataclass(frozen=True, slots=True)
 class PinRequest:
-    """A pool that one tensor must be in, on one side or both."""
+    """A pool that one tensor must be in, on one side or both.
+
+    Attributes:
+        source: what asks, for people.
+    """
 
     tensor: str
     pin: Pin
     at: SourceLoc | None = None
+    source: str = ""
 
     @property
     def writes(self) -> bool:
@@ -47,12 +50,14 @@ class Requests:
         pins: by tensor, in the order in which they were given.
         free: tensors that may be copied although they are pinned.
         places: where each device of `place` was written, if in a file.
+        annotations: scopes of operators.
     """
 
     place: Mapping[str, str] = field(default_factory=dict)
     pins: Mapping[str, tuple[PinRequest, ...]] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     places: Mapping[str, SourceLoc | None] = field(default_factory=dict)
+    annotations: tuple[Annotation, ...] = ()
 
 
 def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requests:
@@ -63,14 +68,19 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
     """
     model, where = asked.model, asked.where
     _check_names(asked, graph, soc)
+    annotations = annotations_of(asked, graph, soc)
+    pinned = {
+        name: tuple(PinRequest(name, pin, where.at("pin", name), f"'pin.{name}'") for pin in pins)
+        for name, pins in model.pin.items()
+    }
+    for name, each in pins_of(annotations, graph):
+        pinned[name] = (*pinned.get(name, ()), PinRequest(name, each.pin(), each.at, each.source))
     return Requests(
         place=MappingProxyType(dict(model.place)),
-        pins={
-            name: tuple(PinRequest(name, pin, where.at("pin", name)) for pin in pins)
-            for name, pins in model.pin.items()
-        },
+        pins=pinned,
         free=frozenset(model.free),
         places={name: where.at("place", name) for name in model.place},
+        annotations=annotations,
     )
 
 

@@ -271,6 +271,7 @@ def described(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decision, 
             device=decision.device,
             reason="no byte moves: its output is a view",
             asked=decision.asked,
+            joined=decision.joined,
         )
         for decision in decisions
     )

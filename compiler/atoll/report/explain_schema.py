@@ -1,6 +1,17 @@
 """What `atoll explain --json` tells of a network, as a JSON Schema."""
 
-from atoll.report.json_shapes import BASIS, COUNT, FLAG, TEXT, choice, each, maybe, named, object_of
+from atoll.report.json_shapes import (
+    BASIS,
+    COUNT,
+    FLAG,
+    PLACE,
+    TEXT,
+    choice,
+    each,
+    maybe,
+    named,
+    object_of,
+)
 
 ACCESS = choice("none", "ro", "rw")
 STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
@@ -19,6 +30,18 @@ _STREAM = object_of(
     streamed=FLAG,
     direct_cycles=maybe(COUNT),
 )
+_SCOPE = object_of(
+    **dict.fromkeys(("device_type", "target", "memory_scope"), maybe(TEXT)),
+    virtual_device_id=maybe(COUNT),
+)
+_SCOPED = object_of(
+    name=TEXT,
+    asked=each(object_of(scope=_SCOPE, source=TEXT, place=TEXT, at=maybe(PLACE))),
+    joined=_SCOPE,
+    default=_SCOPE,
+    rule=TEXT,
+    device=maybe(TEXT),
+)
 EXPLAINED = object_of(
     soc=TEXT,
     model=TEXT,
@@ -30,6 +53,11 @@ EXPLAINED = object_of(
             basis=BASIS,
             turns_to=maybe(TEXT),
         )
+    ),
+    scopes=object_of(
+        devices=each(object_of(name=TEXT, scope=_SCOPE, place=TEXT)),
+        operators=each(_SCOPED),
+        tensors=each(_SCOPED),
     ),
     coverage=each(
         object_of(

@@ -9,6 +9,7 @@ from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
 from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.report.scopes import Scopes
 from atoll.resolve.tables import Table, as_text
 from atoll.shown import shown
 from atoll.stream.story import StreamingStory
@@ -30,6 +31,7 @@ class Explanation:
     left_out: Mapping[str, str] = field(default_factory=dict)
     coverage: tuple[Share, ...] = ()
     slower: tuple[str, ...] = ()
+    scopes: Scopes
 
     def operators_text(self, columns: int | None = None) -> str:
         """Return what each device does, as tables of at most so many columns."""
@@ -71,6 +73,7 @@ class Explanation:
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
+            "scopes": self.scopes.as_json(),
             "coverage": coverage_json(self.coverage),
             "left_out": dict(self.left_out),
             "notes": list(self.slower),

@@ -53,15 +53,16 @@ class SEScope:
         if self.device_type != FREE:
             raise PlacementError(
                 "E047",
-                f"target '{self.target}' generates code for {_type_name(self.target.device_type)},"
-                f" not for {_type_name(self.device_type)}",
+                f"target '{self.target}' generates code for "
+                f"{device_type_name(self.target.device_type)}, "
+                f"not for {device_type_name(self.device_type)}",
                 remedy="name a target for that kind of device",
             )
         object.__setattr__(self, "device_type", self.target.device_type)
 
     def __str__(self) -> str:
         parts = {
-            "device_type": "" if self.device_type == FREE else _type_name(self.device_type),
+            "device_type": "" if self.device_type == FREE else device_type_name(self.device_type),
             "virtual_device_id": "" if self.virtual_device_id == FREE else self.virtual_device_id,
             "target": self.target or "",
             "memory_scope": self.memory_scope,
@@ -144,5 +145,6 @@ def _conflict(left: object, right: object, free: object) -> bool:
     return left not in (free, right) and right != free
 
 
-def _type_name(device_type: int) -> str:
+def device_type_name(device_type: int) -> str:
+    """Return the word for a device type of DLPack."""
     return _TYPE_NAMES.get(device_type, f"device type {device_type}")

@@ -151,7 +151,7 @@ class Program:
 
         That is the top of the stack of a thread, or None for the stack of the caller.
         """
-        frame = self.frames.get(address, _UNKNOWN)
+        frame = self.frames.get(address, UNKNOWN)
         for target, _ in (*frame.calls, *self._declared(address, frame)):
             yield target, None
         yield from frame.elsewhere

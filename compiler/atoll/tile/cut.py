@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.registry import JOIN, ROWS
-from atoll.place.requests import STRIPE
+from atoll.place.annotations import STRIPE
 from atoll.tile.stripes import Chain, Stripe, stripes_of
 
 

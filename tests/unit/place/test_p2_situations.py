@@ -17,10 +17,13 @@ from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
+from atoll.report.scopes import scopes_of
+from atoll.resolve.se_scope import ScopeTable, join
 from atoll.resolve.soc import ResolvedSoc
 
 SITUATIONS = sorted((Path(__file__).parents[2] / "golden" / "place").glob("*.txt"))
 PLANNED = "planned: "
+SCOPES = SITUATIONS[0].parents[1] / "place_scopes"
 
 
 def asked(text: str, key: str) -> list[str]:
@@ -65,6 +68,34 @@ def test_p2_same_devices_and_no_more_copies(
     assert count <= situation.limit
     word = "copy" if count == 1 else "copies"
     golden(situation.path, f"{situation.given}\n\n{PLANNED}{count} {word}\n{planned}")
+
+
+def test_p2_s2_the_scopes_of_every_situation_are_told(
+    situation: Situation, golden: Callable[[Path, str], None]
+) -> None:
+    """What `atoll explain --scopes` prints, if each tensor is in the first pool that it may be in.
+
+    Each operator's joined scope holds its device, and what nobody wrote is a copy, of which there
+    are no more than the situation allows.
+    """
+    plan = plan_devices(situation.graph, situation.soc, situation.requests)
+    homes = candidate_pools(plan.graph, situation.soc)
+    pools = {name: each[0] for name, each in homes.items() if each}
+    rules = {name: f"the first of {', '.join(homes[name])}" for name in pools}
+    told = scopes_of(plan.graph, plan.decisions, plan.log, pools, rules, situation.soc)
+    devices = {op.name: op.device for op in plan.graph.operators}
+    table = ScopeTable(situation.soc)
+    for story in told.operators:
+        if story.name in devices:
+            assert story.device == devices[story.name]
+        assert join(story.joined, table.of(story.device)) is not None
+        assert join(story.settled, story.joined) == story.settled
+    for tensor in told.tensors:
+        scopes = {each.scope.memory_scope for each in tensor.asked} - {""}
+        assert scopes <= {tensor.settled.memory_scope}
+    written = {op.name for op in situation.graph.operators}
+    assert sum(story.name not in written for story in told.operators) <= situation.limit
+    golden(SCOPES / situation.path.name, told.text())
 
 
 def test_p2_every_tensor_has_a_pool(situation: Situation) -> None:
