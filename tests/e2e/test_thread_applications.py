@@ -87,6 +87,18 @@ def test_k1_the_package_runs_networks_on_their_threads(
     assert watermark(result.stacks["dsp.thread0" if chip == "twin" else "cpu.net"])
 
 
+def test_k1_every_emitter_calls_what_switches_the_stack(tmp_path: Path) -> None:
+    folder = package(tmp_path, "lagoon", (*SMALL, *CHIPS["ibex"]), DIGITS)
+    for name in ("app/main.c", "rust/src/lib.rs"):
+        text = (folder / name).read_text()
+        assert "digits_int8_run_on_net(" in text
+        assert "digits_int8_run(" not in text
+    for name in ("freertos/atoll_freertos.c", "zephyr/src/atoll_zephyr.c"):
+        assert re.search(
+            r"^int32_t digits_int8_run_on_net\(.*{$", (folder / name).read_text(), re.M
+        )
+
+
 def test_k1_two_networks_of_a_package_run_on_two_threads_of_two_cores(tmp_path: Path) -> None:
     chip, overrides = "twin", (*DSP, *THREADS)
     asked = (
