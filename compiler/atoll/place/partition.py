@@ -150,10 +150,18 @@ class _Chooser:
         """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
         host = self._soc.host
         runners = {op.name: self._runners(op) for op in self._graph.operators}
+        why = "no choice of devices helps"
         return tuple(
-            self._on_fed(op, host) if host in runners[op.name] else self.decide(op)
+            replace(self._decision(op, self._soc.host_cpu, why, {}), joined=self._joined(op))
+            if host in runners[op.name]
+            else self.decide(op)
             for op in self._graph.operators
         )
+
+    def _joined(self, op: Operator) -> Joined:
+        joined = self._asked[op.name]
+        assert isinstance(joined, Joined)
+        return joined
 
     def _supply(self, devices: Mapping[str, Iterable[str]]) -> Supply:
         pins = {
@@ -165,8 +173,7 @@ class _Chooser:
 
     def _runners(self, op: Operator) -> tuple[str, ...]:
         """Return the devices that nothing but reach may keep from an operator."""
-        joined = self._asked[op.name]
-        assert isinstance(joined, Joined)
+        joined = self._joined(op)
         if joined.device:
             return (joined.device,)
         if op.kind == COPY:
