@@ -19,6 +19,7 @@ MAX_REQUESTS = 4096
 SIDES = ("in", "out", "both")
 
 _WORD = r"[A-Za-z_]\w{0,255}"
+_DEVICE = r"[A-Za-z_][\w.-]{0,255}"
 _PIN = re.compile(rf"({_WORD})(?::({'|'.join(SIDES)}))?")
 _EXPECTED_PIN = "POOL, POOL:in, POOL:out, POOL:both, {pool: POOL, applies: in}, or a list of these"
 
@@ -221,7 +222,7 @@ def requests_from(
     """
     if not isinstance(root, Table):
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
-    places = _assignments("--place", place, re.compile(_WORD), "conv_2d_0=npu")
+    places = _assignments("--place", place, re.compile(_DEVICE), "conv_2d_0=npu")
     pins = _assignments("--pin", pin, _PIN, "logits=sram:out")
     chosen: dict[str, Plain] = {name: _single(name, values) for name, values in places.items()}
     given: dict[str, Plain] = {
