@@ -21,8 +21,10 @@ from atoll.cli.requests import build_options, require_toolchain
 from atoll.cli.working import working
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import random_sample
 from atoll.shown import json_text
+from atoll_sim.chip.checks import check_cores
 from atoll_sim.faults import campaign as faults_of
 from atoll_sim.faults import report as fault_report
 from atoll_sim.mutate import campaign as mutants_of
@@ -84,6 +86,8 @@ def validate(
     """
     resolved = load_soc(soc, overrides or ())
     require_toolchain(resolved, toolchain)
+    if mutants or faults or not caches:
+        check_cores(resolved, _instead(resolved))
     options = build_options(models, PlacementOptions(build_file=build_file))
     with working("compiling and planning"):
         compiled = list(map(partial(compile_file, resolved), models, options))
@@ -105,6 +109,15 @@ def validate(
         leave_out = partial(plant_left_out, seed=seed, toolchain=toolchain, progress=progress)
         cached = [leave_out(each) for each in compiled if caches]
     _finish(planted, broken, cached, verbose=verbose, machine=machine)
+
+
+def _instead(soc: ResolvedSoc) -> tuple[str, str]:
+    """Return what helps where a core, or its unit, has no RTL, in which faults are planted."""
+    core, unit = "use another core, one with RTL", "give the unit's YAML 'rtl'"
+    if soc.cached_cpus:
+        alone = "use --caches alone, which runs on the instruction-set simulator"
+        return f"{alone}, or {core[4:]}", f"{alone}, or {unit}"
+    return core, unit
 
 
 def _finish(

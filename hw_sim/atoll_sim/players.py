@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from atoll.description.identifiers import identifier
 from atoll.errors import UsageError
 from atoll_sim.session import AcceleratorKind, Players
 
@@ -23,7 +24,8 @@ def players_of(words: Sequence[str] | None) -> Players | None:
     kinds: list[AcceleratorKind] = []
     named: dict[str, AcceleratorKind] = {}
     for word in words:
-        name, equals, kind = word.rpartition("=")
+        written, equals, kind = word.rpartition("=")
+        name = identifier(written)
         allowed = OF_ONE if equals else tuple(AcceleratorKind)
         if kind not in allowed or (equals and not name):
             raise _wrong(word)
@@ -66,9 +68,9 @@ def completed(context: typer.Context, incomplete: str) -> list[str]:
 AcceleratorOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="[NAME=]rtl|model|none",
-        help="Who plays the accelerators, or the one of this NAME; none: every operator on the"
-        " host. By default rtl, and model where there is no RTL.",
+        metavar="none|[NAME=]rtl|model",
+        help="Who plays the accelerators, or the one of this NAME; none alone: every operator on"
+        " the host. By default rtl, and model where there is no RTL.",
         autocompletion=completed,
     ),
 ]

@@ -32,6 +32,7 @@ class Block:
         size: bytes.
         offsets: of the registers, in bytes by name.
         line: interrupt at the host, if there is one.
+        label: what people read in the place of the name of a device.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Block:
     size: int
     offsets: Mapping[str, int]
     line: int | None = None
+    label: str = ""
 
     @cached_property
     def registers(self) -> tuple[Register, ...]:
@@ -86,6 +88,7 @@ def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
             size=engine.registers.size,
             offsets=_known_registers(engine),
             line=engine.irq,
+            label=engine.shown,
         )
     for core in soc.cpus:
         if box := core.mailbox:
@@ -97,6 +100,7 @@ def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
                 size=box.size,
                 offsets=MAILBOX,
                 line=core.irq,
+                label=core.shown,
             )
     yield Block(
         name="atoll_console",

@@ -17,10 +17,13 @@ from atoll.codegen.c.source import emit_sources
 from atoll.ir.graph import Graph
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.device_table import device_rows
 from atoll.scratch import temporary_folder
 
 HOST = Path(__file__).parent / "host.yaml"
 _ARENA = "arena"
+_DEVICES = "devices"
+"""The module with the devices of the chip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +60,12 @@ class _Network:
 
 
 def python_files(board: Board) -> Mapping[str, Entry]:
-    """Return the package in ``python/``; none if there are no networks."""
-    if not board.networks:
-        return {}
+    """Return the package in ``python/``: the chip's devices, and its networks if there are any."""
     package = f"{board.soc.name}_networks"
+    devices = render("python_devices.py", board, rows=device_rows(board.soc))
+    table = {f"python/{package}/{_DEVICES}.py": generated(devices)}
+    if not board.networks:
+        return table
     networks = tuple(map(_network, board.networks))
     values = {"package": package, "networks": networks}
     files = {
@@ -74,7 +79,7 @@ def python_files(board: Board) -> Mapping[str, Entry]:
             "python_network.py", board, network=each, **values
         )
         files[f"python/src/{each.symbol}.c"] = render("python_network.c", board, network=each)
-    return {path: generated(text) for path, text in files.items()}
+    return table | {path: generated(text) for path, text in files.items()}
 
 
 def _network(compiled: Compiled) -> _Network:
@@ -83,7 +88,9 @@ def _network(compiled: Compiled) -> _Network:
     (source,) = emit_sources(host.module, host.plan, host.soc, host.commands).values()
     return _Network(
         name=graph.name,
-        module=f"{symbol}_" if iskeyword(symbol) or symbol.startswith("_") else symbol,
+        module=f"{symbol}_"
+        if iskeyword(symbol) or symbol.startswith("_") or symbol == _DEVICES
+        else symbol,
         symbol=symbol,
         inputs=tuple(_tensors(graph, graph.inputs)),
         outputs=tuple(_tensors(graph, graph.outputs)),

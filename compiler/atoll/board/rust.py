@@ -13,6 +13,7 @@ from atoll.bsp.cores import works_of
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.names import c_name
 from atoll.ir.graph import ITEM_BYTES
+from atoll.resolve.device_table import device_rows
 
 _TYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
 _TYPES |= {"float32": "f32", "bool": "u8"}
@@ -59,7 +60,7 @@ class _Network:
     inputs: tuple[_Argument, ...]
     outputs: tuple[_Argument, ...]
     pools: tuple[tuple[str, int], ...]
-    devices: tuple[tuple[str, int], ...]
+    devices: tuple[str, ...]
     parameters: tuple[str, ...]
     states: bool
 
@@ -73,6 +74,7 @@ def rust_files(board: Board) -> Mapping[str, Entry]:
     return {
         "rust/Cargo.toml": generated(render("Cargo.toml", board, crate=crate)),
         "rust/memory.x": generated(render("memory.x", board)),
+        "rust/src/devices.rs": generated(render("devices.rs", board, rows=device_rows(board.soc))),
         "rust/src/lib.rs": generated(render("lib.rs", board, networks=networks)),
     }
 
@@ -87,7 +89,7 @@ def _network(board: Board, model: ModelInterface) -> _Network:
         inputs=tuple(_argument("input", port) for port in model.inputs),
         outputs=tuple(_argument("output", port) for port in model.outputs),
         pools=tuple((c_name(pool.pool), pool.size) for pool in model.pools),
-        devices=tuple((name, board.soc.device(name).ordinal) for name in model.devices),
+        devices=model.devices,
         parameters=model.parameters,
         states=bool(model.states),
     )

@@ -8,6 +8,7 @@ from atoll.bsp.linker import POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
 from atoll.resolve import mailbox
+from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
@@ -114,7 +115,7 @@ def device_header(soc: ResolvedSoc) -> str:
         "atoll_devices.h",
         made_from=made_from(soc),
         soc=soc,
-        macros=lambda device: tuple(_macros(device)),
+        macros=lambda device: tuple(_macros(soc, device)),
         specs=tuple((name, _by_offset(offsets[name])) for name in sorted(offsets)),
         cores=soc.remote_cpus,
         line=mailbox.LINE,
@@ -215,15 +216,19 @@ def _device_names(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:
     for device in soc.devices:
         prefix = f"ATOLL_DEVICE_{device.name.upper()}"
         yield prefix, f"device '{device.name}'"
-        for name, _ in _macros(device):
+        for name, _ in _macros(soc, device):
             yield f"{prefix}_{name}", f"{name.lower()} of device '{device.name}'"
 
 
-def _macros(device: Device) -> Iterator[tuple[str, str]]:
-    yield "NAME", f'"{device.name}"'
+def _macros(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
+    yield "NAME", f'"{device.shown}"'
     yield "TYPE", str(device.device_type)
     yield "ID", str(device.device_id)
     yield "CLOCK", f"UINT32_C({device.clock})"
+    row = device_row(soc, device)
+    yield "GENERATOR", f'"{row.generator}"'
+    yield "ACCELERATOR", f'"{row.accelerator}"'
+    yield "LOADER", f'"{row.loader}"'
     if isinstance(device, Cpu) and device.mailbox:
         yield "REGISTERS", _registers(device)
         if suffix := _apart(device):

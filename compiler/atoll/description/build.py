@@ -20,6 +20,7 @@ MAX_REQUESTS = 4096
 SIDES = ("in", "out", "both")
 
 _WORD = r"[A-Za-z_]\w{0,255}"
+_DEVICE = r"[A-Za-z_][\w.-]{0,255}"
 _PIN = re.compile(rf"({_WORD})(?::({'|'.join(SIDES)}))?")
 _EXPECTED_PIN = "POOL, POOL:in, POOL:out, POOL:both, {pool: POOL, applies: in}, or a list of these"
 
@@ -247,7 +248,7 @@ def requests_from(
     """
     if not isinstance(root, Table):
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
-    places = _assignments("--place", place, re.compile(_WORD), "conv_2d_0=npu")
+    places = _assignments("--place", place, re.compile(_DEVICE), "conv_2d_0=npu")
     pins = _assignments("--pin", pin, _PIN, "logits=sram:out")
     threads = _assignments("--thread", thread, re.compile(_WORD), "cpu=net")
     given: dict[str, Plain] = {

@@ -9,11 +9,13 @@ from atoll.description.fields import (
     MAX_ENTRIES,
     Access,
     Address,
+    ChipName,
     CompileCommand,
     Described,
     Frequency,
     Integer,
     IrqLine,
+    Label,
     LinkCommand,
     Name,
     Pair,
@@ -32,6 +34,10 @@ from atoll.description.vocabulary import (
 
 CLOCK = 100_000_000
 _REACH = "What it may do with each pool that does not say so itself."
+_LABEL = (
+    "What people read in the place of its name: in tables, at run time, in devicetrees. By default"
+    " its name as it is written, with '-' and '.'."
+)
 _VIEWS = "Address of its registers at each core that sees them elsewhere."
 
 
@@ -52,7 +58,7 @@ class Limits(Described):
 class CoreLimits(Limits):
     """Limits of a core, and of its threads: those of the thread that models run on win."""
 
-    threads: dict[Name, Limits] = Field(
+    threads: dict[ChipName, Limits] = Field(
         default={}, max_length=MAX_ENTRIES, description="Limits on the stack of a thread."
     )
 
@@ -60,20 +66,20 @@ class CoreLimits(Limits):
 class Span(Described):
     """A part of a memory; what is left out is chosen by resolution."""
 
-    memory: Name | None = Field(default=None, description="The memory that holds it.")
+    memory: ChipName | None = Field(default=None, description="The memory that holds it.")
     size: PositiveSize | None = Field(default=None, description="Bytes it takes.")
 
 
 class Stack(Described):
     """The stacks of a core: the main one, and one for each other thread."""
 
-    memory: Name = Field(description="The memory that holds it.", examples=["sram"])
+    memory: ChipName = Field(description="The memory that holds it.", examples=["sram"])
     size: PositiveSize = Field(description="Bytes it takes.", examples=["8 KiB"])
     interrupts: Size = Field(default=512, description="Bytes kept for interrupt handlers.")
-    threads: dict[Name, PositiveSize] = Field(
+    threads: dict[ChipName, PositiveSize] = Field(
         default={}, max_length=MAX_ENTRIES, description="Size of the stack of each other thread."
     )
-    runs: Name | None = Field(
+    runs: ChipName | None = Field(
         default=None, description="The thread that models run on; the main stack by default."
     )
 
@@ -97,6 +103,7 @@ class Cpu(Described):
     """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
     kind: Literal["cpu", "dsp"]
+    label: Label | None = Field(default=None, description=_LABEL)
     isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
     abi: str | None = Field(
         default=None,
@@ -155,6 +162,7 @@ class Npu(Described):
     """An instance of an accelerator."""
 
     kind: Literal["npu"]
+    label: Label | None = Field(default=None, description=_LABEL)
     accelerator: AcceleratorName = Field(
         description="The name of an installed one (reef, ripple), or a path relative to this file.",
         examples=["reef"],
@@ -183,6 +191,7 @@ class Dma(Described):
     """An engine that copies between memories."""
 
     kind: Literal["dma"]
+    label: Label | None = Field(default=None, description=_LABEL)
     engine: EngineName = Field(
         description="The name of an installed one (reef, ripple), or a path relative to this file.",
         examples=["ripple"],
@@ -217,6 +226,7 @@ class Master(Described):
     """A bus master that Atoll neither programs nor simulates: a camera's DMA, an Ethernet MAC."""
 
     kind: Literal["master"]
+    label: Label | None = Field(default=None, description=_LABEL)
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
 

@@ -182,6 +182,16 @@ Name = Annotated[
     BeforeValidator(_name),
     WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"}),
 ]
+ChipName = Annotated[
+    str,
+    BeforeValidator(_name),
+    WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_.-]{0,31}$"}),
+]
+"""A name of the chip, already mapped by `identifiers`: files may have '-' and '.' in it."""
+
+Label = Annotated[
+    str, *text(re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,31}"), "a name such as always-on-cpu")
+]
 ConstantName = Annotated[
     str,
     BeforeValidator(word(_CONSTANT, "a name of capital letters such as CONV_2D")),
@@ -211,7 +221,7 @@ MachineName = Annotated[
     BeforeValidator(word(_MACHINE, "the name of a machine such as mps2-an385")),
     WithJsonSchema({"type": "string", "pattern": f"^{_MACHINE.pattern}$"}),
 ]
-Pair = Annotated[tuple[Name, Name], BeforeValidator(_pair)]
+Pair = Annotated[tuple[ChipName, ChipName], BeforeValidator(_pair)]
 Size = Annotated[
     int,
     BeforeValidator(_quantity(parse_size, 0, ADDRESS_SPACE, "a size such as 64 KiB")),
@@ -248,7 +258,7 @@ CacheLine = Annotated[int, BeforeValidator(_number(8, 256, power=True)), _powers
 Alignment = Annotated[int, BeforeValidator(_number(1, 4096, power=True)), _powers(1, 4096)]
 
 Access = Literal["rw", "ro", "none"]
-Views = dict[Name, Address]
+Views = dict[ChipName, Address]
 RegisterPlace = Annotated[
     str, *text(_PLACE, "a register such as STATUS, or a field of one such as STATUS.BUSY")
 ]

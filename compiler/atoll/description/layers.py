@@ -7,6 +7,7 @@ from typing import Any
 
 from atoll.description.deletion import put_on_top
 from atoll.description.faults import Faults, in_order, nearest, note
+from atoll.description.identifiers import identified, identified_path
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Listing, Node, Scalar, Table, plain
@@ -37,7 +38,7 @@ def read_layers(path: Path, faults: Faults | None = None) -> Node:
     asked: tuple[Path, SourceLoc | None] | None = (path, None)
     while asked:
         current, at = asked
-        layers.append(_renamed(read_yaml(current, at, noted)))
+        layers.append(identified(_renamed(read_yaml(current, at, noted)), noted))
         _check_chain(chain, current, at)
         chain.append(current)
         asked = _base(current, layers[-1])
@@ -60,7 +61,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = _current(tuple(key.strip().split(".")))
+        path = identified_path(_current(tuple(key.strip().split("."))))
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(
@@ -69,7 +70,8 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
                 remedy="write --set devices.cpu.stack.size=4KiB, for example; null deletes a key",
             )
         elif value and _check_path(root, path, value, schema, faults):
-            root = put_on_top(root, _renamed(_nested(path, value)), Faults())
+            over = identified(_renamed(_nested(path, value)), faults)
+            root = put_on_top(root, over, Faults())
     if faults.found:
         raise UsageError.all(in_order(faults.found))
     return root

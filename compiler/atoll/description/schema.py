@@ -13,6 +13,7 @@ from atoll.description.fields import (
     Alignment,
     Bandwidth,
     Banks,
+    ChipName,
     Delay,
     Described,
     Frequency,
@@ -56,7 +57,7 @@ class Memory(Described):
         description="Address of the first byte at each device that sees it elsewhere.",
         examples=[{"npu": "0x3000_0000"}],
     )
-    alias_of: Name | None = Field(
+    alias_of: ChipName | None = Field(
         default=None,
         description="The memory whose bytes these are, at other addresses; 'none' says that they"
         " are bytes of their own. What is not written here is as that memory has it.",
@@ -75,12 +76,12 @@ class Memory(Described):
 class Pool(Described):
     """A window of one memory in which the planner may place buffers."""
 
-    memory: Name = Field(description="The memory that holds it.", examples=["sram"])
+    memory: ChipName = Field(description="The memory that holds it.", examples=["sram"])
     role: Literal["constants", "workspace", "both", "state"] = Field(
         description="Weights and tables, activations, both, or what outlives runs alone.",
         examples=["workspace"],
     )
-    reach: dict[Name, Access] = Field(
+    reach: dict[ChipName, Access] = Field(
         default={}, max_length=MAX_ENTRIES, description="What each device may do with it."
     )
     others: Access | None = Field(
@@ -144,15 +145,15 @@ class Soc(Described):
     soc: Name = Field(description="Name of the chip.", examples=["my_chip"])
     version: Version = Field(description="Version of this format.", examples=["1"])
     extends: str | None = Field(default=None, description="A description to start from.")
-    devices: dict[Name, Device] = Field(
+    devices: dict[ChipName, Device] = Field(
         min_length=1, max_length=MAX_ENTRIES, description="Cores, accelerators, DMA engines."
     )
-    memories: dict[Name, Memory] = Field(min_length=1, max_length=MAX_ENTRIES)
-    pools: dict[Name, Pool] = Field(min_length=1, max_length=MAX_ENTRIES)
-    host: Name | None = Field(
+    memories: dict[ChipName, Memory] = Field(min_length=1, max_length=MAX_ENTRIES)
+    pools: dict[ChipName, Pool] = Field(min_length=1, max_length=MAX_ENTRIES)
+    host: ChipName | None = Field(
         default=None, description="The core that starts everything; the first CPU by default."
     )
-    default_device: Name | None = Field(
+    default_device: ChipName | None = Field(
         default=None, description="Where operators go that nothing constrains."
     )
     console: Address = Field(default=CONSOLE, description="Address of the bench's registers.")

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from atoll.description.build import BuildRequests, Pin
 from atoll.description.faults import Faults, in_order, nearest
+from atoll.description.identifiers import identifier
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
 from atoll.place.annotations import STRIPE, Annotation, annotations_of, pins_of
@@ -76,7 +77,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
     for name, each in pins_of(annotations, graph):
         pinned[name] = (*pinned.get(name, ()), PinRequest(name, each.pin(), each.at, each.source))
     return Requests(
-        place=MappingProxyType(dict(model.place)),
+        place=MappingProxyType({name: identifier(to) for name, to in model.place.items()}),
         pins=pinned,
         free=frozenset(model.free),
         places={name: where.at("place", name) for name in model.place},
@@ -98,7 +99,7 @@ def _check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
 
     for name, device in model.place.items():
         check("E025", "operator", name, operators, where.key_at("place", name))
-        check("E021", "device", device, devices, where.at("place", name))
+        check("E021", "device", identifier(device), devices, where.at("place", name))
     for name, pins in model.pin.items():
         check("E026", "tensor", name, graph.by_name, where.key_at("pin", name))
         for pin in pins:

@@ -48,6 +48,7 @@ def build_devices(
             "ordinal": len(devices),
             "clock": model.clock,
             "at": draft.where.key_at("devices", name),
+            "label": model.label or "",
         }
         numbers[device_type] += 1
         devices.append(_device(draft, common, model, regions, blocks))

@@ -51,7 +51,7 @@ class Registers(Placed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """What every device has. Its name is the same word in YAML, Python, C, RTL and reports.
+    """What every device has. Its name is the same word in Python, C, RTL and reports.
 
     Attributes:
         kind: ``cpu``, ``dsp``, ``npu``, ``dma`` or ``master``.
@@ -59,6 +59,7 @@ class Device:
         device_id: number among the devices of its type.
         ordinal: number among all devices of the chip: its place in the one enumeration.
         clock: hertz.
+        label: its name as the YAML has it, which may have '-' and '.', or its own ``label``.
     """
 
     name: str
@@ -68,6 +69,12 @@ class Device:
     ordinal: int
     clock: int
     at: SourceLoc | None = None
+    label: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What people read in the place of its name."""
+        return self.label or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

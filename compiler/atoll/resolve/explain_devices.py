@@ -47,6 +47,8 @@ def _essence(device: Device) -> str:
 
 
 def _roles(soc: ResolvedSoc, device: Device) -> Iterator[str]:
+    if device.shown != device.name:
+        yield f"shown as {device.shown}"
     if device.name == soc.host:
         yield "host"
     if device.name == soc.default_device:

@@ -42,6 +42,7 @@ _NOTHING_FOLLOWS = (
     ("others",),
     ("cache",),
     ("views",),
+    ("label",),
 )
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 

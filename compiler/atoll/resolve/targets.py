@@ -23,6 +23,7 @@ DEVICE_TYPES: Mapping[str, int] = {
 def check_devices(draft: Draft) -> None:
     """Note hosts, cores and interrupts that cannot work."""
     _check_host(draft)
+    _check_labels(draft)
     for name, cpu in draft.cpus():
         check_core(draft, name, cpu)
         check_unit(draft, name, cpu)
@@ -65,6 +66,24 @@ def _check_host(draft: Draft) -> None:
             other=note(draft.where.at("devices", host, "kind"), "its kind is given here"),
             remedy=f"use one of {', '.join(cores)}" if cores else "add a device of 'kind: cpu'",
         )
+
+
+def _check_labels(draft: Draft) -> None:
+    owners: dict[str, str] = {}
+    for name, device in draft.devices():
+        label = device.label or name
+        if (owner := owners.setdefault(label, name)) != name:
+            key = name if device.label else owner
+            draft.faults.add(
+                "E215",
+                f"devices '{owner}' and '{name}' would both be shown as '{label}'",
+                at=draft.where.at("devices", key, "label"),
+                other=note(
+                    draft.where.key_at("devices", owner if key == name else name),
+                    "the other one is described here",
+                ),
+                remedy=f"remove 'devices.{key}.label', or write another one",
+            )
 
 
 def _check_default_device(draft: Draft) -> None:

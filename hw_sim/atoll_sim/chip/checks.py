@@ -7,7 +7,7 @@ from atoll.description.faults import nearest
 from atoll.errors import Fault, SimulationError
 from atoll.resolve.soc import Engine, Memory, ResolvedSoc
 from atoll.units import format_size
-from atoll_sim.chip.cores import core_faults, package_faults
+from atoll_sim.chip.cores import OTHER_CORES, core_faults, package_faults
 from atoll_sim.chip.ports import ports_of
 from atoll_sim.chip.sources import source_faults
 from atoll_sim.chip.units import unit_source_faults
@@ -17,13 +17,13 @@ SLOWEST = 64
 and the bus waits for 1,024 of the host's (`atoll_demux`)."""
 
 
-def check_cores(soc: ResolvedSoc) -> None:
-    """Refuse a chip with cores whose RTL is not there.
+def check_cores(soc: ResolvedSoc, instead: tuple[str, str] = OTHER_CORES) -> None:
+    """Refuse a chip with cores whose RTL is not there; `instead` as `core_faults` takes it.
 
     Raises:
         SimulationError: E080.
     """
-    if faults := [fault for cpu in soc.cpus for fault in core_faults(cpu)]:
+    if faults := [fault for cpu in soc.cpus for fault in core_faults(cpu, instead)]:
         raise SimulationError.all(faults)
 
 

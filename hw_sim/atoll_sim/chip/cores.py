@@ -62,8 +62,18 @@ def _located(core: CoreSpec | AcceleratorSpec, wanted: Callable[[str], bool]) ->
         yield from (Path(str(installed.locate_file(name))) for name in filter(wanted, names))
 
 
-def core_faults(cpu: Cpu) -> Iterator[Fault]:
-    """Yield why the simulator cannot build `cpu`; nothing if it can."""
+OTHER_CORES = (
+    "use --cpu iss or --cpu native with --accelerator model, or another core",
+    "use --cpu iss or --cpu native, or give the unit's YAML 'rtl'",
+)
+"""What helps in `atoll run` where there is no RTL of a core, and of its function unit."""
+
+
+def core_faults(cpu: Cpu, instead: tuple[str, str] = OTHER_CORES) -> Iterator[Fault]:
+    """Yield why the simulator cannot build `cpu`; nothing if it can.
+
+    `instead` is what helps in the command at hand.
+    """
     if cpu.isa not in cpu.spec.isas:
         yield Fault(
             code="E080",
@@ -76,14 +86,14 @@ def core_faults(cpu: Cpu) -> Iterator[Fault]:
             code="E080",
             message=f"device '{cpu.name}': core '{cpu.spec.name}' has no RTL",
             at=cpu.at,
-            remedy="use --cpu iss or --cpu native with --accelerator model, or another core",
+            remedy=instead[0],
         )
     if cpu.unit and not cpu.unit.rtl_module:
         yield Fault(
             code="E080",
             message=f"device '{cpu.name}': its function unit '{cpu.unit.name}' has no RTL",
             at=cpu.at,
-            remedy="use --cpu iss or --cpu native, or give the unit's YAML 'rtl'",
+            remedy=instead[1],
         )
     yield from package_faults(cpu)
 

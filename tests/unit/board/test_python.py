@@ -221,7 +221,7 @@ def test_scales_are_the_networks(networks: tuple[Compiled, ...], package: Path) 
 
 def test_names_of_python_are_names(tmp_path: Path) -> None:
     """Modules of networks hide nothing of each other, and no module of the package itself."""
-    names = ("lambda", "__init__", "_runtime", "math", "Tensor", "a b'; import os")
+    names = ("lambda", "__init__", "_runtime", "devices", "math", "Tensor", "a b'; import os")
     models = [tmp_path / f"{name}.tflite" for name in names]
     for model in models:
         shutil.copy(DIGITS, model)
@@ -229,7 +229,7 @@ def test_names_of_python_are_names(tmp_path: Path) -> None:
     board = written(compiled, tmp_path)
     folder = tmp_path / "python" / "lagoon_networks"
     modules = [path.stem for path in sorted(folder.glob("*.py"))]
-    own = [name for name in modules if name not in {"__init__", "_runtime"}]
+    own = [name for name in modules if name not in {"__init__", "_runtime", "devices"}]
     assert len(own) == len(names)
     text = f"""from importlib import import_module
 found = [import_module("lagoon_networks." + name) for name in {own}]
@@ -256,8 +256,9 @@ def test_golden(networks: tuple[Compiled, ...], golden: Callable[[Path, str], No
     assert {path.relative_to(GOLDEN).as_posix() for path in held} == {*texts}
 
 
-def test_no_package_without_networks() -> None:
-    assert not package_files(Board(soc=load_soc("lagoon")), ["python"])["python"]
+def test_without_networks_there_are_devices_alone() -> None:
+    files = package_files(Board(soc=load_soc("lagoon")), ["python"])["python"]
+    assert list(files) == ["python/lagoon_networks/devices.py"]
 
 
 IN_TURN = """

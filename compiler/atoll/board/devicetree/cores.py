@@ -28,7 +28,7 @@ def core_node(core: Cpu) -> Node:
         "device_type": "cpu",
         "compatible": core_compatible(core),
         "reg": (0,),
-        "label": core.name,
+        "label": core.shown,
         "clock-frequency": quantity(core.clock),
     }
     is_riscv = core.instructions.family is Family.RISCV

@@ -120,7 +120,7 @@ class Parts:
                 if engine
                 else f"atoll,{block.kind}",
                 "reg": self.span(block.origin, block.size),
-                "label": block.name,
+                "label": block.label or block.name,
                 **line,
                 **(self._engine(engine) if engine else {}),
             },

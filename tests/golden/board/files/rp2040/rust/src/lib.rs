@@ -5,6 +5,8 @@
 #![allow(non_snake_case)]
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
+pub mod devices;
+
 /// What a run returned instead of 0: a code of `include/atoll_status.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub i32);

@@ -1,0 +1,110 @@
+"""Names of a chip as identifiers: ``always-on.cpu`` and ``always_on_cpu`` name one thing.
+
+Each layer is mapped once, before anything reads it. C, Python, Rust, RTL, linker scripts,
+devicetrees, SVD and file names then have one spelling, which all of them allow. A device keeps what
+was written as its `label`.
+"""
+
+import re
+from itertools import count
+
+from atoll.description.faults import Faults, note
+from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
+
+LABEL = "label"
+
+_WRITTEN = re.compile(r"[a-z][a-z0-9_.-]{0,31}")
+_TABLES = ("devices", "memories", "pools")
+_KEYED = frozenset({"reach", "views", "threads"})
+"""Mappings inside these whose keys are names of the chip."""
+
+_NAMING = frozenset({"memory", "alias_of", "host", "default_device"})
+_RUNS = ("stack", "runs")
+
+
+def identifier(name: str) -> str:
+    """Return the one spelling of a name of the chip; other texts stay as they are."""
+    return re.sub(r"[-.]", "_", name) if _WRITTEN.fullmatch(name) else name
+
+
+def identified(root: Node, faults: Faults) -> Node:
+    """Return a layer in which each name of the chip is an identifier.
+
+    E214 is noted of each two names in one place that become one identifier.
+    """
+    return _mapped(root, (), faults)
+
+
+def identified_path(path: Key) -> Key:
+    """Return the key of a set with each name of the chip as an identifier."""
+    return tuple(
+        identifier(word) if _holds_names(path[:depth]) else word for depth, word in enumerate(path)
+    )
+
+
+def _holds_names(key: Key) -> bool:
+    if len(key) == 1:
+        return key[0] in _TABLES
+    return len(key) > 2 and key[0] in _TABLES and key[-1] in _KEYED
+
+
+def _mapped(node: Node, key: Key, faults: Faults) -> Node:
+    match node:
+        case Table() if _holds_names(key):
+            return _names(node, key, faults)
+        case Table():
+            entries = {
+                name: Entry(entry.key_at, _mapped(entry.value, (*key, name), faults))
+                for name, entry in node.entries.items()
+            }
+            return Table(entries, node.at)
+        case Listing() if len(key) > 2 and "moves" in key[2:]:
+            items = tuple(_mapped(item, (*key, ""), faults) for item in node.items)
+            return Listing(items, node.at)
+        case Scalar(str(text)) if _names_something(key):
+            return Scalar(identifier(text), node.at, node.deletes)
+        case _:
+            return node
+
+
+def _names_something(key: Key) -> bool:
+    if len(key) == 1:
+        return key[0] in _NAMING
+    inside = key[0] in _TABLES and len(key) > 2
+    return inside and (key[-1] in _NAMING or key[-2:] == _RUNS or key[2] == "moves")
+
+
+def _names(table: Table, key: Key, faults: Faults) -> Table:
+    """Return a table whose keys are names, each as an identifier; a device keeps its label."""
+    entries: dict[str, Entry] = {}
+    written: dict[str, str] = {}
+    for name, entry in table.entries.items():
+        mapped = identifier(name)
+        if (first := written.setdefault(mapped, name)) != name:
+            faults.add(
+                "E214",
+                f"'{first}' and '{name}' in '{'.'.join(key)}' are both called '{mapped}' in C,"
+                " Python, RTL and files",
+                at=entry.key_at,
+                other=note(entries[mapped].key_at, f"'{first}' is described here"),
+                remedy=f"write '{_fresh(mapped, table)}', or rename the other one; '-', '.' and '_'"
+                " alone do not tell names apart",
+            )
+            continue
+        value = _mapped(entry.value, (*key, mapped), faults)
+        if key == ("devices",) and mapped != name:
+            value = _labelled(value, name, entry)
+        entries[mapped] = Entry(entry.key_at, value)
+    return Table(entries, table.at)
+
+
+def _fresh(name: str, table: Table) -> str:
+    taken = set(map(identifier, table.entries))
+    return next(word for n in count(2) if (word := f"{name[:28]}_{n}") not in taken)
+
+
+def _labelled(device: Node, name: str, entry: Entry) -> Node:
+    if not isinstance(device, Table) or LABEL in device.entries:
+        return device
+    label = Entry(entry.key_at, Scalar(name, entry.key_at))
+    return Table({**device.entries, LABEL: label}, device.at)

@@ -1,0 +1,40 @@
+//! Made from twin.yaml and tiny.tflite by `atoll bsp`; edits are refused, see README.md.
+//!
+//! The devices of 'twin': the enumeration of `include/atoll_devices.h`.
+#![cfg_attr(rustfmt, rustfmt_skip)]
+
+/// Ordinals.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Device {
+    CPU = 0,
+    DSP = 1,
+    NPU_LARGE = 2,
+    NPU_SMALL = 3,
+    DMA = 4,
+}
+
+/// A device: its label, DLPack device type and id, code generator and accelerator ("": none), loader:
+/// "xip" (its code runs in place), "external" (in RAM, where what is no part of any image writes it before the core
+/// runs) or "none".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub device: Device,
+    pub label: &'static str,
+    pub kind: &'static str,
+    pub device_type: i32,
+    pub device_id: i32,
+    pub generator: &'static str,
+    pub accelerator: &'static str,
+    pub loader: &'static str,
+}
+
+/// Rows by ordinal.
+pub const TABLE: [Row; 5] = [
+    Row { device: Device::CPU, label: "cpu", kind: "cpu", device_type: 1, device_id: 0, generator: "llvm", accelerator: "", loader: "xip" },
+    Row { device: Device::DSP, label: "dsp", kind: "dsp", device_type: 1, device_id: 1, generator: "llvm", accelerator: "", loader: "xip" },
+    Row { device: Device::NPU_LARGE, label: "npu_large", kind: "npu", device_type: 12, device_id: 0, generator: "reef", accelerator: "reef", loader: "none" },
+    Row { device: Device::NPU_SMALL, label: "npu_small", kind: "npu", device_type: 12, device_id: 1, generator: "reef", accelerator: "reef", loader: "none" },
+    Row { device: Device::DMA, label: "dma", kind: "dma", device_type: 12, device_id: 2, generator: "", accelerator: "ripple", loader: "none" },
+];
