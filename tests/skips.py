@@ -14,6 +14,7 @@ import pytest
 EXPECTED = {
     r"^ATOLL_FREERTOS names no kernel": "FreeRTOS's sources are in no package",
     r"^ZEPHYR_BASE names no Zephyr tree": "Zephyr's sources are in no package",
+    r"^ATOLL_ETHOS_U_DRIVER names no driver": "Arm's driver is in no package",
     r"^ATOLL_IMPORT_FOLDER names no folder": "vendors' files are not ours to keep",
     r"^a folder is never read-only for the superuser": "continuous integration runs as root",
 }
