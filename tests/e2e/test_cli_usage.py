@@ -96,7 +96,7 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
     ("command", "words"),
     [
         ("run", "--cpu <rtl|iss|qemu|native> [default: rtl]"),
-        ("run", "--accelerator [NAME=]rtl|model|none"),
+        ("run", "--accelerator none|[NAME=]rtl|model"),
         ("run", "--input FILE default: a seeded random one"),
         ("run", "--keep DIR"),
         ("run", "--json"),
