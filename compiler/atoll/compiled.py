@@ -176,6 +176,7 @@ def explanation(compiled: Compiled) -> Explanation:
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
+    movers = (each.stream.mover for each in compiled.streaming.possible)
     return Explanation(
         soc=soc.name,
         model=graph.name,
@@ -196,6 +197,8 @@ def explanation(compiled: Compiled) -> Explanation:
         streaming=streaming_story(
             compiled.streaming,
             expected_length(compiled),
-            basis_of(soc, (name for op in graph.operators for name in op.devices)),
+            basis_of(
+                soc, {soc.host, *movers, *(name for op in graph.operators for name in op.devices)}
+            ),
         ),
     )

@@ -46,7 +46,7 @@ def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
             if memory.name in names
         ),
         host_clock=soc.host_cpu.clock,
-        basis=basis_of(soc, (name for layer in layers for name in layer.devices)),
+        basis=basis_of(soc, {soc.host, *(name for layer in layers for name in layer.devices)}),
         notes=tuple(dict.fromkeys(_notes(model))),
     )
 

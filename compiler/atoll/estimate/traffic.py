@@ -8,7 +8,7 @@ from atoll.ir.graph import ITEM_BYTES, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled
-from atoll.place.basis import MEASURED, basis_of
+from atoll.place.basis import basis_of, joint_basis
 from atoll.place.copy_costs import speed_of
 from atoll.place.measured import FETCH_BYTES, KERNEL_CYCLES
 from atoll.report.estimate import Traffic
@@ -53,7 +53,7 @@ def added(memory: str, parts: Iterable[Traffic]) -> Traffic:
     read, written, cycles = (
         sum(part) for part in zip(*((e.read, e.written, e.cycles) for e in each), strict=True)
     )
-    basis = next((one.basis for one in each if one.basis != MEASURED), MEASURED)
+    basis = joint_basis(one.basis for one in each)
     return Traffic(memory=memory, read=read, written=written, cycles=cycles, basis=basis)
 
 

@@ -114,7 +114,7 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except (ELFError, ArithmeticError, LookupError, ValueError, TypeError) as fault:
         raise _no_image(path, f"it is no whole ELF file: {fault}") from fault
-    except (AttributeError, AssertionError, OverflowError, MemoryError, RecursionError) as fault:
+    except (OSError, AttributeError, AssertionError, MemoryError, RecursionError) as fault:
         raise _no_image(path, "it is a damaged ELF file") from fault
 
 

@@ -34,6 +34,9 @@ _USUAL_START = 40
 class RecordEmitter:
     """Makes the records; see `atoll.lower.accelerator.CommandEmitter`."""
 
+    basis = "formula"
+    """What its cycles rest on."""
+
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack the constants that the description names."""
         constants = () if op.packed else tuple(packed_constants(op, graph, npu))

@@ -1,12 +1,16 @@
-"""What estimates rest on: cores that were measured, or the one that stands in for all others."""
+"""What estimates rest on: measurements, or what stands in for them."""
 
 from collections.abc import Iterable
 
 from atoll.place.measured import MEASURED_CORE
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.engine_parts import emitter_of
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 
 MEASURED = "measured"
 """The basis of figures that rest on no stand-in."""
+
+EMITTER = "emitter"
+"""The basis of cycles of an engine whose emitter has no `basis`."""
 
 
 def stands_in(core: Cpu) -> bool:
@@ -15,12 +19,34 @@ def stands_in(core: Cpu) -> bool:
 
 
 def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
-    """Return what the cycles of operators on `devices` rest on; the host drives all of them."""
-    used = map(soc.device, {soc.host, *devices})
-    cores = (device for device in used if isinstance(device, Cpu))
-    return MEASURED_CORE if any(map(stands_in, cores)) else MEASURED
+    """Return what the cycles of operators on `devices` rest on.
+
+    An engine's are what its emitter says, and the driver's, which is the host's.
+    """
+    names = {*devices}
+    used = [device for device in soc.devices if device.name in names]
+    sources = [*(_source(device) for device in used if isinstance(device, Cpu | Engine))]
+    engines = any(isinstance(device, Engine) for device in used)
+    if engines and stands_in(soc.host_cpu) and MEASURED_CORE not in sources:
+        sources.append(f"driver {MEASURED_CORE}")
+    return joint_basis(sources)
+
+
+def joint_basis(sources: Iterable[str]) -> str:
+    """Return what a sum of figures rests on beside measurements."""
+    parts = {part: None for each in sources for part in each.split(", ") if part != MEASURED}
+    if MEASURED_CORE in parts:
+        parts.pop(f"driver {MEASURED_CORE}", None)
+    return ", ".join(parts) or MEASURED
 
 
 def marked(text: str, basis: str) -> str:
-    """Return a figure with its basis, if that is a stand-in."""
+    """Return a figure with its basis, if that is not measured."""
     return text if basis == MEASURED else f"{text} (basis: {basis})"
+
+
+def _source(device: Cpu | Engine) -> str:
+    if isinstance(device, Cpu):
+        return MEASURED_CORE if stands_in(device) else MEASURED
+    told = getattr(emitter_of(device).value, "basis", EMITTER)
+    return told if isinstance(told, str) and told else EMITTER

@@ -1,6 +1,6 @@
 """Estimate what it takes to move a tensor, and to give it another layout, in cycles of the host."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -11,8 +11,17 @@ from atoll.place.copy_engines import covers
 from atoll.place.costs import compute_cycles
 from atoll.resolve.soc import Access, Device, Dma, Engine, Pool, PoolSpeed, ResolvedSoc
 
+Computing = Callable[[Operator, Graph, Device, ResolvedSoc], int]
+"""What predicts the cycles of an operator on a device, as `compute_cycles` does."""
 
-def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> int:
+
+def copy_cycles(
+    tensor: Tensor,
+    writer: str,
+    reader: str,
+    soc: ResolvedSoc,
+    computing: Computing = compute_cycles,
+) -> int:
     """Predict the time to move `tensor` between two devices: none over a pool that they share.
 
     Otherwise it is what the DMA engine takes that reaches both sides, else the host; and at least
@@ -22,18 +31,26 @@ def copy_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) -> i
         return 0
     copied = replace(tensor, name=f"{tensor.name}_copy", initial=None)
     mover = _mover(tensor, writer, reader, soc)
-    moving = moving_cycles(tensor, copied, mover, soc)
+    moving = moving_cycles(tensor, copied, mover, soc, computing)
     return max(moving, transfer_cycles(tensor, writer, reader, soc))
 
 
-def moving_cycles(source: Tensor, target: Tensor, mover: Device, soc: ResolvedSoc) -> int:
+def moving_cycles(
+    source: Tensor,
+    target: Tensor,
+    mover: Device,
+    soc: ResolvedSoc,
+    computing: Computing = compute_cycles,
+) -> int:
     """Predict the cycles of a copy on `mover` between the pools of both, if they have any."""
     names = (source.name,), (target.name,)
     op = Operator(name=COPY, kind=COPY, inputs=names[0], outputs=names[1], attributes={})
-    return compute_cycles(op, Graph(COPY, (source, target), (op,), *names), mover, soc)
+    return computing(op, Graph(COPY, (source, target), (op,), *names), mover, soc)
 
 
-def layout_cycles(source: Tensor, layout: Layout, soc: ResolvedSoc) -> int:
+def layout_cycles(
+    source: Tensor, layout: Layout, soc: ResolvedSoc, computing: Computing = compute_cycles
+) -> int:
     """Predict the time to give a tensor another layout, or to take it back."""
     changed = replace(source, name=f"{source.name}_laid", layout=layout, data=None, initial=None)
     tensors = (replace(source, layout=None), changed)
@@ -42,7 +59,7 @@ def layout_cycles(source: Tensor, layout: Layout, soc: ResolvedSoc) -> int:
     graph = Graph(
         name=RELAYOUT, inputs=names[:1], outputs=names[1:], tensors=tensors, operators=(op,)
     )
-    return compute_cycles(op, graph, next(filter(changes_layouts, soc.dmas), soc.host_cpu), soc)
+    return computing(op, graph, next(filter(changes_layouts, soc.dmas), soc.host_cpu), soc)
 
 
 def changes_layouts(engine: Engine) -> bool:

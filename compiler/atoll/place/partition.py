@@ -9,11 +9,11 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
-from atoll.place.basis import MEASURED, basis_of, stands_in
+from atoll.place.basis import MEASURED, basis_of, joint_basis, stands_in
 from atoll.place.candidates import homes_of, without_sizes
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes_constants
 from atoll.place.constraints import Joined, constraints_of, unify
-from atoll.place.copy_costs import copy_cycles, layout_cycles
+from atoll.place.copy_costs import Computing, copy_cycles, layout_cycles
 from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
@@ -292,12 +292,12 @@ class _Chooser:
         reason = str(costs[best.name])
         if best is not alone:
             reason = f"{reason}, {self._saved(best)} fewer where it goes on by itself"
-        _, turned = self._best(able, {each.name: self._faster(op, each, costs) for each in able})
+        _, turned = self._best(able, {each.name: self._faster(op, each) for each in able})
         turns = "" if turned is best else turned.name
         if turns:
             reason += f"; '{turns}' if unmeasured cores are {FASTER} times faster than that"
         decision = self._decision(op, best, reason, rejected | dearer)
-        basis = basis_of(self._soc, costs)
+        basis = joint_basis(cost.basis for cost in costs.values())
         return replace(decision, basis=basis, turns_to=turns, pinned=tuple(pinned))
 
     def _best(self, able: Sequence[Device], totals: Mapping[str, int]) -> tuple[Device, Device]:
@@ -307,14 +307,9 @@ class _Chooser:
             best = min(able, key=lambda device: totals[device.name] - self._saved(device))
         return alone, best
 
-    def _faster(self, op: Operator, device: Device, costs: Mapping[str, Cost]) -> int:
+    def _faster(self, op: Operator, device: Device) -> int:
         """Return the total if each core that was not measured were `FASTER` times as fast."""
-        cost, own = costs[device.name], 0
-        if isinstance(device, Engine):
-            own = busy_cycles(op, self._graph, device, self._soc)
-        core = device if isinstance(device, Cpu) else self._soc.host_cpu
-        by_core = max(0, cost.cycles - own)
-        return cost.total - (by_core - by_core // FASTER if stands_in(core) else 0)
+        return self._cost(op, device, _faster_cycles).total
 
     def _saved(self, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
@@ -403,35 +398,47 @@ class _Chooser:
         if op.kind != COPY:
             yield from obstacles(op, self._graph, device, self._soc)
 
-    def _cost(self, op: Operator, device: Device) -> Cost:
-        """Estimate `op` on `device`, copies from and to neighbours with a known device included."""
-        copying = 0
+    def _cost(self, op: Operator, device: Device, computing: Computing = compute_cycles) -> Cost:
+        """Estimate `op` on `device`, copies from and to neighbours with a known device included.
+
+        `computing` says what each device takes, those that copy included.
+        """
+        copying, movers = 0, {device.name}
+
+        def moves(op: Operator, graph: Graph, mover: Device, soc: ResolvedSoc) -> int:
+            movers.add(mover.name)
+            return computing(op, graph, mover, soc)
+
         laid: Mapping[int, Layout] = {}
         if isinstance(device, Npu):
             laid = input_layouts(op, self._graph, device)
         for at, name in enumerate(op.inputs):
             writer, tensor = self._writer.get(name), self._graph.by_name.get(name)
             if tensor and writer and not (at in laid and writer == device.name):
-                copying += self._moving(tensor, writer, device.name, laid.get(at))
+                copying += self._moving(tensor, writer, device.name, laid.get(at), moves)
         for name in op.outputs:
             tensor = self._graph.tensor(name)
             if isinstance(device, Npu) and (layout := output_layout(op, self._graph, device)):
-                copying += layout_cycles(tensor, layout, self._soc)
+                copying += layout_cycles(tensor, layout, self._soc, moves)
                 continue
             for reader in self._known_readers(name):
-                copying += copy_cycles(tensor, device.name, reader, self._soc)
-        cycles = compute_cycles(op, self._graph, device, self._soc)
+                copying += copy_cycles(tensor, device.name, reader, self._soc, moves)
+        cycles = computing(op, self._graph, device, self._soc)
         if self._spread and isinstance(device, Cpu):
             helpers = helpers_for(op, self._graph, device, self._soc)
             parts = len(helpers) + 1
-            cycles = spread_cycles(op, self._graph, device, self._soc, parts) or cycles
-        return Cost(cycles=cycles, copying=copying, basis=basis_of(self._soc, (device.name,)))
+            if parted := spread_cycles(op, self._graph, device, self._soc, parts):
+                alone = compute_cycles(op, self._graph, device, self._soc)
+                cycles = parted * cycles // max(1, alone)
+        return Cost(cycles=cycles, copying=copying, basis=basis_of(self._soc, movers))
 
-    def _moving(self, tensor: Tensor, writer: str, reader: str, layout: Layout | None) -> int:
+    def _moving(
+        self, tensor: Tensor, writer: str, reader: str, layout: Layout | None, moves: Computing
+    ) -> int:
         """Return the cycles to bring a tensor to where, and how, a device reads it."""
         if layout:
-            return layout_cycles(tensor, layout, self._soc)
-        return copy_cycles(tensor, writer, reader, self._soc)
+            return layout_cycles(tensor, layout, self._soc, moves)
+        return copy_cycles(tensor, writer, reader, self._soc, moves)
 
     def _known_readers(self, name: str) -> frozenset[str]:
         asked = (self._asked[reader.name] for reader in self._readers[name])
@@ -443,3 +450,17 @@ class _Chooser:
         names = (each.name for each in self._soc.devices if each.name != device.name)
         ordered = tuple((name, rejected[name]) for name in names if name in rejected)
         return Decision(operator=op.name, device=device.name, reason=reason, rejected=ordered)
+
+
+def _faster_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:
+    """Predict as `compute_cycles` if each core that was not measured were `FASTER` times as fast.
+
+    Of an engine, that is what the host's driver takes.
+    """
+    cycles = compute_cycles(op, graph, device, soc)
+    core = device if isinstance(device, Cpu) else soc.host_cpu
+    if not stands_in(core):
+        return cycles
+    own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else 0
+    by_core = max(0, cycles - own)
+    return cycles - by_core + by_core // FASTER

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator
-from atoll.place.basis import basis_of, marked
+from atoll.place.basis import basis_of, joint_basis, marked
 from atoll.place.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
 from atoll.place.costs import compute_cycles, helpers_for, spread_cycles
 from atoll.place.partition import Decision
@@ -63,8 +63,9 @@ class _Spreader:
         assert isinstance(core, Cpu)
         cycles = spread_cycles(op, self._graph, core, self._soc, len(op.devices))
         basis = basis_of(self._soc, op.devices)
+        both = joint_basis((decision.basis, basis))
         told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"
-        return replace(decision, reason=f"{decision.reason}; {marked(told, basis)}", basis=basis)
+        return replace(decision, reason=f"{decision.reason}; {marked(told, basis)}", basis=both)
 
     def _with(
         self, op: Operator, helpers: Sequence[str]

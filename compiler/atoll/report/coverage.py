@@ -6,7 +6,7 @@ from itertools import groupby
 
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
-from atoll.place.basis import MEASURED, basis_of
+from atoll.place.basis import MEASURED, basis_of, joint_basis
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Quantity, Row, Table
 
@@ -80,7 +80,7 @@ def _summed(shares: Iterable[Share], key: Callable[[Share], tuple[str, ...]]) ->
             operators=sum(each.operators for each in group),
             macs=sum(each.macs for each in group),
             cycles=sum(each.cycles for each in group),
-            basis=group[0].basis,
+            basis=joint_basis(each.basis for each in group),
         )
         for group in groups
     )

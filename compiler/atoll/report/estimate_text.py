@@ -1,10 +1,10 @@
 """An estimate as a person reads it in a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group
 
-from atoll.place.basis import MEASURED, marked
+from atoll.place.basis import MEASURED, joint_basis, marked
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 from atoll.report.grid import Grid, Sentence
 from atoll.report.result import nanoseconds
@@ -75,11 +75,8 @@ def memory_grid(estimate: NetworkEstimate) -> Grid:
 
 def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
     devices = dict.fromkeys(layer.devices[0] for layer in estimate.layers)
-    sums = (
-        f"{device} {sum(e.cycles for e in estimate.layers if e.devices[0] == device):,}"
-        for device in devices
-    )
-    yield Sentence(marked(f"cycles by device: {', '.join(sums)}", estimate.basis))
+    sums = (_sum(name, [e for e in estimate.layers if e.devices[0] == name]) for name in devices)
+    yield Sentence(f"cycles by device: {', '.join(sums)}")
     if estimate.network < estimate.sequential:
         saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
         found = f"devices at once: {estimate.network:,} cycles, {saved}"
@@ -93,3 +90,8 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
         f"at {estimate.host_clock / 1e6:,g} MHz"
     )
     yield Sentence(marked(whole, estimate.basis), style="green")
+
+
+def _sum(device: str, layers: Sequence[LayerEstimate]) -> str:
+    total = f"{device} {sum(each.cycles for each in layers):,}"
+    return marked(total, joint_basis(each.basis for each in layers))

@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 
-from atoll.place.basis import MEASURED
-from atoll.place.measured import MEASURED_CORE
-
 Shape = Mapping[str, object]
 
 TEXT: Shape = {"type": "string"}
@@ -50,7 +47,12 @@ def choice(*words: str) -> Shape:
     return {"enum": list(words)}
 
 
-BASIS = choice(MEASURED, MEASURED_CORE)
+BASIS: Shape = {
+    "type": "string",
+    "minLength": 1,
+    "description": "What the figure rests on, separated by commas: measured, vela, formula, "
+    "emitter, picorv32 in the place of another core, driver picorv32 in that of the host's driver.",
+}
 PLACE = object_of(path=TEXT, line=COUNT, column=COUNT)
 FAULT = object_of(
     code={"type": "string", "pattern": "^E[0-9]{3}$"},

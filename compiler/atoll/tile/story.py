@@ -74,6 +74,7 @@ def _story(
         replace(op, device=devices[stripes[op.name][0]]) for op in wholes
     )
     touched = {*chain.read, *chain.made} & tiling.apart.keys()
+    moves = [op for op in placed.operators if _moves(op, placed, touched)]
     return CutStory(
         first=chain.operators[0].name,
         last=chain.operators[-1].name,
@@ -82,8 +83,8 @@ def _story(
         stripe_bytes=max(_pairs(chain, _largest(placed)), default=0),
         whole_cycles=cycles_in_order(as_they_are, soc),
         cycles=sum(cycles[name] for names in stripes.values() for name in names)
-        + sum(cycles[op.name] for op in placed.operators if _moves(op, placed, touched)),
-        basis=basis_of(soc, {op.device for op in as_they_are.operators}),
+        + sum(cycles[op.name] for op in moves),
+        basis=basis_of(soc, {op.device for op in (*as_they_are.operators, *moves)}),
         apart={name: tiling.apart[name] for name in sorted(touched)},
     )
 

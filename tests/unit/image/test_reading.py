@@ -11,7 +11,7 @@ from tests.effort import cases
 from atoll.cli import main
 from atoll.errors import UsageError
 from atoll.image.check import disagreements
-from atoll.image.elf import read_image
+from atoll.image.elf import read_image, reading
 from atoll.image.needs import extensions
 from atoll.resolve import load_soc
 
@@ -140,3 +140,9 @@ def test_an_object_is_no_image(tmp_path: Path) -> None:
     subprocess.run([*command, *target], cwd=tmp_path, check=True)
     with pytest.raises(UsageError, match="which no core runs as it is"):
         read_image(tmp_path / "main.o")
+
+
+def test_an_offset_that_no_file_can_have_is_a_damaged_image(tmp_path: Path) -> None:
+    """Seeking there is an error of the operating system."""
+    with pytest.raises(UsageError, match="damaged"), reading(tmp_path / "image"):
+        raise OSError(22, "Invalid argument")

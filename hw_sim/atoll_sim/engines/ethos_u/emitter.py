@@ -16,6 +16,9 @@ version there, and no NPU has 5."""
 class EthosUEmitter:
     """The `CommandEmitter` of Ethos-U55, U65 and U85."""
 
+    basis = "vela"
+    """What its cycles rest on."""
+
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Name the buffers of what Vela compiled: the scratch is the last output."""
         return Job(

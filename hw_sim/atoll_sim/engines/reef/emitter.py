@@ -43,6 +43,9 @@ CONTRACT_VERSION = 2
 class ReefEmitter:
     """The `CommandEmitter` of reef."""
 
+    basis = "measured"
+    """What its cycles rest on."""
+
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack weights and parameter table of `op`; name the buffers that it touches."""
         if elements.takes(op):

@@ -28,6 +28,9 @@ _ROWS_A_CYCLE = 2
 class RippleEmitter:
     """The `CommandEmitter` of ripple."""
 
+    basis = "measured"
+    """What its cycles rest on."""
+
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Name the two tensors, and what fills a layout up; count the commands."""
         commands = len(_commands(op, graph))
