@@ -5,19 +5,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CODE = re.compile(r"(?<!0x)E[01][0-9]{2}")
+CODE = re.compile(r"(?<!0x)E[012][0-9]{2}")
 
 
 def raised() -> set[str]:
     """Return the codes that are literals in the sources."""
     sources = (path for part in ("compiler", "hw_sim") for path in (ROOT / part).rglob("*.py"))
-    return {code for path in sources for code in re.findall(r'"(E[01][0-9]{2})"', path.read_text())}
+    return {
+        code for path in sources for code in re.findall(r'"(E[012][0-9]{2})"', path.read_text())
+    }
 
 
 def explained() -> list[str]:
     """Return the codes of the table's rows, in order."""
     text = (ROOT / "docs" / "errors.md").read_text()
-    return re.findall(r"^\| (E[01][0-9]{2}) \| [^|]+ \| [^|]+ \|$", text, re.M)
+    return re.findall(r"^\| (E[012][0-9]{2}) \| [^|]+ \| [^|]+ \|$", text, re.M)
 
 
 def met() -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from atoll.bsp.toolchain import TOOLCHAINS
-from atoll.description.build import SIDES
+from atoll.description.pins import ROLES, SIDES
 from atoll.description.share import shared_folder, shipped_names
 from atoll.description.vocabulary import CORES
 from atoll.errors import AtollError
@@ -23,6 +23,7 @@ from atoll.pipeline import STAGES
 from atoll.report.schema_files import schema_names
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.storage_scope import ScopeNames
 
 MOST_PAIRS = 100
 
@@ -75,6 +76,11 @@ class Typed:
         soc = self.soc()
         return [pool.name for pool in soc.pools] if soc else []
 
+    def scopes(self) -> list[str]:
+        """Return the chip's storage scopes."""
+        soc = self.soc()
+        return list(ScopeNames.of(soc).scopes) if soc else []
+
     def devices(self) -> list[str]:
         """Return the names of the chip's devices that run operators."""
         soc = self.soc()
@@ -102,6 +108,23 @@ def pins(context: typer.Context, incomplete: str) -> list[str]:
     """Offer `TENSOR=POOL:in`, first the tensors, then the pools, then the sides."""
     typed = Typed(context)
     return _pairs(typed.tensors, lambda: _with_sides(typed.pools(), incomplete), incomplete)
+
+
+def role_pins(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `ROLE=POOL`, first the roles, then the pools."""
+    return _pairs(lambda: ROLES, Typed(context).pools, incomplete)
+
+
+def scopes(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `TENSOR=SCOPE:in`, first the tensors, then the scopes, then the sides."""
+    typed = Typed(context)
+    return _pairs(typed.tensors, lambda: _with_sides(typed.scopes(), incomplete), incomplete)
+
+
+def regions(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `OPERATOR=SCOPE:in`, first the operators, then the scopes, then the sides."""
+    typed = Typed(context)
+    return _pairs(typed.operators, lambda: _with_sides(typed.scopes(), incomplete), incomplete)
 
 
 def tensors(context: typer.Context, incomplete: str) -> list[str]:

@@ -8,7 +8,8 @@ from atoll.bsp.toolchain import find_toolchain
 from atoll.cli.options import PlacementOptions
 from atoll.cli.output import log, log_room
 from atoll.columns import wrapped
-from atoll.description.build_networks import Wishes, network_requests
+from atoll.description.build import Words
+from atoll.description.build_networks import network_requests
 from atoll.networks import Known, Word, network_of, parts_of
 from atoll.pipeline import BuildOptions, Compiled, slower
 from atoll.resolve.soc import ResolvedSoc
@@ -37,9 +38,18 @@ def build_options(
     operators, tensors = parts_of(models, "operator"), parts_of(models, "tensor")
     places = _by_network("--place", "operator", asked.place or (), networks, operators)
     pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
+    scopes = _by_network("--scope", "tensor", asked.scope or (), networks, tensors)
+    regions = _by_network("--set-scope", "operator", asked.set_scope or (), networks, operators)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
     wishes = {
-        name: Wishes(tuple(places[name]), tuple(pins[name]), tuple(frees[name]))
+        name: Words(
+            place=places[name],
+            pin=pins[name],
+            pin_role=asked.pin_role or (),
+            scope=scopes[name],
+            set_scope=regions[name],
+            free=frees[name],
+        )
         for name in networks
     }
     return tuple(

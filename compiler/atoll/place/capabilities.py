@@ -56,10 +56,12 @@ def pin_obstacles(
     for names, need, verb in sides:
         for name in names:
             for asked in requests.pins.get(name, ()) if name not in requests.free else ():
-                held = asked.writes if need is Access.WRITE else asked.reads
-                pool = asked.pin.pool
-                if held and not allows(soc.pool(pool).reach[device.name], need):
-                    yield f"does not {verb} pool '{pool}', where '{name}' is pinned"
+                held = asked.writes if need is Access.WRITE else asked.concerns(op)
+                pools = asked.pin.pools
+                reached = (allows(soc.pool(pool).reach[device.name], need) for pool in pools)
+                if held and pools and not any(reached):
+                    words = " or ".join(f"'{pool}'" for pool in pools)
+                    yield f"does not {verb} pool {words}, where '{name}' is pinned"
 
 
 def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 
 from atoll.description.build import BuildRequests
@@ -13,7 +13,7 @@ from atoll.place.layouts import with_layouts
 from atoll.place.partition import Decision, assigned, decide
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
-from atoll.place.requests import check_requests
+from atoll.place.requests import Requests, check_requests
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
@@ -35,10 +35,12 @@ class DevicePlan:
     Attributes:
         decisions: why each operator of the network runs where it runs.
         graph: the network with devices, pins and copies.
+        requests: what is asked of the network, with every name checked.
     """
 
     decisions: tuple[Decision, ...]
     graph: Graph
+    requests: Requests = field(default_factory=Requests)
 
 
 def plan_devices(
@@ -64,4 +66,5 @@ def plan_devices(
     pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests)
     pinned = with_private_constants(with_layouts(pinned, soc), soc)
     elide = ElideCopies(soc)
-    return DevicePlan(decisions=decisions, graph=elide.run(insert_copies(elide.run(pinned), soc)))
+    planned = elide.run(insert_copies(elide.run(pinned), soc))
+    return DevicePlan(decisions=decisions, graph=planned, requests=requests)

@@ -1,6 +1,6 @@
 """Unify what several sources ask of one operator: `SEScope.join` over their scopes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from atoll.description.faults import note
@@ -58,7 +58,8 @@ def _clash(op: Operator, first: Wish, second: Wish) -> Fault:
     )
 
 
-def merged_pool(first: str, second: str) -> str | None:
-    """Return the pool that satisfies two pins ("" asks for none), None where they differ."""
-    joined = join(SEScope(memory_scope=first), SEScope(memory_scope=second))
-    return None if joined is None else joined.memory_scope
+def merged_pools(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the pools that satisfy two pins (() asks for none), None where there are none."""
+    if not first or not second:
+        return tuple(first or second)
+    return tuple(pool for pool in first if pool in second) or None

@@ -8,7 +8,8 @@ import jsonschema
 import pytest
 from tests.requests import load_requests
 
-from atoll.description.build import Pin, read_requests
+from atoll.description.build import read_requests
+from atoll.description.pins import Pin
 from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
@@ -40,10 +41,10 @@ def test_p1_a_file_says_all_three(file: Any) -> None:
     asked = load_requests(file(FULL))
     assert asked.model.place == {"conv_2d_0": "npu", "softmax_9": "cpu"}
     assert asked.model.pin == {
-        "image": (Pin(pool="shared", applies="in"),),
-        "hidden": (Pin(pool="shared", applies="out"),),
-        "scores": (Pin(pool="shared", applies="out"), Pin(pool="private", applies="in")),
-        "plain": (Pin(pool="shared", applies="both"),),
+        "image": (Pin.to("shared", applies="in"),),
+        "hidden": (Pin.to("shared", applies="out"),),
+        "scores": (Pin.to("shared", applies="out"), Pin.to("private", applies="in")),
+        "plain": (Pin.to("shared"),),
     }
     assert asked.model.free == ("image",)
     at = asked.where.at("pin", "hidden")

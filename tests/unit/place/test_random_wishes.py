@@ -76,14 +76,14 @@ def assert_kept(graph: Graph, planned: Graph, wishes: BuildRequests) -> None:
         if name in wishes.model.free or name not in planned.by_name:
             continue
         if pin.applies != "in":
-            assert planned.tensor(name).pool == pin.pool
+            assert planned.tensor(name).pool == pin.pools[0]
     content, after = values(planned), {op.name: op for op in planned.operators}
     for op in graph.operators:
         reads = zip(op.inputs, after[op.name].inputs, strict=True) if op.kind != COPY else ()
         for source, read in reads:
             if source in wishes.model.pin and source not in wishes.model.free:
                 (pin,) = wishes.model.pin[source]
-                assert pin.applies == "out" or planned.tensor(read).pool == pin.pool
+                assert pin.applies == "out" or planned.tensor(read).pool == pin.pools[0]
     assert {name: content[name] for name in graph.outputs} == {
         name: values(graph)[name] for name in graph.outputs
     }
