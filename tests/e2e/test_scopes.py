@@ -186,6 +186,21 @@ def test_m7_u3_roles_have_lists_of_their_own() -> None:
     assert {place(made, name) for name in constants} == {"flash"}
 
 
+def test_m7_u3_a_role_allows_the_copies_that_devices_need() -> None:
+    """In twin, accelerators share no memory: copies stay, each in a pool of the list."""
+    twin = load_soc("twin")
+    pools = [pool.name for pool in twin.pools if pool.role == "workspace"]
+    listed = load_requests(None, pin_role=[f"workspace={','.join(reversed(pools))}"])
+    plain, made = (
+        compile_file(twin, DIGITS, BuildOptions(requests=requests))
+        for requests in (load_requests(None), listed)
+    )
+    copies = [op.name for op in plain.graph.operators if op.kind == "copy"]
+    assert copies
+    assert [op.name for op in made.graph.operators if op.kind == "copy"] == copies
+    assert not [*violations(made.plan)]
+
+
 def test_m7_u3_hints_that_leave_no_room_say_how_large_they_must_be() -> None:
     told = refused(pin=["softmax_9_out=dtcm@4B"])
     assert "error[E206]" in told

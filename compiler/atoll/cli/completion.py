@@ -27,7 +27,7 @@ from atoll.resolve.storage_scope import ScopeNames
 
 MOST_PAIRS = 100
 
-_PLAIN = re.compile(r"[\w.:=-]+", re.ASCII)
+_PLAIN = re.compile(r"[\w.:=,@-]+", re.ASCII)
 
 Completer = Callable[[typer.Context, str], list[str]]
 
@@ -105,14 +105,15 @@ def placements(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def pins(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer `TENSOR=POOL:in`, first the tensors, then the pools, then the sides."""
+    """Offer `TENSOR=POOL,POOL:in`, first the tensors, then the pools, then the sides."""
     typed = Typed(context)
     return _pairs(typed.tensors, lambda: _with_sides(typed.pools(), incomplete), incomplete)
 
 
 def role_pins(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer `ROLE=POOL`, first the roles, then the pools."""
-    return _pairs(lambda: ROLES, Typed(context).pools, incomplete)
+    """Offer `ROLE=POOL,POOL`, first the roles, then the pools."""
+    typed = Typed(context)
+    return _pairs(lambda: ROLES, lambda: _with_sides(typed.pools(), incomplete), incomplete)
 
 
 def scopes(context: typer.Context, incomplete: str) -> list[str]:
@@ -170,10 +171,13 @@ def _pairs(
     return _matching([f"{word}={value}" for word in names for value in values], incomplete)
 
 
-def _with_sides(pools: Sequence[str], incomplete: str) -> list[str]:
+def _with_sides(places: Sequence[str], incomplete: str) -> list[str]:
+    """Return the places that may come next: behind those of a list, and with a side."""
+    before, comma, _ = incomplete.rpartition("=")[2].rpartition(",")
+    listed = [f"{before}{comma}{place}" for place in places]
     if ":" not in incomplete:
-        return list(pools)
-    return [f"{pool}:{side}" for pool in pools for side in SIDES]
+        return listed
+    return [f"{each}:{side}" for each in listed for side in SIDES]
 
 
 def _matching(words: Iterable[str], incomplete: str) -> list[str]:

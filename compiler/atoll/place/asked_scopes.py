@@ -55,6 +55,7 @@ class PinRequest:
         scope: the storage scope that was asked for, "" where pools were.
         readers: the operators as whose input it counts, None for all.
         origin: who asks, for people, if not somebody who names the tensor.
+        default: a role asks, which allows the copies that there are without it.
     """
 
     tensor: str
@@ -63,6 +64,7 @@ class PinRequest:
     scope: str = ""
     readers: frozenset[str] | None = None
     origin: str = ""
+    default: bool = False
 
     @property
     def writes(self) -> bool:
@@ -72,7 +74,12 @@ class PinRequest:
     @property
     def reads(self) -> bool:
         """Whether it says where operators read the tensor."""
-        return self.pin.applies != "out"
+        return self.pin.applies == "in" or (self.pin.applies == "both" and not self.default)
+
+    @property
+    def joint(self) -> bool:
+        """Whether one pool has to serve all devices that touch the tensor."""
+        return self.pin.applies == "both" and not self.default
 
     @property
     def plain(self) -> bool:
@@ -116,7 +123,11 @@ def asked_of_tensors(
         if role and all(each.scope for each in found.get(name, ())):
             origin = f"role '{role}'"
             own = found.get(name, [])
-            found[name] = [PinRequest(name, e.pin, e.at, origin=origin) for e in roles[role]] + own
+            asked_of_role = (
+                PinRequest(name, each.pin, each.at, origin=origin, default=True)
+                for each in roles[role]
+            )
+            found[name] = [*asked_of_role, *own]
     for index, region in enumerate(asked.model.set_scope):
         place = ("set_scope", str(index))
         if not operators_of(region, graph):

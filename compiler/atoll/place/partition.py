@@ -242,7 +242,7 @@ class _Chooser:
 
     def _obstacle(self, op: Operator, device: Device) -> str | None:
         found = obstacles(op, self._graph, device, self._soc)
-        pins = pin_obstacles(op, device, self._soc, self._requests)
+        pins = pin_obstacles(op, self._graph, device, self._soc, self._requests)
         return next(found, None) or next(pins, None)
 
     def _only_pinned(self, op: Operator, device: Device) -> bool:

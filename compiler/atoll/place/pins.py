@@ -75,32 +75,38 @@ class _Pinning:
         self.faults += faults
         if faults:
             return
-        storage = self._graph.storage(tensor.name)
-        writer = self._writer(tensor)
-        written = [
-            self._served(tensor, each, writer, Access.WRITE) for each in asked if each.writes
-        ]
-        home = self._homes[storage] = _joined(written)
-        if not home:
-            del self._homes[storage]
+        storage, writer = self._graph.storage(tensor.name), self._writer(tensor)
+        written = [each for each in asked if each.writes]
+        home = self._common(tensor, written, writer, Access.WRITE)
+        if home:
+            self._homes[storage] = home
         served: dict[tuple[str, ...], list[str]] = {}
         for op in self._operators(tensor):
-            read = [
-                self._served(tensor, each, op.device, Access.READ)
-                for each in asked
-                if each.concerns(op)
-            ]
-            if (pools := _joined(read)) and pools != home:
+            read = [each for each in asked if each.concerns(op)]
+            pools = self._common(tensor, read, op.device, Access.READ)
+            if pools and pools != home:
                 served.setdefault(pools, []).append(op.name)
         for pools, readers in served.items():
             self._replicas.append(self._names.replica(tensor, readers, pools))
+
+    def _common(
+        self, tensor: Tensor, asked: Sequence[PinRequest], device: str | None, need: Access
+    ) -> tuple[str, ...]:
+        """Return the pools in which several requests let one device use a tensor."""
+        served = [self._served(tensor, each, device, need) for each in asked]
+        if not served or not all(served):
+            return ()
+        common = tuple(pool for pool in served[0] if all(pool in each for each in served))
+        if not common:
+            self.faults.append(self._contradiction(tensor, asked[0], asked[-1], served[0]))
+        return common
 
     def _served(
         self, tensor: Tensor, asked: PinRequest, device: str | None, need: Access
     ) -> tuple[str, ...]:
         """Return the pools of a pin that serve one device, or all where one pool has to."""
         needs: Needs = {} if device is None else {device: need}
-        if asked.pin.applies == "both" and not self._is_free(tensor):
+        if asked.joint and not self._is_free(tensor):
             needs = self._all_needs(tensor, asked)
         return self._left(tensor, asked, needs)
 
@@ -138,18 +144,25 @@ class _Pinning:
             [each for each in asked if each.concerns(op) and each.pin.pools]
             for op in self._operators(tensor)
         ]
+        everyone = [e for e in asked if e.reads and e.readers is None and e.pin.pools]
         told: set[tuple[int, int]] = set()
-        for speaking in (writing, *reading, [e for e in asked if e.reads and e.readers is None]):
+        for speaking in (writing, *reading, everyone):
             left: tuple[str, ...] = ()
             for first, second in pairwise(speaking):
                 left = left or first.pin.pools
-                common = merged_pools(left, second.pin.pools) if second.pin.pools else left
+                common = merged_pools(left, second.pin.pools)
                 if common is None and (id(first), id(second)) not in told:
                     told.add((id(first), id(second)))
                     yield self._contradiction(tensor, first, second)
                 left = common or left
 
-    def _contradiction(self, tensor: Tensor, first: PinRequest, second: PinRequest) -> Fault:
+    def _contradiction(
+        self,
+        tensor: Tensor,
+        first: PinRequest,
+        second: PinRequest,
+        before: Sequence[str] = (),
+    ) -> Fault:
         if first.plain and second.plain:
             return Fault(
                 code="E049",
@@ -163,14 +176,19 @@ class _Pinning:
             ScopeFault(
                 asked=second.words,
                 of=f"tensor '{tensor.name}'",
-                before=first.pin.pools,
+                before=before or first.pin.pools,
                 rule=f"{first.words} leaves these and no other (C2)",
                 at=second.at,
                 other=note(first.at, f"{first.words} is asked for here"),
-                remedy=f"delete one of the two, or let {second.words} name "
-                f"'{first.pin.pools[0]}' as well",
+                remedy=f"{self._same(tensor, first, second)}delete one of the two",
             )
         )
+
+    def _same(self, tensor: Tensor, first: PinRequest, second: PinRequest) -> str:
+        """Return how `second` may ask for what `first` does, if that is possible."""
+        for pool in self._left(tensor, first, self._all_needs(tensor, first)):
+            return f"write '{'global.' * bool(second.scope)}{pool}' in its place, or "
+        return ""
 
     def _obstacles(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         """Yield what keeps one pin from being held."""
@@ -191,7 +209,7 @@ class _Pinning:
     def _empty(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         """Yield what is wrong with pools of which none is left."""
         everyone = self._all_needs(tensor, asked)
-        each_alone = self._is_free(tensor) or asked.pin.applies != "both"
+        each_alone = self._is_free(tensor) or not asked.joint
         groups = [{name: need} for name, need in everyone.items()] if each_alone else [everyone]
         for needs in groups or [{}]:
             if self._left(tensor, asked, needs):
@@ -219,7 +237,7 @@ class _Pinning:
             if all(pool in pools for pools in other):
                 word = f"global.{pool}" if asked.scope else pool
                 return f"write '{word}' in its place"
-        if asked.pin.pools and asked.pin.applies == "both" and not self._is_free(tensor):
+        if asked.pin.pools and asked.joint and not self._is_free(tensor):
             alone = ({name: need} for name, need in needs.items())
             if all(self._left(tensor, asked, each) for each in alone):
                 return f"add '{tensor.name}' to 'free', so that it may be copied"
@@ -263,8 +281,3 @@ class _Pinning:
         readers = ", ".join(f"'{op.name}' on '{op.device}'" for op in self._operators(tensor))
         made = f" from operator '{maker.name}' on '{maker.device}'" if maker else ""
         return made + (f" to {readers}" if readers else "")
-
-
-def _joined(asked: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the pools that all of several lists have, in the order of the first."""
-    return tuple(pool for pool in asked[0] if all(pool in each for each in asked)) if asked else ()
