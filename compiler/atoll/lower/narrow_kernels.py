@@ -69,7 +69,7 @@ class Kernel:
         """Return the buffers with what is left to them, by name, and what is wrong."""
         faults: list[Fault] = []
         found = {each.buffer: self._narrowed(each, faults) for each in buffers}
-        faults += self._too_large([b for b in found.values() if isinstance(b, Allocate)])
+        faults += self._too_large(buffers, [b for b in found.values() if isinstance(b, Allocate)])
         return found, faults
 
     def _narrowed(self, buffer: Local, faults: list[Fault]) -> Local:
@@ -90,7 +90,9 @@ class Kernel:
     def _left(
         self, buffer: Local, scope: str, pools: tuple[str, ...], asked: Narrowing
     ) -> tuple[str, tuple[str, ...]] | Fault:
-        """Return the scope and the pools that one request leaves."""
+        """Return the scope and the pools that one request leaves; registers may be of a stack."""
+        if asked.scope == GLOBAL:
+            return scope, pools
         reached = pools or self._pools(buffer)
         in_pools = WORKSPACE in meet(scope, GLOBAL)
         before = (*self._outside(scope), *(reached if in_pools else ()))
@@ -121,8 +123,9 @@ class Kernel:
         cores = " and ".join(f"'{core.name}'" for core in self.cores)
         return f"these are all the pools that hold it and that {cores} writes (C3)"
 
-    def _too_large(self, buffers: Sequence[Allocate]) -> Iterator[Fault]:
+    def _too_large(self, before: Sequence[Local], buffers: Sequence[Allocate]) -> Iterator[Fault]:
         """Yield what is asked onto a stack beyond its limits (K1)."""
+        in_registers = {each.buffer for each in before if each.scope == LOCAL}
         fixed = sum(footprint(each) for each in buffers if each.scope == LOCAL)
         forced = [each for each in buffers if each.scope == ON_STACK]
         for core in self.cores:
@@ -135,8 +138,22 @@ class Kernel:
                 rule = f"'{core.run_stack.name}' takes buffers of {most} B, not of {each.size} B"
                 if each.size <= most:
                     rule = f"'{core.run_stack.name}' has {room} B for buffers, not {used} B"
-                asked = self.asked_of(each.buffer)[-1]
-                yield self._emptied(each, self._pools(each), asked, f"{rule} (K1)")
+                local = each.buffer in in_registers
+                yield self._emptied(
+                    each,
+                    (REGISTERS,) if local else self._pools(each),
+                    self._onto_stack(each.buffer),
+                    f"{rule} (K1)",
+                )
+
+    def _onto_stack(self, buffer: str) -> Narrowing:
+        """Return the last request that keeps a buffer on the stack."""
+        *_, last = (
+            each
+            for each in self.asked_of(buffer)
+            if each.scope == LOCAL or each.scope.endswith(STACK)
+        )
+        return last
 
     def _emptied(self, buffer: Local, before: Iterable[str], asked: Narrowing, rule: str) -> Fault:
         before = tuple(before)
