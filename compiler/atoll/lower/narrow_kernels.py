@@ -148,12 +148,11 @@ class Kernel:
 
     def _onto_stack(self, buffer: str) -> Narrowing:
         """Return the last request that keeps a buffer on the stack."""
-        *_, last = (
-            each
-            for each in self.asked_of(buffer)
-            if each.scope == LOCAL or each.scope.endswith(STACK)
-        )
-        return last
+        asked = self.asked_of(buffer)
+        return [
+            *(each for each in asked if each.scope == LOCAL),
+            *(each for each in asked if each.scope.endswith(STACK)),
+        ][-1]
 
     def _emptied(self, buffer: Local, before: Iterable[str], asked: Narrowing, rule: str) -> Fault:
         before = tuple(before)
