@@ -8,9 +8,10 @@ operators read it, or on both sides.
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from atoll.description.fields import Described, must_be
+from atoll.description.identifiers import identifier
 from atoll.description.whom import Whom, says_whom
 from atoll.units import format_size, parse_size
 
@@ -21,18 +22,29 @@ WORD = r"[A-Za-z_]\w{0,255}"
 NAMES = r"[A-Za-z_*?][\w.*?]{0,255}"
 """The name of a buffer or of an operator, or a pattern of names."""
 
+_ON_CHIP = r"[A-Za-z_][\w-]{0,255}"
+_POOL = r"[A-Za-z_][\w.-]{0,255}"
 _SIDE = rf"(?::({'|'.join(SIDES)}))?"
 _SIZE = r"[0-9][0-9_]*(?:\.[0-9]+)? ?(?:[KMG]i)?B"
-_CHOICE = rf"({WORD})(?:@({_SIZE}))?"
-_CHAIN = rf"{WORD}(?:@{_SIZE})?(?: ?, ?{WORD}(?:@{_SIZE})?)*"
+_CHOICE = rf"({_POOL})(?:@({_SIZE}))?"
+_CHAIN = rf"{_POOL}(?:@{_SIZE})?(?: ?, ?{_POOL}(?:@{_SIZE})?)*"
 PIN = re.compile(rf"({_CHAIN}){_SIDE}")
-SCOPE = re.compile(rf"({WORD}(?:\.{WORD}){{0,2}}){_SIDE}")
+SCOPE = re.compile(rf"({_ON_CHIP}(?:\.{_ON_CHIP}){{0,2}}){_SIDE}")
 
 EXPECTED_PIN = (
     "POOL, POOL:in, POOL:out, POOL:both, POOL@SIZE,POOL, {pool: POOL, size: 8 KiB, applies: in}, "
     "{pools: [POOL, POOL], applies: in}, or a list of these"
 )
 EXPECTED_SCOPE = "SCOPE, SCOPE:in, SCOPE:out, {scope: SCOPE, applies: in}, or a list of these"
+
+
+def _scope_name(written: str) -> str:
+    """Return the one spelling of a scope, whose dots divide words."""
+    return ".".join(map(identifier, written.split(".")))
+
+
+PoolName = Annotated[str, AfterValidator(identifier)]
+ScopeName = Annotated[str, AfterValidator(_scope_name)]
 
 
 class PoolChoice(Described):
@@ -43,7 +55,7 @@ class PoolChoice(Described):
             the list is tried; None for the whole pool.
     """
 
-    pool: str
+    pool: PoolName
     size: int | None = None
 
     def __str__(self) -> str:
@@ -87,7 +99,7 @@ class Pin(Described):
 class ScopePin(Described):
     """The scope of one tensor, on one side or both."""
 
-    scope: str
+    scope: ScopeName
     applies: Side = "both"
 
     def __str__(self) -> str:
@@ -97,7 +109,9 @@ class ScopePin(Described):
 class SetScope(Whom):
     """The scope of what operators read and write: of those of a name, or of a region."""
 
-    scope: str = Field(max_length=256, description="The storage scope.", examples=["global.sram"])
+    scope: ScopeName = Field(
+        max_length=256, description="The storage scope.", examples=["global.sram"]
+    )
     applies: Side = Field(
         default="out",
         description="Which tensors of these operators are meant: 'out' what they write, 'in' what "

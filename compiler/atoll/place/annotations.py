@@ -181,7 +181,7 @@ class _Reader:
     def _memory_scope(self, asked: str | None, at: SourceLoc | None) -> str:
         if not asked:
             return ""
-        pool = asked.removeprefix(POOL_SCOPE)
+        pool = identifier(asked.removeprefix(POOL_SCOPE))
         known = [each.name for each in self.soc.pools]
         if pool not in known:
             self._unknown("E027", "pool", pool, known, at)

@@ -3,12 +3,13 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.requests import load_requests
 
 from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError
-from atoll.ir.graph import Graph
+from atoll.ir.graph import Graph, Quantization
 from atoll.ops.registry import COPY
 from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
@@ -39,7 +40,9 @@ def random_graph(rng: random.Random, make_graph: MakeGraph) -> Graph:
         arguments = " ".join(reads[: 1 if kind == COPY else 2])
         lines.append(f"t{number} = {kind}({arguments})")
         names.append(f"t{number}")
-    return make_graph("\n".join(lines))
+    graph = make_graph("\n".join(lines))
+    scale = Quantization(scales=(0.5,), zero_points=(0,))
+    return replace(graph, tensors=tuple(replace(t, quantization=scale) for t in graph.tensors))
 
 
 def random_wishes(rng: random.Random, graph: Graph) -> BuildRequests:
