@@ -29,7 +29,7 @@ _SIZE = r"[0-9][0-9_]*(?:\.[0-9]+)? ?(?:[KMG]i)?B"
 _CHOICE = rf"({_POOL})(?:@({_SIZE}))?"
 _CHAIN = rf"{_POOL}(?:@{_SIZE})?(?: ?, ?{_POOL}(?:@{_SIZE})?)*"
 PIN = re.compile(rf"({_CHAIN}){_SIDE}")
-SCOPE = re.compile(rf"({_ON_CHIP}(?:\.{_ON_CHIP}){{0,2}}){_SIDE}")
+SCOPE = re.compile(rf"({_ON_CHIP}(?:\.[\w-]{{1,256}}){{0,3}}){_SIDE}")
 
 EXPECTED_PIN = (
     "POOL, POOL:in, POOL:out, POOL:both, POOL@SIZE,POOL, {pool: POOL, size: 8 KiB, applies: in}, "
@@ -39,8 +39,10 @@ EXPECTED_SCOPE = "SCOPE, SCOPE:in, SCOPE:out, {scope: SCOPE, applies: in}, or a 
 
 
 def _scope_name(written: str) -> str:
-    """Return the one spelling of a scope, whose dots divide words."""
-    return ".".join(map(identifier, written.split(".")))
+    """Return the one spelling of a scope; in a pool, dots are part of its name."""
+    first, dot, rest = written.partition(".")
+    parts = (rest,) if first == "global" else rest.split(".")
+    return ".".join((identifier(first), *map(identifier, parts))) if dot else first
 
 
 PoolName = Annotated[str, AfterValidator(identifier)]

@@ -83,8 +83,9 @@ class PinRequest:
 
     @property
     def plain(self) -> bool:
-        """Whether it is the pin of a tensor to one pool."""
-        return not self.scope and not self.origin and len(self.pin.choices) == 1
+        """Whether one pool is asked for, of a tensor that is named or of an operator's result."""
+        named = self.origin in ("", self.source)
+        return not self.scope and named and len(self.pin.choices) == 1
 
     def concerns(self, reader: Operator) -> bool:
         """Tell whether it says where an operator reads the tensor."""
