@@ -149,7 +149,7 @@ def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
         ("plase: {a: b}", "1:1: error[E011]: the description has no key 'plase'"),
         ("pin:\n  t: shared:up", "2:6: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin: {t: {side: in}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
-        ("scopes: {t: a-b}", "1:13: error[E012]: 'scopes.t' must be SCOPE, SCOPE:in,"),
+        ("scopes: {t: a+b}", "1:13: error[E012]: 'scopes.t' must be SCOPE, SCOPE:in,"),
         ("pin: {t: 'a@8,b'}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin: {t: {pools: [a], size: 8}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin_roles: {weights: a}", "1:13: error[E011]: 'pin_roles' has no key 'weights'"),
