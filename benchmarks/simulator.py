@@ -172,7 +172,7 @@ def chain(length: int) -> Graph:
     """Return operators in a row on two cores by turns, every second result in private memory."""
     names = [f"t{number}" for number in range(length + 1)]
     tensors = tuple(
-        Tensor(name=name, shape=(16,), dtype="int8", pool="cpu_local" if number % 2 else "")
+        Tensor(name=name, shape=(16,), dtype="int8", pools=("cpu_local",) * (number % 2))
         for number, name in enumerate(names)
     )
     operators = tuple(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from atoll.description.build import BuildRequests
-from atoll.description.build_networks import Wishes, network_requests
+from atoll.description.build import BuildRequests, Words
+from atoll.description.build_networks import network_requests
 
 
 def load_requests(
@@ -14,10 +14,9 @@ def load_requests(
     free: Sequence[str] = (),
     overlap: str | None = None,
     spread: bool | None = None,
-    on_device: Sequence[str] = (),
-    thread: Sequence[str] = (),
+    **more: Sequence[str],
 ) -> BuildRequests:
     """Load the options at `path`, if any, with the other ones on top."""
-    wishes = Wishes(tuple(place), tuple(pin), tuple(free), tuple(on_device), tuple(thread))
-    (asked,) = network_requests(path, {"network": wishes}, overlap, spread)
+    words = Words(place=place, pin=pin, free=free, **more)
+    (asked,) = network_requests(path, {"network": words}, overlap, spread)
     return asked

@@ -21,6 +21,7 @@ from atoll.place.constraints import ScopeLog
 from atoll.place.costs import Spent, spent_by
 from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
+from atoll.place.requests import Requests
 from atoll.place.slower import slower_than_elsewhere
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
@@ -68,6 +69,7 @@ class Compiled:
         streaming: whose constants are copied ahead.
         left_out: operators of the model file that are not run, and the pass that left each out.
         log: what was asked of its tensors.
+        requests: what was asked of its buffers.
         seen: the results of the stages that made it, if anybody wants them.
     """
 
@@ -88,6 +90,7 @@ class Compiled:
     streaming: Streaming = NOTHING
     left_out: Mapping[str, str] = field(default_factory=dict)
     log: ScopeLog = field(default_factory=ScopeLog, repr=False, compare=False)
+    requests: Requests = field(default_factory=Requests)
     seen: tuple[tuple[str, object], ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -121,7 +124,7 @@ def placed_graph(compiled: Compiled) -> Graph:
 
     def placed(tensor: Tensor) -> Tensor:
         place = places.get(graph.storage(tensor.name))
-        return replace(tensor, pool=place.pool) if place else tensor
+        return replace(tensor, pools=(place.pool,)) if place else tensor
 
     return replace(graph, tensors=tuple(map(placed, graph.tensors)))
 
@@ -172,7 +175,7 @@ def cautions(compiled: Compiled) -> tuple[str, ...]:
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
-    stories = buffer_stories(soc, graph, compiled.module, compiled.plan)
+    stories = buffer_stories(soc, graph, compiled.module, compiled.plan, compiled.requests)
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)

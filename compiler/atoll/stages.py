@@ -21,7 +21,9 @@ from atoll.lower.joined_lists import joined
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
 from atoll.lower.passes import PASSES, Observer, Program, run_passes
+from atoll.lower.size_hints import ceilings_of
 from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.ceilings import with_ceilings
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.capabilities import runners
@@ -31,6 +33,7 @@ from atoll.place.list_costs import joint_saving
 from atoll.place.partition import Decision
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
+from atoll.place.requests import Requests
 from atoll.place.spread import spread_operators
 from atoll.place.views import described, with_views
 from atoll.resolve.soc import Engine, ResolvedSoc
@@ -79,6 +82,7 @@ class Stages:
         planning: likewise for placement and memory planning, if accelerators are to reach less.
         left_out: operators of the network as it was that are not in it now, and why.
         records: what is compiled keeps the results of the stages that made it.
+        requests: what is asked of buffers, with every name checked.
     """
 
     soc: ResolvedSoc
@@ -95,6 +99,7 @@ class Stages:
     planning: ResolvedSoc | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     records: bool = False
+    requests: Requests = field(default_factory=Requests)
 
     def run(self) -> Compiled:
         """Place, then plan."""
@@ -130,9 +135,7 @@ class Stages:
         if not asked.rewrite:
             return replace(self, network=graph)
         cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
-        regions = (op for each in asked.on_device for op in (each.operators, each.first, each.last))
-        names = {*asked.place, *asked.pin, *asked.free, *cuts, *filter(None, regions)}
-        named = frozenset(names)
+        named = asked.named.union(cuts, *(each.names for each in asked.on_device))
         npus = soc.npus if self.options.accelerators else ()
         steps = (step for npu in npus for each in npu.spec.operators for step in each.pattern)
         given = Given(
@@ -185,9 +188,9 @@ class Stages:
         if spread:
             graph, decisions = spread_operators(graph, soc, decisions)
         self.observe("place", graph)
-        return replace(
-            self._planned(graph, decisions, streaming.homes), streaming=streaming, log=placed.log
-        )
+        stages = replace(self, requests=placed.requests)
+        planned = stages._planned(graph, decisions, streaming.homes)
+        return replace(planned, streaming=streaming, log=placed.log)
 
     def _planned(
         self, graph: Graph, decisions: tuple[Decision, ...], homes: Mapping[str, str]
@@ -221,11 +224,13 @@ class Stages:
                 overlapping=overlapping,
                 spare=SPARE_STACK,
                 module=IRModule(graph.name, (), Entry((), (), (), (), ())),
+                requests=self.requests,
             ),
             self.observe,
         )
         cycles = cycles_of(graph, soc, constants=homes)
-        module, plan = self._scheduled(lowered.module, cycles)
+        ceilings = ceilings_of(self.requests, graph, lowered.module.entry)
+        module, plan = self._scheduled(lowered.module, cycles, ceilings)
         module = accepted(module, plan, soc)
         self.observe("overlap-runs", module)
         self.observe("memory", json.dumps(plan_json(plan), indent=2))
@@ -246,10 +251,14 @@ class Stages:
             splits=splits,
             commands=padded(encoded, lowered.jobs),
             contract=agreed(module, plan, graph, self.soc, encoded),
+            requests=self.requests,
         )
 
     def _scheduled(
-        self, module: IRModule, cycles: Mapping[str, int]
+        self,
+        module: IRModule,
+        cycles: Mapping[str, int],
+        ceilings: Mapping[str, Mapping[str, int]],
     ) -> tuple[IRModule, MemoryPlan]:
         """Let as many devices work at the same time as the pools have room for.
 
@@ -273,12 +282,12 @@ class Stages:
             )
             for overlapped in overlaps.ways(module):
                 verify(overlapped, module)
-                problem = build_problem(overlapped, soc, self.taken)
+                problem = with_ceilings(build_problem(overlapped, soc, self.taken), ceilings)
                 answer = solve(problem, name=options.algorithm, effort=options.effort)
                 if isinstance(answer, MemoryPlan):
                     return overlapped, with_parts(answer, overlapped.entry)
         steps = [*(step.operator for step in module.entry.steps), "the caller reads"]
-        problem = build_problem(module, soc, self.taken)
+        problem = with_ceilings(build_problem(module, soc, self.taken), ceilings)
         if not self.explains:
             answer = solve(problem, name=options.algorithm, effort=options.effort)
             if not isinstance(answer, MemoryPlan):

@@ -38,6 +38,13 @@ def offered(
     [
         (["ch"], ["check", "check-image"]),
         (["check", "la"], ["lagoon"]),
+        (["plan", "lagoon", DIGITS, "--pin", "image=shared,p"], ["image=shared,private"]),
+        (
+            ["plan", "lagoon", DIGITS, "--scope", "image=global.s"],
+            ["image=global.stack", "image=global.shared"],
+        ),
+        (["plan", "lagoon", DIGITS, "--set-scope", "softmax_9=l"], ["softmax_9=local"]),
+        (["plan", "lagoon", "--pin-role", "inputs=w"], ["inputs=weights"]),
         (["run", ""], CHIPS),
         (["run", "t"], ["twin"]),
         (["new", "mine", "--core", "ib"], ["ibex"]),

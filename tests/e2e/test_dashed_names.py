@@ -1,5 +1,6 @@
 """D1: a chip whose names have dashes and dots runs, and its devices are named so on the way in."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,31 @@ def test_d1_a_chip_with_dashes_and_dots_runs_bit_exactly(
     said = capsys.readouterr().out
     assert "10 of 10 layers bit-exact" in said
     assert "0 placement violations" in said
+
+
+@pytest.mark.parametrize(
+    ("pool", "stack", "device", "core", "thread"),
+    [
+        ("act.0", "audio-dsp.stack", "audio-dsp", "always-on.cpu", "net-0"),
+        ("act_0", "audio_dsp.stack", "audio_dsp", "always_on_cpu", "net_0"),
+    ],
+)
+def test_d1_requests_take_either_spelling(
+    pool: str,
+    stack: str,
+    device: str,
+    core: str,
+    thread: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--on-device", f"softmax_9={device}", "--thread", f"{core}={thread}"]
+    words += ["--on-device", f"add_3=memory_scope:global.{pool}"]
+    words += ["--pin", f"softmax_9_out={pool}", "--scope", f"add_3_out=global.{pool}"]
+    words += ["--scope", f"softmax_9.powers={stack}"]
+    assert main(["explain", str(DASHED), str(DIGITS), "--json", *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (scope,) = (each for each in told["scopes"]["operators"] if each["name"] == "softmax_9")
+    assert scope["device"] == "audio_dsp"
+    buffers = {each["name"]: each for each in told["buffers"]}
+    assert buffers["softmax_9.powers"]["place"] == "audio_dsp.stack"
+    assert buffers["add_3_out"]["left"] == ["act_0"]

@@ -88,6 +88,16 @@ CASES: dict[str, list[str]] = {
     "toolchain_unknown": [*BUILD, "-o", "out", "--toolchain", "icc"],
     "toolchain_unknown_native": [*NATIVE, "--toolchain", "icc"],
     "stage_unknown": [*BUILD, "-o", "out", "--dump-after", "lowering"],
+    "scope_on_stack": ["explain", "rfc.yaml", "digits.tflite", "--build", "stack.build"],
+    "scope_of_registers": [
+        *("explain", "rfc.yaml", "digits.tflite"),
+        *("--scope", "depthwise_conv_2d_1.sum0=global.workspace"),
+    ],
+    "scope_unknown": ["plan", "rfc.yaml", "digits.tflite", "--scope", "image=global.srm"],
+    "scope_word": ["plan", "rfc.yaml", "digits.tflite", "--scope", "image=a.b.c.d"],
+    "scope_region": ["plan", "rfc.yaml", "digits.tflite", "--build", "region.build"],
+    "hint_too_small": ["plan", "rfc.yaml", "digits.tflite", "--pin", "softmax_9_out=dtcm@4B"],
+    "role_unknown": ["plan", "rfc.yaml", "digits.tflite", "--pin-role", "weights=flash"],
     "player_word": [*NATIVE, "--accelerator", "modell"],
     "player_none": [*NATIVE, "--accelerator", "npu=none"],
     "player_twice": [*NATIVE, "--accelerator", "npu=model", "--accelerator", "npu=rtl"],
@@ -221,6 +231,10 @@ def fill(folder: Path) -> None:
     board = (ROOT / "examples" / "08_qemu_machines" / "mps2_an385.yaml").read_text()
     (folder / "alone.yaml").write_text(board.replace("qemu: {machine: mps2-an385}\n", ""))
     fill_accelerators(folder, chip)
+    shutil.copyfile(ROOT / "tests" / "data" / "rfc_pools.yaml", folder / "rfc.yaml")
+    (folder / "stack.build").write_text("scopes:\n  softmax_9_out: global.stack\n")
+    region = "{from: add_3, to: conv_2d_0, scope: global.sram}"
+    (folder / "region.build").write_text(f"set_scope: [{region}]\n")
     twin = (ROOT / "socs" / "twin.yaml").read_text()
     (folder / "mute.yaml").write_text(twin.replace("    mailbox: 0x4000_3000\n    irq: 6\n", ""))
     (folder / "damaged.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00{'descr': '|i1'")

@@ -16,7 +16,7 @@ _HEADER = re.compile(rf"graph (?P<name>{_WORD})\((?P<ins>[\w, ]*)\) -> \((?P<out
 _TENSOR = re.compile(
     rf"%(?P<name>{_WORD}): (?P<dtype>\w+)\[(?P<shape>scalar|\d+(?:x\d+)*)\]"
     rf"(?P<const> const)?(?: view of %(?P<view>{_WORD})(?: from (?P<offset>\d+))?)?"
-    rf"(?: in (?P<pool>{_WORD}))?"
+    rf"(?: in (?P<pools>{_WORD}(?:, {_WORD})*))?"
 )
 _OPERATOR = re.compile(
     rf"(?P<outs>[%\w, ]*?) ?= (?P<kind>{_WORD})\((?P<ins>[%\w, ]*)\) \{{(?P<options>[^{{}}]*)\}}"
@@ -65,7 +65,7 @@ def _tensor(line: str, number: int) -> Tensor:
         shape=shape,
         dtype=found["dtype"],
         data=bytes(size) if found["const"] else None,
-        pool=found["pool"] or "",
+        pools=_names(found["pools"] or ""),
         view=found["view"] or "",
         offset=int(found["offset"] or 0),
     )

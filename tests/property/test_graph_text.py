@@ -23,8 +23,8 @@ ATTRIBUTES: st.SearchStrategy[Attribute] = st.one_of(
 def tensors(draw: st.DrawFn, name: str, views: st.SearchStrategy[str]) -> Tensor:
     dtype = draw(st.sampled_from(sorted(ITEM_BYTES)))
     shape = tuple(draw(st.lists(st.integers(0, 5), max_size=3)))
-    pool = draw(st.just("") | WORDS)
-    tensor = Tensor(name=name, shape=shape, dtype=dtype, pool=pool, view=draw(views))
+    pools = draw(st.lists(WORDS, max_size=3).map(tuple))
+    tensor = Tensor(name=name, shape=shape, dtype=dtype, pools=pools, view=draw(views))
     return replace(tensor, data=bytes(tensor.size)) if draw(st.booleans()) else tensor
 
 
@@ -64,7 +64,13 @@ def test_p2_the_text_of_any_graph_reads_back(graph: Graph) -> None:
 def test_p2_what_the_text_does_not_hold_is_empty() -> None:
     scale = Quantization(scales=(0.5,), zero_points=(1,))
     full = Tensor(
-        name="w", shape=(2,), dtype="int8", quantization=scale, data=b"\1\2", index=7, pool="rom"
+        name="w",
+        shape=(2,),
+        dtype="int8",
+        quantization=scale,
+        data=b"\1\2",
+        index=7,
+        pools=("rom",),
     )
     graph = Graph(name="m", tensors=(full,), operators=(), inputs=(), outputs=())
     bare = replace(full, quantization=None, data=bytes(2), index=-1)

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from atoll.bsp.toolchain import TOOLCHAINS
-from atoll.description.build import SIDES
+from atoll.description.pins import ROLES, SIDES
 from atoll.description.share import shared_folder, shipped_names
 from atoll.description.vocabulary import CORES
 from atoll.errors import AtollError
@@ -23,10 +23,11 @@ from atoll.pipeline import STAGES
 from atoll.report.schema_files import schema_names
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.storage_scope import ScopeNames
 
 MOST_PAIRS = 100
 
-_PLAIN = re.compile(r"[\w.:=-]+", re.ASCII)
+_PLAIN = re.compile(r"[\w.:=,@-]+", re.ASCII)
 
 Completer = Callable[[typer.Context, str], list[str]]
 
@@ -75,6 +76,11 @@ class Typed:
         soc = self.soc()
         return [pool.name for pool in soc.pools] if soc else []
 
+    def scopes(self) -> list[str]:
+        """Return the chip's storage scopes."""
+        soc = self.soc()
+        return list(ScopeNames.of(soc).scopes) if soc else []
+
     def devices(self) -> list[str]:
         """Return the names of the chip's devices that run operators."""
         soc = self.soc()
@@ -99,9 +105,27 @@ def placements(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def pins(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer `TENSOR=POOL:in`, first the tensors, then the pools, then the sides."""
+    """Offer `TENSOR=POOL,POOL:in`, first the tensors, then the pools, then the sides."""
     typed = Typed(context)
     return _pairs(typed.tensors, lambda: _with_sides(typed.pools(), incomplete), incomplete)
+
+
+def role_pins(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `ROLE=POOL,POOL`, first the roles, then the pools."""
+    typed = Typed(context)
+    return _pairs(lambda: ROLES, lambda: _with_sides(typed.pools(), incomplete), incomplete)
+
+
+def scopes(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `TENSOR=SCOPE:in`, first the tensors, then the scopes, then the sides."""
+    typed = Typed(context)
+    return _pairs(typed.tensors, lambda: _with_sides(typed.scopes(), incomplete), incomplete)
+
+
+def regions(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `OPERATOR=SCOPE:in`, first the operators, then the scopes, then the sides."""
+    typed = Typed(context)
+    return _pairs(typed.operators, lambda: _with_sides(typed.scopes(), incomplete), incomplete)
 
 
 def tensors(context: typer.Context, incomplete: str) -> list[str]:
@@ -147,10 +171,13 @@ def _pairs(
     return _matching([f"{word}={value}" for word in names for value in values], incomplete)
 
 
-def _with_sides(pools: Sequence[str], incomplete: str) -> list[str]:
+def _with_sides(places: Sequence[str], incomplete: str) -> list[str]:
+    """Return the places that may come next: behind those of a list, and with a side."""
+    before, comma, _ = incomplete.rpartition("=")[2].rpartition(",")
+    listed = [f"{before}{comma}{place}" for place in places]
     if ":" not in incomplete:
-        return list(pools)
-    return [f"{pool}:{side}" for pool in pools for side in SIDES]
+        return listed
+    return [f"{each}:{side}" for each in listed for side in SIDES]
 
 
 def _matching(words: Iterable[str], incomplete: str) -> list[str]:

@@ -23,9 +23,7 @@ def offered(completer: str) -> Callable[[typer.Context, str], list[str]]:
 BuildFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--build",
-        metavar="FILE",
-        help="Build options (YAML): place, pin, free, threads, overlap, networks.",
+        "--build", metavar="FILE", help="Build options (YAML): place, pin, scopes, threads, ..."
     ),
 ]
 
@@ -46,10 +44,38 @@ class PlacementOptions:
     pin: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TENSOR=POOL[:in|out|both]",
-            help="Keep a tensor in this pool where it is read, written, or both (default); "
-            "of several MODELs, NETWORK:TENSOR=POOL.",
+            metavar="TENSOR=POOL[@SIZE],...[:in|out|both]",
+            help="Keep a tensor, or all that match a pattern, in the first of these pools with "
+            "room where it is read, written, or both (default); of several MODELs, "
+            "NETWORK:TENSOR=POOL.",
             autocompletion=offered("pins"),
+        ),
+    ] = None
+    pin_role: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=POOL[@SIZE],...",
+            help="Likewise all workspace, constants, inputs or outputs without a pin.",
+            autocompletion=offered("role_pins"),
+        ),
+    ] = None
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TENSOR=SCOPE[:in|out|both]",
+            help="Narrow where a buffer, or all that match a pattern, may lie: global.workspace, "
+            "global.POOL, global.stack, DEVICE.stack, local; of several MODELs, "
+            "NETWORK:TENSOR=SCOPE.",
+            autocompletion=offered("scopes"),
+        ),
+    ] = None
+    set_scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OP=SCOPE[:in|out|both]",
+            help="Likewise what an operator, or FIRST..LAST, writes (out, default), reads, or "
+            "both; of several MODELs, NETWORK:OP=SCOPE.",
+            autocompletion=offered("regions"),
         ),
     ] = None
     free: Annotated[

@@ -8,7 +8,8 @@ from atoll.bsp.toolchain import find_toolchain
 from atoll.cli.options import PlacementOptions
 from atoll.cli.output import log, log_room
 from atoll.columns import wrapped
-from atoll.description.build_networks import Wishes, network_requests
+from atoll.description.build import Words
+from atoll.description.build_networks import network_requests
 from atoll.description.faults import nearest
 from atoll.errors import UsageError
 from atoll.networks import Known, Word, annotations_by_network, network_of, parts_of
@@ -51,11 +52,22 @@ def build_options(
     operators, tensors = parts_of(models, "operator"), parts_of(models, "tensor")
     places = _by_network("--place", "operator", asked.place or (), networks, operators)
     pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
+    scopes = _by_network("--scope", "tensor", asked.scope or (), networks, tensors)
+    regions = _by_network("--set-scope", "operator", asked.set_scope or (), networks, operators)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
     annotations = annotations_by_network(asked.on_device or (), networks)
     threads = _threads(asked.thread or (), networks)
     wishes = {
-        name: Wishes(*(tuple(texts[name]) for texts in (places, pins, frees, annotations, threads)))
+        name: Words(
+            place=places[name],
+            pin=pins[name],
+            pin_role=asked.pin_role or (),
+            scope=scopes[name],
+            set_scope=regions[name],
+            free=frees[name],
+            on_device=annotations[name],
+            thread=threads[name],
+        )
         for name in networks
     }
     return tuple(

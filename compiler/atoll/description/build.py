@@ -4,73 +4,39 @@ They come from a YAML file, the command line, or both; a word of the command lin
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field
 
-from atoll.description.fields import Described, Version, must_be, number
+from atoll.description.fields import Described, Version, number
 from atoll.description.messages import validate
 from atoll.description.on_device import EXAMPLE, Annotations, entry_of
+from atoll.description.pins import (
+    NAMES,
+    ROLES,
+    WORD,
+    Pin,
+    Pins,
+    RolePins,
+    Scopes,
+    SetScopes,
+    pin_of,
+    scope_of,
+)
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.errors import Fault, UsageError
 
 MAX_REQUESTS = 4096
-SIDES = ("in", "out", "both")
 
-_WORD = r"[A-Za-z_]\w{0,255}"
-_DEVICE = r"[A-Za-z_][\w.-]{0,255}"
-_PIN = re.compile(rf"({_WORD})(?::({'|'.join(SIDES)}))?")
-_EXPECTED_PIN = "POOL, POOL:in, POOL:out, POOL:both, {pool: POOL, applies: in}, or a list of these"
+_NAMED = re.compile(WORD)
+_DEVICE = re.compile(r"[A-Za-z_][\w.-]{0,255}")
+_NAMED_OR_PATTERN = re.compile(NAMES)
+_ROLE = re.compile("|".join(ROLES))
+_REGION = re.compile(rf"{NAMES}|{WORD}\.\.{WORD}")
 
-
-class Pin(Described):
-    """One pool for one tensor.
-
-    Attributes:
-        applies: ``out`` where it is written, ``in`` where operators read it, ``both``.
-    """
-
-    pool: str
-    applies: Literal["in", "out", "both"] = "both"
-
-    def __str__(self) -> str:
-        return f"{self.pool}:{self.applies}"
-
-
-def _pins(value: object) -> tuple[Pin, ...]:
-    items = value if isinstance(value, list | tuple) else [value]
-    if not items:
-        raise must_be(_EXPECTED_PIN)
-    return tuple(map(_pin, items))
-
-
-def _pin(value: Any) -> Pin:
-    match value:
-        case str() if found := _PIN.fullmatch(value):
-            return Pin(pool=found[1], applies=found[2] or "both")
-        case {"pool": str(pool), **rest} if not rest:
-            return Pin(pool=pool)
-        case {"pool": str(pool), "applies": "in" | "out" | "both" as applies, **rest} if not rest:
-            return Pin(pool=pool, applies=applies)
-        case _:
-            raise must_be(_EXPECTED_PIN)
-
-
-_SHORT = {"type": "string", "pattern": f"^{_PIN.pattern}$"}
-_LONG = {
-    "type": "object",
-    "properties": {"pool": {"type": "string"}, "applies": {"enum": list(SIDES)}},
-    "required": ["pool"],
-    "additionalProperties": False,
-}
-_ONE = {"anyOf": [_SHORT, _LONG]}
-Pins = Annotated[
-    tuple[Pin, ...],
-    BeforeValidator(_pins),
-    WithJsonSchema({"anyOf": [_SHORT, _LONG, {"type": "array", "items": _ONE, "minItems": 1}]}),
-]
 Word = Annotated[str, Field(max_length=256)]
 
 
@@ -79,7 +45,27 @@ Places = Annotated[
     Field(max_length=MAX_REQUESTS, description="The device that runs an operator."),
 ]
 Pinned = Annotated[
-    dict[str, Pins], Field(max_length=MAX_REQUESTS, description="The pool that holds a tensor.")
+    dict[str, Pins],
+    Field(max_length=MAX_REQUESTS, description="The pools that may hold a tensor, in order."),
+]
+Scoped = Annotated[
+    dict[str, Scopes],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="The storage scope of a buffer, or of all whose names match a pattern.",
+        examples=["{softmax_9_out: global.sram, conv_2d_*_out: global.workspace}"],
+    ),
+]
+SetScopeList = Annotated[
+    tuple[SetScopes, ...],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="Storage scopes of what operators, or those of a region, write and read.",
+        examples=["[{from: conv_2d_0, to: add_3, scope: global.sram, applies: out}]"],
+    ),
+]
+Roles = Annotated[
+    RolePins, Field(description="Pools, in order, for all tensors of a role without a pin.")
 ]
 Freed = Annotated[
     tuple[Word, ...],
@@ -128,6 +114,9 @@ class NetworkBuild(Described):
 
     place: Places = Field(default={})
     pin: Pinned = Field(default={})
+    pin_roles: Roles = RolePins()
+    scopes: Scoped = Field(default={})
+    set_scope: SetScopeList = ()
     free: Freed = ()
     on_device: Annotations = ()
     threads: Threads = Field(default={})
@@ -155,6 +144,9 @@ class Build(Described):
     version: Version = Field(default=1, description="Version of this format.", examples=["1"])
     place: Places = Field(default={})
     pin: Pinned = Field(default={})
+    pin_roles: Roles = RolePins()
+    scopes: Scoped = Field(default={})
+    set_scope: SetScopeList = ()
     free: Freed = ()
     on_device: Annotations = ()
     threads: Threads = Field(default={})
@@ -191,6 +183,28 @@ class Build(Described):
         description="The same for each of several networks, by its name: that of its file.",
     )
 
+    @property
+    def named(self) -> frozenset[str]:
+        """The operators and tensors that somebody asks something of, and patterns of them."""
+        operators = (op for asked in self.set_scope for op in asked.names)
+        names = {*self.place, *self.pin, *self.scopes, *self.free, *operators}
+        return frozenset(names)
+
+    def named_among(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of `names` that somebody asks something of, by name or by pattern."""
+        literal = self.named
+        patterns = [name for name in literal if is_pattern(name)]
+        return frozenset(
+            name
+            for name in names
+            if name in literal or any(fnmatchcase(name, pattern) for pattern in patterns)
+        )
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether a name stands for all names that match it."""
+    return "*" in name or "?" in name
+
 
 @dataclass(frozen=True, slots=True)
 class BuildRequests:
@@ -203,7 +217,7 @@ class BuildRequests:
         """Return the same options as data that `read_requests` takes."""
         return {
             "place": dict(self.model.place),
-            "pin": {name: [str(pin) for pin in pins] for name, pins in self.model.pin.items()},
+            "pin": {name: _plain(pins) for name, pins in self.model.pin.items()},
             "free": list(self.model.free),
             "overlap": self.model.overlap,
             **({"threads": dict(self.model.threads)} if self.model.threads else {}),
@@ -211,36 +225,73 @@ class BuildRequests:
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
             **({} if self.model.rewrite else {"rewrite": False}),
-            **self._annotations(),
+            **self._lists(),
             **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }
 
-    def _annotations(self) -> Mapping[str, Plain]:
-        entries: list[Plain] = [each.plain() for each in self.model.on_device]
-        return {"on_device": entries} if entries else {}
+    def _lists(self) -> Mapping[str, Plain]:
+        model = self.model
+        roles: dict[str, Plain] = {
+            role: _plain(pins) for role in ROLES if (pins := getattr(model.pin_roles, role))
+        }
+        scopes: dict[str, Plain] = {
+            name: [str(each) for each in asked] for name, asked in model.scopes.items()
+        }
+        regions: list[Plain] = [each.plain() for each in model.set_scope]
+        annotations: list[Plain] = [each.plain() for each in model.on_device]
+        found: dict[str, Plain] = {
+            "pin_roles": roles,
+            "scopes": scopes,
+            "set_scope": regions,
+            "on_device": annotations,
+        }
+        return {key: value for key, value in found.items() if value}
+
+
+def _plain(pins: Iterable[Pin]) -> list[Plain]:
+    return [pin.plain() for pin in pins]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What the command line asks of one network.
+
+    Attributes:
+        place: ``OPERATOR=DEVICE`` texts.
+        pin: ``TENSOR=POOL[@SIZE][,POOL...][:in|out|both]`` texts; all those of one tensor count
+            together.
+        pin_role: ``ROLE=POOL[@SIZE][,POOL...]`` texts.
+        scope: ``TENSOR=SCOPE[:in|out|both]`` texts.
+        set_scope: ``OPERATOR=SCOPE[:in|out|both]`` or ``FIRST..LAST=SCOPE`` texts, added to the
+            file's.
+        free: names of tensors, added to the file's.
+        on_device: ``OPERATORS=DEVICE`` and ``FROM..TO=FIELD:VALUE,...`` texts, added to the file's.
+        thread: ``CORE=THREAD`` texts.
+    """
+
+    place: Sequence[str] = ()
+    pin: Sequence[str] = ()
+    pin_role: Sequence[str] = ()
+    scope: Sequence[str] = ()
+    set_scope: Sequence[str] = ()
+    free: Sequence[str] = ()
+    on_device: Sequence[str] = ()
+    thread: Sequence[str] = ()
 
 
 def requests_from(
     root: Node,
-    place: Sequence[str] = (),
-    pin: Sequence[str] = (),
-    free: Sequence[str] = (),
+    words: Words | None = None,
     overlap: str | None = None,
     spread: bool | None = None,
-    on_device: Sequence[str] = (),
-    thread: Sequence[str] = (),
 ) -> BuildRequests:
     """Return the build options of a document with those of the command line on top.
 
     Args:
         root: the document.
-        place: ``OPERATOR=DEVICE`` texts.
-        pin: ``TENSOR=POOL[:in|out|both]`` texts; all those of one tensor count together.
-        free: names of tensors, added to the file's.
+        words: what the command line asks.
         overlap: ``none``, ``free`` or ``all``.
         spread: whether operators may be spread over cores.
-        on_device: ``OPERATORS=DEVICE`` and ``FROM..TO=FIELD:VALUE,...``, added to the file's.
-        thread: ``CORE=THREAD`` texts.
 
     Raises:
         DescriptionError: a key is unknown, a value ill-typed.
@@ -248,22 +299,44 @@ def requests_from(
     """
     if not isinstance(root, Table):
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
-    places = _assignments("--place", place, re.compile(_DEVICE), "conv_2d_0=npu")
-    pins = _assignments("--pin", pin, _PIN, "logits=sram:out")
-    threads = _assignments("--thread", thread, re.compile(_WORD), "cpu=net")
+    words = words or Words()
+    places = _assignments("--place", words.place, _NAMED, _DEVICE.fullmatch, "conv_2d_0=npu")
+    pins = _assignments("--pin", words.pin, _NAMED_OR_PATTERN, pin_of, "logits=dtcm,sram:out")
+    roles = _assignments("--pin-role", words.pin_role, _ROLE, pin_of, "workspace=dtcm@8KiB,sram")
+    scopes = _assignments("--scope", words.scope, _NAMED_OR_PATTERN, scope_of, "logits=global.sram")
+    threads = _assignments("--thread", words.thread, _DEVICE, _DEVICE.fullmatch, "cpu=net")
     given: dict[str, Plain] = {
         "place": _singles("--place", places),
         "threads": _singles("--thread", threads),
-        "pin": {name: list(values) for name, values in pins.items()},
+        "pin": _pins_of(pins),
+        "pin_roles": _pins_of(roles),
+        "scopes": {name: list(values) for name, values in scopes.items()},
         "overlap": overlap,
         "spread": spread,
     }
     given = {key: value for key, value in given.items() if value not in ({}, None)}
     root = merge(root, node_of(given))
-    annotations = _annotated(on_device)
-    root = _with_items(_with_items(root, "free", free), "on_device", annotations)
-    where = SourceMap(root)
+    root = _with_items(root, "set_scope", _regions(words.set_scope))
+    root = _with_items(root, "on_device", _annotated(words.on_device))
+    where = SourceMap(_with_items(root, "free", words.free))
     return BuildRequests(validate(Build, where), where)
+
+
+def _pins_of(texts: Mapping[str, Sequence[str]]) -> dict[str, Plain]:
+    """Return pins as data; what is given apart stays apart."""
+    return {name: _plain(filter(None, map(pin_of, values))) for name, values in texts.items()}
+
+
+def _regions(texts: Sequence[str]) -> list[Plain]:
+    found = _assignments("--set-scope", texts, _REGION, scope_of, "conv_2d_0..add_3=global.sram")
+    made: list[Plain] = []
+    for name, values in found.items():
+        first, dots, last = name.partition("..")
+        whom = {"from": first, "to": last} if dots else {"operators": name}
+        for value in values:
+            scope, _, side = value.partition(":")
+            made.append({**whom, "scope": scope, **({"applies": side} if side else {})})
+    return made
 
 
 def read_requests(data: Any) -> BuildRequests:
@@ -288,13 +361,17 @@ def node_of(data: Plain) -> Node:
 
 
 def _assignments(
-    option: str, texts: Iterable[str], pattern: re.Pattern[str], example: str
+    option: str,
+    texts: Iterable[str],
+    names: re.Pattern[str],
+    reads: Callable[[str], object],
+    example: str,
 ) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     faults = []
     for text in texts:
         name, equals, value = text.partition("=")
-        if equals and re.fullmatch(_WORD, name.strip()) and pattern.fullmatch(value.strip()):
+        if equals and names.fullmatch(name.strip()) and reads(value.strip()):
             found.setdefault(name.strip(), []).append(value.strip())
         else:
             message = f"'{option} {text}' is not understood"

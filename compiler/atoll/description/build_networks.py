@@ -1,34 +1,22 @@
 """Build options of several networks: those of the whole file, and those of each network's own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.description.build import Build, BuildRequests, requests_from
+from atoll.description.build import Build, BuildRequests, Words, requests_from
 from atoll.description.faults import in_order, nearest
 from atoll.description.messages import validate
 from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
-OF_ONE = ("place", "pin", "free", "on_device", "cuts")
+OF_ONE = ("place", "pin", "scopes", "set_scope", "free", "on_device", "cuts")
 """Keys that name operators and tensors, which belong to one network."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the command line asks of one network, as `requests_from` takes it."""
-
-    place: tuple[str, ...] = ()
-    pin: tuple[str, ...] = ()
-    free: tuple[str, ...] = ()
-    on_device: tuple[str, ...] = ()
-    thread: tuple[str, ...] = ()
 
 
 def network_requests(
     path: Path | None,
-    wishes: Mapping[str, Wishes],
+    wishes: Mapping[str, Words],
     overlap: str | None = None,
     spread: bool | None = None,
 ) -> tuple[BuildRequests, ...]:
@@ -51,17 +39,7 @@ def network_requests(
     if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):
         raise DescriptionError.all(in_order(faults))
     return tuple(
-        requests_from(
-            _part(root, name),
-            asked.place,
-            asked.pin,
-            asked.free,
-            overlap,
-            spread,
-            asked.on_device,
-            asked.thread,
-        )
-        for name, asked in wishes.items()
+        requests_from(_part(root, name), asked, overlap, spread) for name, asked in wishes.items()
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from atoll.description.fields import Described, must_be
+from atoll.description.whom import Whom, says_whom
 
 _NAMES = r"[A-Za-z_*?\[][\w.*?!\[\]-]{0,255}"
 _ENTRY = re.compile(rf"\s*({_NAMES}?)(?:\.\.({_NAMES}))?\s*=\s*(.+?)\s*")
@@ -46,21 +47,9 @@ class ScopeFields(Described):
     )
 
 
-class OnDevice(Described):
+class OnDevice(Whom):
     """An execution scope for operators."""
 
-    operators: str | None = Field(
-        default=None, max_length=256, description="An operator, or a pattern of names."
-    )
-    first: str | None = Field(
-        default=None, alias="from", max_length=256, description="Where a region begins."
-    )
-    last: str | None = Field(
-        default=None,
-        alias="to",
-        max_length=256,
-        description="Where it ends; all that lie on a way between are in it.",
-    )
     device: str | None = Field(
         default=None, max_length=256, description="A device, for all fields of its scope."
     )
@@ -70,22 +59,14 @@ class OnDevice(Described):
         description="Whether results in a memory scope may be copied for who does not reach it.",
     )
 
-    @property
-    def whom(self) -> str:
-        """What it names, for people."""
-        return self.operators if self.operators is not None else f"{self.first}..{self.last}"
-
     def plain(self) -> dict[str, Any]:
         """Return the same as data that reads back."""
         return self.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
 
 
 def _entry(value: object) -> object:
-    if isinstance(value, dict):
-        alone = "operators" in value and not {"from", "to"} & value.keys()
-        region = {"from", "to"} <= value.keys() and "operators" not in value
-        if (alone or region) and {"device", "scope"} & value.keys():
-            return value
+    if isinstance(value, dict) and says_whom(value) and {"device", "scope"} & value.keys():
+        return value
     raise must_be(_EXPECTED)
 
 

@@ -42,7 +42,7 @@ class Tensor:
         quantization: None for plain integers such as shapes and axes.
         data: little-endian bytes of a constant, None for an activation.
         index: number of the tensor in the model file, -1 if a pass made it.
-        pool: the only pool that may hold it, "" where memory planning may choose.
+        pools: the only pools that may hold it, best first; () where memory planning may choose.
         view: the tensor whose bytes it is, no view itself; "" if it has bytes of its own.
         offset: bytes of that tensor before those of a view.
         rows_of: the network's tensor [1, H, W, C] of which it holds some rows, "" if none.
@@ -59,13 +59,18 @@ class Tensor:
     quantization: Quantization | None = None
     data: bytes | None = None
     index: int = -1
-    pool: str = ""
+    pools: tuple[str, ...] = ()
     view: str = ""
     offset: int = 0
     rows_of: str = ""
     first_row: int = 0
     layout: Layout | None = None
     initial: bytes | None = None
+
+    @property
+    def pool(self) -> str:
+        """The only pool that may hold it, "" where there is a choice."""
+        return self.pools[0] if len(self.pools) == 1 else ""
 
     @property
     def elements(self) -> int:
@@ -102,7 +107,7 @@ class Tensor:
         constant = " const" if self.data is not None else ""
         view = self.view and f" view of %{self.view}"
         view += f" from {self.offset}" if self.offset else ""
-        place = self.pool and f" in {self.pool}"
+        place = f" in {', '.join(self.pools)}" if self.pools else ""
         laid = f" as {self.layout}" if self.layout else ""
         kept = "" if self.initial is None else " kept"
         return f"%{self.name}: {self.dtype}[{dims}]{laid}{constant}{kept}{view}{place}"

@@ -11,12 +11,14 @@ from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import Job
+from atoll.lower.narrow_scopes import NarrowScopes
 from atoll.lower.overlapping import Overlapping
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
 from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
+from atoll.place.requests import Requests
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
@@ -34,6 +36,7 @@ class Program:
         overlapping: where results may lie over operands.
         spare: bytes of each core's stack that kernels must leave free.
         module: what the passes so far made.
+        requests: what is asked of buffers.
         copies: for each constant that repeats another, the one that stands for both.
     """
 
@@ -43,6 +46,7 @@ class Program:
     overlapping: Overlapping
     spare: int
     module: IRModule
+    requests: Requests = field(default_factory=Requests)
     copies: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -85,6 +89,18 @@ def _lower(program: Program) -> Program:
     return replace(program, module=without_overlaps(module, frozenset(apart)))
 
 
+def _narrow_scopes(program: Program) -> Program:
+    """Leave buffers the places that are asked for."""
+    narrow = NarrowScopes(
+        soc=program.soc,
+        requests=program.requests,
+        graph=program.graph,
+        jobs=program.jobs,
+        spare=program.spare,
+    )
+    return replace(program, module=narrow.run(program.module))
+
+
 def _share_constants(program: Program) -> Program:
     """Keep equal constants once."""
     shared = ShareConstants().run(program.module)
@@ -117,6 +133,7 @@ def _specializer(cpu: Cpu, soc: ResolvedSoc, spare: int) -> SpecializeStorage:
 
 PASSES = (
     Pass("lower", _lower),
+    Pass("narrow-scopes", _narrow_scopes, verify_narrowing),
     Pass("share-constants", _share_constants),
     Pass("separate-kernels", _separate_kernels),
     Pass("specialize-storage", _specialize_storage, verify_narrowing),

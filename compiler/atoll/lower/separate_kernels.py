@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from atoll.ir.tir import Allocate, IRModule, PrimFunc, Step
 from atoll.ir.walk import statements
-from atoll.resolve.storage_scope import GLOBAL
+from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ def _names(module: IRModule) -> Mapping[str, Mapping[str, str]]:
 def _calls(module: IRModule) -> Iterator[tuple[PrimFunc, str]]:
     for call in (call for step in module.entry.steps for call in step.calls):
         function = module.by_name[call.function]
-        if any(isinstance(s, Allocate) and s.scope == GLOBAL for s in statements(function.body)):
+        if any(
+            isinstance(s, Allocate) and s.scope in (GLOBAL, IN_WORKSPACE)
+            for s in statements(function.body)
+        ):
             yield function, call.device
 
 

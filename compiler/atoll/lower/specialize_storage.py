@@ -84,10 +84,13 @@ class SpecializeStorage:
 
     def _scopes(self, function: PrimFunc) -> Mapping[str, str]:
         """Choose a scope for each unplaced buffer, first come first served."""
-        used = sum(_footprint(a) for a in _allocations(function) if a.scope == LOCAL)
+        used = sum(footprint(a) for a in _allocations(function) if a.scope in (LOCAL, ON_STACK))
         scopes = {}
         for allocate in _unplaced(function):
-            total = used + _footprint(allocate)
+            if allocate.scope == IN_WORKSPACE:
+                scopes[allocate.buffer] = IN_WORKSPACE
+                continue
+            total = used + footprint(allocate)
             fits = allocate.size <= self.max_alloca and total <= self.max_stack
             scopes[allocate.buffer] = ON_STACK if fits else IN_WORKSPACE
             used = total if fits else used
@@ -130,10 +133,11 @@ def _allocations(function: PrimFunc) -> Iterable[Allocate]:
 
 
 def _unplaced(function: PrimFunc) -> tuple[Allocate, ...]:
-    return tuple(a for a in _allocations(function) if a.scope == GLOBAL)
+    return tuple(a for a in _allocations(function) if a.scope in (GLOBAL, IN_WORKSPACE))
 
 
-def _footprint(allocate: Allocate) -> int:
+def footprint(allocate: Allocate) -> int:
+    """Return the bytes that a buffer takes on a stack."""
     alignment = max(allocate.align, STACK_ALIGNMENT)
     return -(-allocate.size // alignment) * alignment
 
@@ -152,26 +156,26 @@ def _rewritten(
             return (replace(statement, scope=IN_WORKSPACE, pools=reached),)
         if not isinstance(statement, Allocate) or statement.buffer not in scopes:
             return (statement,)
-        return () if statement in moved else (replace(statement, scope=ON_STACK),)
+        return () if statement in moved else (replace(statement, scope=ON_STACK, pools=()),)
 
     parameters = (BufferParam(a.buffer, a.type, a.elements, Direction.BOTH) for a in moved)
     return replace(
         function,
         parameters=(*function.parameters, *parameters),
-        body=_mapped(function.body, placed),
+        body=mapped(function.body, placed),
     )
 
 
-def _mapped(body: tuple[Stmt, ...], change: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
-    """Replace each statement, those of inner blocks first."""
+def mapped(body: tuple[Stmt, ...], change: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
+    """Return statements with each of them replaced, those of inner blocks first."""
     result: list[Stmt] = []
     for statement in body:
         match statement:
             case For():
-                statement = replace(statement, body=_mapped(statement.body, change))
+                statement = replace(statement, body=mapped(statement.body, change))
             case If():
                 then, otherwise = (
-                    _mapped(block, change) for block in (statement.then, statement.otherwise)
+                    mapped(block, change) for block in (statement.then, statement.otherwise)
                 )
                 statement = replace(statement, then=then, otherwise=otherwise)
         result.extend(change(statement))
@@ -194,7 +198,7 @@ def _with_workspace(
                     allocate,
                     buffer=_fresh(f"{step.operator}_{allocate.buffer}", taken),
                     scope=IN_WORKSPACE,
-                    pools=pools,
+                    pools=tuple(p for p in allocate.pools if p in pools) or pools,
                 )
                 for allocate in spilled.get(call.function, ())
             )

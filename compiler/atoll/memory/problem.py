@@ -38,6 +38,7 @@ class Buffer:
         live: half-open intervals of steps, sorted and disjoint; constants live in all steps.
         pools: candidate pools, best first.
         uses: how often a run reads or writes it, at least 1.
+        ceilings: bytes from the start of a pool within which it ends there, by pool.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Buffer:
     live: tuple[Interval, ...]
     pools: tuple[str, ...]
     uses: int = 1
+    ceilings: tuple[tuple[str, int], ...] = ()
 
     def cost(self, pool: str) -> int:
         """Return the bytes that a run moves, times the place of a candidate pool behind the best.

@@ -5,12 +5,14 @@ from functools import partial
 
 from atoll.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
+from atoll.memory.ceilings import solve_below, without_ceilings
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
 from atoll.plugins import CORRECT_MEMBER
+from atoll.units import format_size
 
 _PROVER = "exact"
 """The algorithm that tells which buffers are to blame if there is no plan."""
@@ -48,6 +50,11 @@ def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
     faults = tuple(problem_faults(problem))
     if faults:
         raise PlanError.all(faults)
+    if any(buffer.ceilings for buffer in problem.buffers):
+        below = solve_below(problem, lambda easier: _answer(easier, name, meter))
+        if isinstance(below, MemoryPlan):
+            check(below)
+        return below
     answer: object = plan(problem, meter)
     if not isinstance(answer, (MemoryPlan, Infeasible)) or answer.problem != problem:
         message = f"planning algorithm '{name}' returned {answer!r:.80}, no answer to the problem"
@@ -76,7 +83,34 @@ def plan_memory(
     answer = solve(problem, name=name, effort=effort, observe=observe)
     if isinstance(answer, MemoryPlan):
         return answer
+    if any(buffer.ceilings for buffer in problem.buffers):
+        without = without_ceilings(problem)
+        plan = plan_memory(without, operators, name=name, effort=effort, observe=observe)
+        raise PlanError.all(_too_low(problem, plan))
     raise PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
+
+
+def _too_low(problem: Problem, plan: MemoryPlan) -> Iterator[Fault]:
+    """Say which size hints leave no room, and with which, raised, a plan was found."""
+    ends: dict[str, int] = {}
+    for buffer in problem.buffers:
+        place = plan.placements[buffer.name]
+        if place.pool in dict(buffer.ceilings):
+            end = place.offset + buffer.size
+            ends[place.pool] = max(end, ends.get(place.pool, 0))
+    hints: dict[str, int] = {}
+    for buffer in problem.buffers:
+        for pool, most in buffer.ceilings:
+            hints[pool] = max(most, hints.get(pool, 0))
+    raised = {pool: end for pool, end in ends.items() if end > hints[pool]}
+    told = " and ".join(f"{format_size(hints[pool])} of pool '{pool}'" for pool in raised)
+    yield Fault(
+        code="E206",
+        message=f"buffers that may take {told} do not fit there, nor in what their pins name next",
+        remedy="raise "
+        + " and ".join(f"the size hint of '{p}' to {format_size(e)}" for p, e in raised.items())
+        + ", or name a further pool",
+    )
 
 
 def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:

@@ -1,14 +1,16 @@
 """What entries of `on_device` mean for a network on a chip: scopes, and whose they are."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
-from atoll.description.build import BuildRequests, Pin
+from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
+from atoll.description.identifiers import identifier
 from atoll.description.on_device import OnDevice
+from atoll.description.pins import Pin
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
+from atoll.place.regions import operators_of
 from atoll.resolve.se_scope import (
     FREE,
     ScopeTable,
@@ -19,9 +21,6 @@ from atoll.resolve.se_scope import (
     target_of,
 )
 from atoll.resolve.soc import ResolvedSoc
-
-STRIPE = "_stripe"
-"""What joins the name of an operator and the number of one of its stripes."""
 
 POOL_SCOPE = "global."
 """What a memory scope that is a pool begins with."""
@@ -50,48 +49,13 @@ class Annotation:
 
     def pin(self) -> Pin:
         """Return what it asks of the results."""
-        return Pin(pool=self.pool, applies="out" if self.copies else "both")
-
-
-def operators_of(entry: OnDevice, graph: Graph) -> frozenset[str]:
-    """Return the operators that an entry names, or their stripes.
-
-    Those of a region lie on a way from its first to its last operator, both included.
-    """
-    names = {op.name: op.name.rpartition(STRIPE)[0] or op.name for op in graph.operators}
-    if entry.operators is not None:
-        pattern = entry.operators
-        return frozenset(
-            name
-            for name, whole in names.items()
-            if pattern in (name, whole) or fnmatchcase(whole, pattern)
-        )
-    makers = {each: op.name for op in graph.operators for each in op.outputs}
-    before = {
-        op.name: [makers[each] for each in op.reads if each in makers] for op in graph.operators
-    }
-    after: dict[str, list[str]] = {name: [] for name in names}
-    for name, makes in before.items():
-        for each in makes:
-            after[each].append(name)
-    first = [name for name, whole in names.items() if entry.first in (name, whole)]
-    last = [name for name, whole in names.items() if entry.last in (name, whole)]
-    return frozenset(_reached(first, after) & _reached(last, before))
-
-
-def _reached(begin: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
-    found, left = set[str](), [*begin]
-    while left:
-        name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += edges[name]
-    return found
+        return Pin.to(self.pool, applies="out" if self.copies else "both")
 
 
 def annotated(asked: BuildRequests, graph: Graph) -> frozenset[str]:
     """Return the operators that some entry names."""
-    return frozenset[str]().union(*(operators_of(e, graph) for e in asked.model.on_device))
+    entries = asked.model.on_device
+    return frozenset(op.name for entry in entries for op in operators_of(entry, graph))
 
 
 def annotations_of(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> tuple[Annotation, ...]:
@@ -121,7 +85,7 @@ class _Reader:
         entry = self.asked.model.on_device[index]
         key = ("on_device", str(index))
         at = self.asked.where.at(*key)
-        operators = operators_of(entry, self.graph)
+        operators = frozenset(op.name for op in operators_of(entry, self.graph))
         if not operators:
             self._no_operator(entry, at)
         scope = self._scope(entry, key)
@@ -136,7 +100,7 @@ class _Reader:
             )
         return Annotation(
             scope=scope,
-            device=entry.device or "",
+            device=identifier(entry.device or ""),
             operators=operators,
             pool=pool,
             copies=entry.copies,
@@ -159,8 +123,9 @@ class _Reader:
     def _scope(self, entry: OnDevice, key: tuple[str, ...]) -> SEScope:
         where, fields = self.asked.where, entry.scope
         devices = [device.name for device in self.soc.devices]
-        if entry.device is not None and entry.device not in devices:
-            self._unknown("E021", "device", entry.device, devices, where.at(*key, "device"))
+        device = identifier(entry.device or "")
+        if device and device not in devices:
+            self._unknown("E021", "device", device, devices, where.at(*key, "device"))
         try:
             asked = SEScope(
                 self._device_type(fields.device_type, where.at(*key, "scope", "device_type")),
@@ -173,14 +138,14 @@ class _Reader:
             at = where.at(*key, "scope", "target")
             self.faults.add(fault.code, fault.message, at=at, remedy=fault.remedy)
             return SEScope()
-        if entry.device not in devices:
+        if device not in devices:
             return asked
-        of_device = self.scopes.of(entry.device)
+        of_device = self.scopes.of(device)
         joined = join(of_device, asked)
         if joined is None:
             self.faults.add(
                 "E211",
-                f"'on_device' of '{entry.whom}' names device '{entry.device}', which is "
+                f"'on_device' of '{entry.whom}' names device '{device}', which is "
                 f"{of_device}, and asks for {asked}",
                 at=where.at(*key),
                 remedy="leave 'device' or 'scope' out",
@@ -216,7 +181,7 @@ class _Reader:
     def _memory_scope(self, asked: str | None, at: SourceLoc | None) -> str:
         if not asked:
             return ""
-        pool = asked.removeprefix(POOL_SCOPE)
+        pool = identifier(asked.removeprefix(POOL_SCOPE))
         known = [each.name for each in self.soc.pools]
         if pool not in known:
             self._unknown("E027", "pool", pool, known, at)

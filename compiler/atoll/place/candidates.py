@@ -47,9 +47,9 @@ def heaps_for(soc: ResolvedSoc, needs: Needs) -> tuple[str, ...]:
 
 
 def homes_of(soc: ResolvedSoc, needs: Needs, tensor: Tensor) -> tuple[str, ...]:
-    """Return the pools that may hold `tensor`, best first: its own if it has one."""
+    """Return the pools that may hold `tensor`, best first: of its own if it has any."""
     pools = pools_for(soc, needs, roles_of(tensor), tensor.size)
-    return tuple(name for name in pools if tensor.pool in ("", name))
+    return tuple(name for name in tensor.pools if name in pools) if tensor.pools else pools
 
 
 def without_sizes(soc: ResolvedSoc) -> ResolvedSoc:

@@ -8,7 +8,7 @@ from atoll.ops.formulas import limited_values
 from atoll.ops.fused import ACCELERATOR, STEPS
 from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
 from atoll.ops.rounding import ROUNDING, as_tflite, rounding_feature
-from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for
+from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for, roles_of
 from atoll.place.requests import Requests
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, OperatorSupport, ResolvedSoc
@@ -47,7 +47,7 @@ def runners(
 
 
 def pin_obstacles(
-    op: Operator, device: Device, soc: ResolvedSoc, requests: Requests
+    op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, requests: Requests
 ) -> Iterator[str]:
     """Yield the pins of the tensors of `op` that `device` cannot keep."""
     if not requests.pins:
@@ -56,10 +56,16 @@ def pin_obstacles(
     for names, need, verb in sides:
         for name in names:
             for asked in requests.pins.get(name, ()) if name not in requests.free else ():
-                held = asked.writes if need is Access.WRITE else asked.reads
-                pool = asked.pin.pool
-                if held and not allows(soc.pool(pool).reach[device.name], need):
-                    yield f"does not {verb} pool '{pool}', where '{name}' is pinned"
+                held = asked.writes if need is Access.WRITE else asked.concerns(op)
+                pools = asked.pin.pools
+                if not asked.plain:
+                    tensor = graph.tensor(name)
+                    holding = pools_for(soc, {}, roles_of(tensor), tensor.size)
+                    pools = tuple(pool for pool in pools if pool in holding)
+                reached = (allows(soc.pool(pool).reach[device.name], need) for pool in pools)
+                if held and pools and not any(reached):
+                    words = " or ".join(f"'{pool}'" for pool in pools)
+                    yield f"does not {verb} pool {words}, where '{name}' is pinned"
 
 
 def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """Unify what several sources ask of one operator: `SEScope.join` over their scopes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from atoll.description.faults import note
 from atoll.errors import Fault, SourceLoc
 from atoll.ir.graph import Graph, Operator
+from atoll.place.annotations import POOL_SCOPE
 from atoll.place.requests import Requests
 from atoll.resolve.se_scope import ScopeTable, SEScope, join
 
@@ -130,10 +131,16 @@ def _results(op: Operator) -> str:
     return ", ".join(f"'{name}'" for name in op.outputs)
 
 
-def merged_pool(first: str, second: str) -> str | None:
-    """Return the pool that satisfies two pins ("" asks for none), None where they differ."""
-    joined = join(SEScope(memory_scope=first), SEScope(memory_scope=second))
-    return None if joined is None else joined.memory_scope
+def merged_pools(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the pools that satisfy two pins (() asks for none), None where there are none."""
+    if not first or not second:
+        return tuple(first or second)
+    return tuple(pool for pool in first if pool in second) or None
+
+
+def memory_scope(pools: Sequence[str]) -> SEScope:
+    """Return the scope of what is in one of `pools`: its memory is free while there are several."""
+    return SEScope(memory_scope=f"{POOL_SCOPE}{pools[0]}") if len(pools) == 1 else SEScope()
 
 
 @dataclass(slots=True)

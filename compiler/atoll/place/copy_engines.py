@@ -1,6 +1,6 @@
 """Which DMA engine moves a copy; the host moves what none can (SEMANTICS P6)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -40,15 +40,15 @@ def covers(dma: Dma, soc: ResolvedSoc, sources: Iterable[str], destinations: Ite
     return bool(pairs and commands) and all(pair in dma.moves for pair in pairs)
 
 
-def mover_of(source: Tensor, writer: str | None, pool: str, soc: ResolvedSoc) -> str:
-    """Return what copies `source` into `pool`: the host, or an engine if only that can."""
-    if allows(soc.pool(pool).reach[soc.host], Access.WRITE):
+def mover_of(source: Tensor, writer: str | None, pools: Sequence[str], soc: ResolvedSoc) -> str:
+    """Return what copies `source` into one of `pools`: the host, or an engine if only that can."""
+    if any(allows(soc.pool(pool).reach[soc.host], Access.WRITE) for pool in pools):
         return soc.host
     written = {} if writer is None else {writer: Access.WRITE}
     for dma in soc.dmas:
         homes = homes_of(soc, {dma.name: Access.READ} | written, source)
-        reached = allows(soc.pool(pool).reach[dma.name], Access.WRITE)
-        if reached and covers(dma, soc, homes, (pool,)):
+        reached = [p for p in pools if allows(soc.pool(p).reach[dma.name], Access.WRITE)]
+        if reached and covers(dma, soc, homes, reached):
             return dma.name
     return soc.host
 

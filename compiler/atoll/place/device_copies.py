@@ -77,7 +77,7 @@ def _with_way(graph: Graph, name: str, home: str, steps: Sequence[Step], routes:
     exits: list[Replica] = []
     for step in steps:
         source = graph.tensor(made[step.source])
-        replica = names.replica(source, readers[step.target], step.target)
+        replica = names.replica(source, readers[step.target], (step.target,))
         made[step.target] = replica.tensor.name
         graph = with_replicas(graph, step.mover, (replica,))
         if step.target == exit_at:
@@ -112,7 +112,7 @@ def _cramped(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> tuple[str, ...]:
         if tensor.data is None:
             wanted = {**wanted, mover: Access.WRITE if number else Access.READ}
             wanted |= {} if number else {n: a for n, a in needs.items() if a is Access.WRITE}
-        held = replace(tensor, pool="", initial=None) if number else tensor
+        held = replace(tensor, pools=(), initial=None) if number else tensor
         if not homes_of(soc, wanted, held):
             pools = map(soc.pool, homes_of(roomy, wanted, held))
             found.append(max(pools, key=lambda pool: pool.room).name)
@@ -127,7 +127,7 @@ def _moves(
     def pools(fixed: Needs, readers: frozenset[str], held: Tensor) -> tuple[str, ...]:
         return homes_of(soc, {**dict.fromkeys(readers, Access.READ), **fixed}, held)
 
-    anywhere = replace(tensor, pool="", initial=None)
+    anywhere = replace(tensor, pools=(), initial=None)
     writers = {name: need for name, need in needs.items() if need is Access.WRITE}
     home = pools({dma.name: Access.READ} | writers, groups[0], tensor)
     return all(
@@ -153,7 +153,7 @@ def _sides(
         home, side = {mover: Access.READ} | writers, {mover: Access.WRITE}
     left = frozenset(needs) - frozenset(home)
     groups: list[frozenset[str]] = []
-    anywhere = replace(tensor, pool="", initial=None)
+    anywhere = replace(tensor, pools=(), initial=None)
     while left or not groups:
         fixed, held = (side, anywhere) if groups else (home, tensor)
         served = _most_served(held, fixed, left, soc)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.candidates import homes_of
-from atoll.place.constraints import ScopeLog, merged_pool
+from atoll.place.constraints import ScopeLog, merged_pools
 from atoll.resolve.soc import Access, ResolvedSoc
 
 
@@ -104,11 +104,11 @@ class _Merger:
     def _merge(self, target: str, result: str) -> bool:
         storage = self._storage(target)
         first, second = self._tensors[storage], self._tensors[result]
-        pool = merged_pool(first.pool, second.pool)
+        pools = merged_pools(first.pools, second.pools)
         reads = self._reads[storage] + self._reads[result]
-        if pool is None or not self._possible(replace(first, pool=pool), reads):
+        if pools is None or not self._possible(replace(first, pools=pools), reads):
             return False
-        self._tensors[storage] = replace(first, pool=pool)
+        self._tensors[storage] = replace(first, pools=pools)
         self._reads[storage] = reads
         self._merged[result] = target
         self._log.merge(result, storage)

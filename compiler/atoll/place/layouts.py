@@ -132,12 +132,12 @@ class _Changer:
         self.writers |= dict.fromkeys(op.outputs, op.device)
         return op
 
-    def _new(self, name: str, layout: Layout, pool: str = "") -> str:
+    def _new(self, name: str, layout: Layout, pools: tuple[str, ...] = ()) -> str:
         """Make the tensor that holds the values of another one in a layout."""
         fresh = next(
             each for number in count(1) if (each := f"{name}_laid{number}") not in self.tensors
         )
-        source = replace(self.tensors[name], name=fresh, index=-1, pool=pool, initial=None)
+        source = replace(self.tensors[name], name=fresh, index=-1, pools=pools, initial=None)
         tensor = replace(source, layout=layout)
         self.tensors[fresh] = tensor
         self.forms[name][layout] = fresh
@@ -147,9 +147,9 @@ class _Changer:
     def _result(self, name: str, layout: Layout) -> str:
         """Make the tensor that an accelerator writes in the place of its result."""
         tensor = self.tensors[name]
-        self.tensors[name] = replace(tensor, pool="")
+        self.tensors[name] = replace(tensor, pools=())
         self.forms[name].clear()
-        return self._new(name, layout, tensor.pool)
+        return self._new(name, layout, tensor.pools)
 
     def _provided(self, name: str, layout: Layout | None, reader: str) -> Iterator[Operator]:
         """Change the layout of a tensor where nobody has, by way of row-major order."""

@@ -165,7 +165,7 @@ class _Chooser:
 
     def _supply(self, devices: Mapping[str, Iterable[str]]) -> Supply:
         pins = {
-            name: {each.pin.pool for each in asked if each.writes}
+            name: {pool for each in asked if each.writes for pool in each.pin.pools}
             for name, asked in self._requests.pins.items()
             if name not in self._requests.free and any(each.writes for each in asked)
         }
@@ -385,7 +385,7 @@ class _Chooser:
 
     def _obstacle(self, op: Operator, device: Device) -> str | None:
         found = obstacles(op, self._graph, device, self._soc)
-        pins = pin_obstacles(op, device, self._soc, self._requests)
+        pins = pin_obstacles(op, self._graph, device, self._soc, self._requests)
         return next(found, None) or next(pins, None)
 
     def _only_pinned(self, op: Operator, device: Device) -> bool:

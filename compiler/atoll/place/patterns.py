@@ -36,8 +36,7 @@ def with_patterns(graph: Graph, soc: ResolvedSoc, asked: BuildRequests) -> Graph
     patterns = sorted(_patterns(soc), key=lambda each: -len(each[1].pattern))
     if not patterns:
         return graph
-    model = asked.model
-    named = frozenset({*model.place, *model.pin, *model.free}) | annotated(asked, graph)
+    named = asked.model.named | annotated(asked, graph)
     for npu, support in patterns:
         graph = _Fuser(graph, soc, npu, support, named).run()
     return graph

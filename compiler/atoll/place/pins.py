@@ -1,6 +1,6 @@
 """Put pinned tensors into their pools, with a copy where the two sides of one differ."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -8,14 +8,13 @@ from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
-from atoll.place.annotations import POOL_SCOPE
-from atoll.place.candidates import allows, needs_of, roles_of
-from atoll.place.constraints import Constraint, ScopeLog, merged_pool
+from atoll.place.candidates import Needs, allows, lacking, needs_of, pools_for, roles_of
+from atoll.place.constraints import Constraint, ScopeLog, memory_scope, merged_pools
 from atoll.place.copy_engines import mover_of
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
-from atoll.resolve.se_scope import SEScope
-from atoll.resolve.soc import Access, Npu, ResolvedSoc
+from atoll.place.scope_faults import ScopeFault, empty_rule, leaves_nothing
+from atoll.resolve.soc import Access, ResolvedSoc
 
 
 def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests, log: ScopeLog) -> Graph:
@@ -37,7 +36,7 @@ def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests, log: ScopeLog
     if pinning.faults:
         raise PlacementError.all(in_order(pinning.faults))
     for name, asked in pinning.held:
-        scope = SEScope(memory_scope=f"{POOL_SCOPE}{asked.pin.pool}")
+        scope = memory_scope(asked.pin.pools)
         log.ask(name, Constraint(scope, "", f"asked for by {asked.source}", asked.at))
     return pinning.graph()
 
@@ -53,20 +52,20 @@ class _Pinning:
         self._readers = readers_of(graph)
         self._makers = {name: op for op in graph.operators for name in op.outputs}
         self.held: list[tuple[str, PinRequest]] = []
-        self._homes: dict[str, str] = {}
+        self._homes: dict[str, tuple[str, ...]] = {}
         self._replicas: list[Replica] = []
 
     def graph(self) -> Graph:
         """Return the graph with all pins."""
         tensors = tuple(
-            replace(tensor, pool=self._homes.get(tensor.name, tensor.pool))
+            replace(tensor, pools=self._homes.get(tensor.name, tensor.pools))
             for tensor in self._graph.tensors
         )
         graph = replace(self._graph, tensors=tensors)
         replicas: dict[str, list[Replica]] = {}
         for each in self._replicas:
             source = graph.tensor(each.source)
-            mover = mover_of(source, self._writer(source), each.tensor.pool, self._soc)
+            mover = mover_of(source, self._writer(source), each.tensor.pools, self._soc)
             replicas.setdefault(mover, []).append(each)
         for mover, made in replicas.items():
             graph = with_replicas(graph, mover, made)
@@ -80,23 +79,68 @@ class _Pinning:
         self.faults += faults
         if faults:
             return
-        storage = self._graph.storage(tensor.name)
-        for each in asked:
-            if each.writes and self._reaches(self._writer(tensor), Access.WRITE, each):
-                self._homes[storage] = each.pin.pool
-                self.held.append((storage, each))
-        for each in asked:
-            if each.reads and self._homes.get(storage) != each.pin.pool:
-                self._replicate(tensor, each)
-            elif each.reads and (storage, each) not in self.held:
-                self.held.append((storage, each))
+        storage, writer = self._graph.storage(tensor.name), self._writer(tensor)
+        written = [each for each in asked if each.writes]
+        home = self._common(tensor, written, writer, Access.WRITE)
+        if home:
+            self._homes[storage] = home
+            self._hold(storage, written)
+        served: dict[tuple[str, ...], list[str]] = {}
+        held: dict[tuple[str, ...], list[PinRequest]] = {}
+        for op in self._operators(tensor):
+            read = [each for each in asked if each.concerns(op)]
+            pools = self._common(tensor, read, op.device, Access.READ)
+            if pools:
+                served.setdefault(pools, []).append(op.name)
+                held.setdefault(pools, []).extend(read)
+        for pools, readers in served.items():
+            name = storage
+            if pools != home:
+                self._replicas.append(self._names.replica(tensor, readers, pools))
+                name = self._replicas[-1].tensor.name
+            self._hold(name, held[pools])
 
-    def _replicate(self, tensor: Tensor, asked: PinRequest) -> None:
-        readers = self._operators(tensor)
-        served = [op.name for op in readers if self._reaches(op.device, Access.READ, asked)]
-        if served:
-            self._replicas.append(self._names.replica(tensor, served, asked.pin.pool))
-            self.held.append((self._replicas[-1].tensor.name, asked))
+    def _hold(self, tensor: str, asked: Iterable[PinRequest]) -> None:
+        found = ((tensor, each) for each in asked)
+        self.held += (each for each in dict.fromkeys(found) if each not in self.held)
+
+    def _common(
+        self, tensor: Tensor, asked: Sequence[PinRequest], device: str | None, need: Access
+    ) -> tuple[str, ...]:
+        """Return the pools in which several requests let one device use a tensor."""
+        served = [self._served(tensor, each, device, need) for each in asked]
+        if not served or not all(served):
+            return ()
+        common = tuple(pool for pool in served[0] if all(pool in each for each in served))
+        if not common:
+            self.faults.append(self._contradiction(tensor, asked[0], asked[-1], served[0]))
+        return common
+
+    def _served(
+        self, tensor: Tensor, asked: PinRequest, device: str | None, need: Access
+    ) -> tuple[str, ...]:
+        """Return the pools of a pin that serve one device, or all where one pool has to."""
+        needs: Needs = {} if device is None else {device: need}
+        if asked.joint and not self._is_free(tensor):
+            needs = self._all_needs(tensor, asked)
+        return self._left(tensor, asked, needs)
+
+    def _left(self, tensor: Tensor, asked: PinRequest, needs: Needs) -> tuple[str, ...]:
+        """Return the pools of a pin that hold such a tensor and meet needs, in the pin's order."""
+        if asked.plain:
+            return tuple(p for p in asked.pin.pools if not lacking(self._soc.pool(p), needs))
+        pools = pools_for(self._soc, needs, roles_of(tensor), tensor.size)
+        return tuple(pool for pool in asked.pin.pools if pool in pools)
+
+    def _all_needs(self, tensor: Tensor, asked: PinRequest) -> Needs:
+        """Return what the devices that a pin speaks of do with a tensor."""
+        needs = {op.device: Access.READ for op in self._operators(tensor) if asked.concerns(op)}
+        if asked.writes and (writer := self._writer(tensor)):
+            needs[writer] = Access.WRITE
+        return needs
+
+    def _is_free(self, tensor: Tensor) -> bool:
+        return tensor.name in self._requests.free
 
     def _operators(self, tensor: Tensor) -> list[Operator]:
         return [op for op in self._readers[tensor.name] if op.kind != COPY]
@@ -106,40 +150,113 @@ class _Pinning:
         return next((name for name, need in needs if need is Access.WRITE), None)
 
     def _reaches(self, device: str | None, need: Access, asked: PinRequest) -> bool:
-        return device is None or allows(self._soc.pool(asked.pin.pool).reach[device], need)
+        return device is None or allows(self._soc.pool(asked.pin.pools[0]).reach[device], need)
 
     def _contradictions(self, tensor: Tensor, asked: Sequence[PinRequest]) -> Iterator[Fault]:
         """Yield pins of one side that differ."""
-        for side in ("writes", "reads"):
-            speaking = [each for each in asked if getattr(each, side)]
+        writing = [each for each in asked if each.writes and each.pin.pools]
+        reading = [
+            [each for each in asked if each.concerns(op) and each.pin.pools]
+            for op in self._operators(tensor)
+        ]
+        everyone = [e for e in asked if e.reads and e.readers is None and e.pin.pools]
+        told: set[tuple[int, int]] = set()
+        for speaking in (writing, *reading, everyone):
+            left: tuple[str, ...] = ()
             for first, second in pairwise(speaking):
-                if merged_pool(first.pin.pool, second.pin.pool) is None:
-                    yield Fault(
-                        code="E049",
-                        message=f"tensor '{tensor.name}'{self._users(tensor)} is pinned to both "
-                        f"'{first.pin}' and '{second.pin}'",
-                        at=second.at,
-                        other=note(first.at, f"'{first.pin}' is asked for here"),
-                        remedy="delete one, or pin one ':in' and the other ':out'",
-                    )
+                left = left or first.pin.pools
+                common = merged_pools(left, second.pin.pools)
+                if common is None and (id(first), id(second)) not in told:
+                    told.add((id(first), id(second)))
+                    yield self._contradiction(tensor, first, second)
+                left = common or left
+
+    def _contradiction(
+        self,
+        tensor: Tensor,
+        first: PinRequest,
+        second: PinRequest,
+        before: Sequence[str] = (),
+    ) -> Fault:
+        if first.plain and second.plain:
+            return Fault(
+                code="E049",
+                message=f"tensor '{tensor.name}'{self._users(tensor)} is pinned to both "
+                f"'{first.pin}' and '{second.pin}'",
+                at=second.at,
+                other=note(first.at, f"'{first.pin}' is asked for here"),
+                remedy="delete one, or pin one ':in' and the other ':out'",
+            )
+        return leaves_nothing(
+            ScopeFault(
+                asked=second.words,
+                of=f"tensor '{tensor.name}'",
+                before=before or first.pin.pools,
+                rule=f"{first.words} leaves these and no other (C2)",
+                at=second.at,
+                other=note(first.at, f"{first.words} is asked for here"),
+                remedy=f"{self._same(tensor, first, second)}delete one of the two",
+            )
+        )
+
+    def _same(self, tensor: Tensor, first: PinRequest, second: PinRequest) -> str:
+        """Return how `second` may ask for what `first` does, if that is possible."""
+        for pool in self._left(tensor, first, self._all_needs(tensor, first)):
+            return f"write '{'global.' * bool(second.scope)}{pool}' in its place, or "
+        return ""
 
     def _obstacles(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         """Yield what keeps one pin from being held."""
-        pool = self._soc.pool(asked.pin.pool)
+        if not asked.plain:
+            yield from self._empty(tensor, asked)
+            return
+        pool = self._soc.pool(asked.pin.pools[0])
         if pool.role not in roles_of(tensor):
             what = "an activation" if tensor.data is None else "a constant"
             what = what if tensor.initial is None else "a state"
             message = f"is {what}, which pool '{pool.name}' (role '{pool.role}') does not hold"
             yield self._fault(tensor, asked, message, "pin it to a pool of another role")
             return
-        packed = (op for op in self._operators(tensor) if self._is_accelerated(op))
-        if tensor.data is not None and (op := next(packed, None)):
-            message = f"is a constant that '{op.device}' reads in packed form for '{op.name}'"
-            yield self._fault(tensor, asked, message, "pin activations, or place the operator")
-            return
-        freed = tensor.name in self._requests.free and asked.pin.applies == "both"
+        freed = self._is_free(tensor) and asked.pin.applies == "both"
         if not freed:
             yield from self._out_of_reach(tensor, asked)
+
+    def _empty(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
+        """Yield what is wrong with pools of which none is left."""
+        everyone = self._all_needs(tensor, asked)
+        each_alone = self._is_free(tensor) or not asked.joint
+        groups = [{name: need} for name, need in everyone.items()] if each_alone else [everyone]
+        for needs in groups or [{}]:
+            if self._left(tensor, asked, needs):
+                continue
+            before = pools_for(self._soc, needs, roles_of(tensor), tensor.size)
+            yield leaves_nothing(
+                ScopeFault(
+                    asked=asked.words,
+                    of=f"tensor '{tensor.name}'{self._users(tensor)}",
+                    before=before,
+                    rule=empty_rule(tensor, asked.pin.pools, asked.scope, needs, self._soc),
+                    at=asked.at,
+                    remedy=self._nearest(tensor, asked, before, needs),
+                )
+            )
+            return
+
+    def _nearest(
+        self, tensor: Tensor, asked: PinRequest, before: Sequence[str], needs: Needs
+    ) -> str:
+        """Return the least change of a request with which something is left, tried."""
+        others = [each for each in self._requests.pins[tensor.name] if each is not asked]
+        for pool in before:
+            other = [self._left(tensor, each, needs) for each in others if each.pin.pools]
+            if all(pool in pools for pools in other):
+                word = f"global.{pool}" if asked.scope else pool
+                return f"write '{word}' in its place"
+        if asked.pin.pools and asked.joint and not self._is_free(tensor):
+            alone = ({name: need} for name, need in needs.items())
+            if all(self._left(tensor, asked, each) for each in alone):
+                return f"add '{tensor.name}' to 'free', so that it may be copied"
+        return "delete it"
 
     def _out_of_reach(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         writer, maker = self._writer(tensor), self._makers.get(tensor.name)
@@ -159,13 +276,13 @@ class _Pinning:
     def _denied(
         self, tensor: Tensor, asked: PinRequest, why: str, device: str | None, access: str
     ) -> Fault:
-        pool = asked.pin.pool
+        pool = asked.pin.pools[0]
         copying = f"add '{tensor.name}' to 'free', " if asked.pin.applies == "both" else ""
         remedy = f"{copying}set 'pools.{pool}.reach.{device}' to {access}, or pin it elsewhere"
         return self._fault(tensor, asked, f"is pinned to '{asked.pin}', but {why}", remedy)
 
     def _fault(self, tensor: Tensor, asked: PinRequest, why: str, remedy: str) -> Fault:
-        pool = self._soc.pool(asked.pin.pool)
+        pool = self._soc.pool(asked.pin.pools[0])
         return Fault(
             code="E049",
             message=f"tensor '{tensor.name}' {why}",
@@ -179,6 +296,3 @@ class _Pinning:
         readers = ", ".join(f"'{op.name}' on '{op.device}'" for op in self._operators(tensor))
         made = f" from operator '{maker.name}' on '{maker.device}'" if maker else ""
         return made + (f" to {readers}" if readers else "")
-
-    def _is_accelerated(self, op: Operator) -> bool:
-        return isinstance(self._soc.device(op.device), Npu)

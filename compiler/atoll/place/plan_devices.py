@@ -8,9 +8,8 @@ from itertools import permutations
 from atoll.description.build import BuildRequests
 from atoll.errors import AtollError, Fault, PlacementError
 from atoll.ir.graph import Graph
-from atoll.place.annotations import POOL_SCOPE
 from atoll.place.capabilities import with_roundings
-from atoll.place.constraints import Constraint, ScopeLog
+from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
@@ -20,7 +19,6 @@ from atoll.place.partition import Decision, assigned, decide
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import Requests, check_requests
-from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
@@ -43,11 +41,13 @@ class DevicePlan:
         decisions: why each operator of the network runs where it runs.
         graph: the network with devices, pins and copies.
         log: what was asked of its tensors.
+        requests: what is asked of the network, with every name checked.
     """
 
     decisions: tuple[Decision, ...]
     graph: Graph
     log: ScopeLog = field(default_factory=ScopeLog)
+    requests: Requests = field(default_factory=Requests)
 
 
 def plan_devices(
@@ -111,11 +111,11 @@ def _planned(
 ) -> DevicePlan:
     log = ScopeLog()
     for tensor in graph.tensors:
-        if tensor.pool:
-            scope = SEScope(memory_scope=f"{POOL_SCOPE}{tensor.pool}")
+        if tensor.pools:
+            scope = memory_scope(tensor.pools)
             log.ask(tensor.name, Constraint(scope, "", "set in the graph", said="the network"))
     pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests, log)
     pinned = with_private_constants(with_layouts(pinned, soc), soc)
     elide = ElideCopies(soc, log)
     placed = elide.run(insert_copies(elide.run(pinned), soc))
-    return DevicePlan(decisions=decisions, graph=placed, log=log)
+    return DevicePlan(decisions=decisions, graph=placed, log=log, requests=requests)

@@ -56,5 +56,5 @@ def _pairs(op: Operator, graph: Graph, npu: Npu) -> Iterator[tuple[Tensor, Tenso
 
 def _mover(constant: Tensor, npu: Npu, soc: ResolvedSoc) -> str:
     pools = pools_for(soc, {npu.name: Access.READ}, WORKSPACE_ROLES, constant.size)
-    movers = [mover_of(constant, None, pool, soc) for pool in pools]
+    movers = [mover_of(constant, None, (pool,), soc) for pool in pools]
     return next((name for name in movers if name != soc.host), soc.host)

@@ -26,9 +26,12 @@ def unreachable(
     """
     roles = roles_of(tensor)
     pools = tuple(
-        pool for pool in by_preference(soc) if pool.role in roles and tensor.pool in ("", pool.name)
+        pool
+        for pool in by_preference(soc)
+        if pool.role in roles and (not tensor.pools or pool.name in tensor.pools)
     )
-    pinned = f" pinned to pool '{tensor.pool}'" if tensor.pool else ""
+    names = ", ".join(f"'{name}'" for name in tensor.pools)
+    pinned = f" pinned to pool{'s' * (len(tensor.pools) > 1)} {names}" if names else ""
     size = format_size(tensor.size)
     subject = f"tensor '{tensor.name}' ({size}){_users(tensor, graph)}{pinned}"
     reached = tuple(pool.name for pool in pools if not lacking(pool, needs))

@@ -29,15 +29,15 @@ class ReplicaNames:
     def __init__(self, graph: Graph) -> None:
         self._taken = {tensor.name for tensor in graph.tensors}
 
-    def replica(self, source: Tensor, readers: Iterable[str], pool: str = "") -> Replica:
-        """Make a replica of `source` in `pool`, or in any pool; that of a state is none."""
+    def replica(self, source: Tensor, readers: Iterable[str], pools: Sequence[str] = ()) -> Replica:
+        """Make a replica of `source` in one of `pools`, or in any pool; that of a state is none."""
         name = next(
             name
             for number in count(1)
             if (name := f"{source.name}_copy{number}") not in self._taken
         )
         self._taken.add(name)
-        tensor = replace(source, name=name, index=-1, pool=pool, initial=None)
+        tensor = replace(source, name=name, index=-1, pools=tuple(pools), initial=None)
         return Replica(source.name, tensor, frozenset(readers))
 
 

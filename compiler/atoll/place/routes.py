@@ -117,4 +117,4 @@ class Routes:
 
 def at_home(tensor: Tensor, pool: str) -> Tensor:
     """Return a tensor that is in a pool."""
-    return replace(tensor, pool=pool)
+    return replace(tensor, pools=(pool,))

@@ -7,6 +7,7 @@ from itertools import accumulate
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, JOIN, ROWS, kind_of
 from atoll.place.candidates import homes_of, needs_of
+from atoll.place.constraints import merged_pools
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
@@ -79,7 +80,7 @@ class _Viewer:
         source = self.tensors[op.inputs[0]]
         part = replace(self.tensors[op.outputs[0]], name=f"{op.outputs[0]}_source", index=-1)
         offset += source.offset
-        view = replace(part, view=source.view or source.name, offset=offset, pool="")
+        view = replace(part, view=source.view or source.name, offset=offset, pools=())
         self.tensors[view.name] = view
         return replace(op, kind=COPY, inputs=(view.name,), attributes={})
 
@@ -139,7 +140,7 @@ class _Viewer:
         found = self._needs_of_result(op)
         writers: set[str] = set()
         for piece in map(self.tensors.__getitem__, pieces):
-            if piece.view or piece.pool:
+            if piece.view or piece.pools:
                 return None
             own = self._needs_joined(piece.name, op)
             writers |= {device for device, need in own.items() if need is Access.WRITE}
@@ -152,7 +153,7 @@ class _Viewer:
     def _copy(self, op: Operator, position: int, offset: int) -> None:
         """Have an input of `op` copied to where it ends up, as soon as it is there."""
         (name,), source = op.outputs, self.tensors[op.inputs[position]]
-        view = replace(source, name=f"{name}_rows{position}", index=-1, pool="", initial=None)
+        view = replace(source, name=f"{name}_rows{position}", index=-1, pools=(), initial=None)
         self.tensors[view.name] = replace(view, view=name, offset=offset)
         copy = Operator(
             name=f"{op.name}_{position}",
@@ -191,9 +192,9 @@ class _Viewer:
         for device, need in self.needs[result].items():
             if device != op.device and needs.get(device) is not Access.WRITE:
                 needs[device] = need
-        pool = storage.pool or view.pool
-        shared = replace(storage, pool=pool)
-        possible = view.pool in ("", pool) and homes_of(self.soc, needs, shared)
+        pools = merged_pools(storage.pools, view.pools)
+        shared = replace(storage, pools=pools or ())
+        possible = pools is not None and homes_of(self.soc, needs, shared)
         if storage.data is not None or storage.initial is not None:
             return False
         if result in self.graph.kept or view.view or not possible:
@@ -222,7 +223,7 @@ class _Viewer:
         """
         if all(isinstance(self.soc.device(name), Cpu) for name in needs):
             return part.offset % WORD == 0
-        homes = homes_of(self.soc, needs, replace(part, view="", pool=""))
+        homes = homes_of(self.soc, needs, replace(part, view="", pools=()))
         return all(part.offset % self.soc.pool(name).alignment == 0 for name in homes)
 
     def _most(self, tensors: Mapping[str, Tensor]) -> int:
@@ -250,7 +251,7 @@ def _move(tensors: dict[str, Tensor], piece: str, target: str, offset: int) -> N
     for each in tuple(tensors.values()):
         if each.name == piece or each.view == piece:
             further = each.offset if each.view else 0
-            moved = replace(each, view=target, offset=offset + further, pool="")
+            moved = replace(each, view=target, offset=offset + further, pools=())
             tensors[each.name] = moved
 
 

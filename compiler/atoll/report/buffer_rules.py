@@ -45,10 +45,10 @@ class Rules:
             return "copy"
         return "activation" if name in self.graph.by_name else "workspace"
 
-    def rule(self, buffer: Buffer, needs: Needs) -> str:
-        """Return why a planned buffer is in its pool."""
+    def rule(self, buffer: Buffer, needs: Needs, *, asked: bool = False) -> str:
+        """Return why a planned buffer is in its pool; `asked`, if somebody narrowed its pools."""
         what = self.what(buffer.name)
-        words = [self._choice(buffer, needs)]
+        words = [self._choice(buffer, needs, asked=asked)]
         if what == "copy":
             source = self.copied[buffer.name]
             constant = self.graph.tensor(source).data is not None
@@ -56,6 +56,8 @@ class Rules:
                 "brought to its readers" if constant else "as no pool is reached by all its devices"
             )
             words.insert(0, f"C4: a copy of '{source}', {why}")
+        elif what == "workspace" and asked:
+            words.insert(0, "C2: a kernel's buffer that is asked into a pool")
         elif what == "workspace":
             cpu = self.soc.device(next(iter(needs)))
             assert isinstance(cpu, Cpu)
@@ -68,15 +70,15 @@ class Rules:
             words.insert(0, "M6: a constant")
         return "; ".join(words)
 
-    def _choice(self, buffer: Buffer, needs: Needs) -> str:
+    def _choice(self, buffer: Buffer, needs: Needs, *, asked: bool) -> str:
         chosen = self.plan.placements[buffer.name].pool
         devices = ", ".join(f"{device} {need}" for device, need in needs.items())
         candidates = ", ".join(buffer.pools)
         rank = buffer.pools.index(chosen)
         order = "the first" if rank == 0 else f"number {rank + 1}"
         return (
-            f"C3: '{chosen}' is {order} of the pools that all its devices ({devices}) reach: "
-            f"{candidates}"
+            f"{'C2, ' * asked}C3: '{chosen}' is {order} of the pools that "
+            f"{'are asked for and ' * asked}all its devices ({devices}) reach: {candidates}"
         )
 
 

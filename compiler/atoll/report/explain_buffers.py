@@ -1,7 +1,7 @@
 """Say for every buffer where it is, which rule put it there, and what else was possible (C5)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from atoll.errors import UsageError
@@ -10,7 +10,9 @@ from atoll.ir.tir import Allocate, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
 from atoll.place.candidates import WORKSPACE_ROLES, by_preference
+from atoll.place.requests import Requests
 from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
+from atoll.report.buffer_requests import Asked, BufferRequests
 from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule
 from atoll.report.buffer_uses import Use, needs_of_uses, uses_of
 from atoll.resolve.memory_views import seen_by
@@ -37,6 +39,8 @@ class BufferStory:
         uses: who touches it, in the order of execution.
         alternatives: each other place, and what it lacks.
         views: tensors that are the same bytes.
+        asked: what the user asked of it.
+        left: the places that are left, best first.
     """
 
     name: str
@@ -52,6 +56,8 @@ class BufferStory:
     uses: tuple[Use, ...]
     alternatives: tuple[Alternative, ...]
     views: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    left: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the story for machines."""
@@ -69,14 +75,21 @@ class BufferStory:
             "uses": [use.as_json() for use in self.uses],
             "alternatives": [each.as_json() for each in self.alternatives],
             "views": list(self.views),
+            "asked": [each.as_json() for each in self.asked],
+            "left": list(self.left),
         }
 
 
 def buffer_stories(
-    soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan
+    soc: ResolvedSoc,
+    graph: Graph,
+    module: IRModule,
+    plan: MemoryPlan,
+    requests: Requests | None = None,
 ) -> tuple[BufferStory, ...]:
     """Return every planned buffer in the order of the program, then those inside kernels."""
-    return (*_planned(soc, graph, module, plan), *_inside_kernels(soc, module))
+    asked = BufferRequests(requests or Requests(), graph, module)
+    return (*_planned(soc, graph, module, plan, asked), *_inside_kernels(soc, module, asked))
 
 
 def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
@@ -98,13 +111,15 @@ def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
 
 
 def _planned(
-    soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan
+    soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan, asked: BufferRequests
 ) -> Iterator[BufferStory]:
     rules, uses = Rules(soc, graph, module, plan), uses_of(module.entry, soc.host)
     constants = {constant.name for constant in module.entry.constants}
     for buffer in plan.problem.buffers:
         name, placement = buffer.name, plan.placements[buffer.name]
         needs, what = needs_of_uses(uses[name]), rules.what(name)
+        views = tuple(tensor.name for tensor in graph.tensors if tensor.view == name)
+        told = asked.of_planned(name, constant=name in constants, views=views)
         others = other_pools(soc, plan, buffer, needs, constant=name in constants)
         yield BufferStory(
             name=name,
@@ -116,10 +131,12 @@ def _planned(
             address=plan.address(name),
             seen_at=_seen(soc, placement.pool, plan.address(name)),
             live=buffer.live,
-            rule=rules.rule(buffer, needs),
+            rule=rules.rule(buffer, needs, asked=bool(told)),
             uses=uses[name],
-            alternatives=(*_left_stack(soc, what, needs, buffer.size), *others),
-            views=tuple(tensor.name for tensor in graph.tensors if tensor.view == name),
+            alternatives=(*_left_stack(soc, what, needs, buffer.size, told), *others),
+            views=views,
+            asked=told,
+            left=buffer.pools,
         )
 
 
@@ -133,16 +150,24 @@ def _seen(soc: ResolvedSoc, pool: str, address: int) -> Mapping[str, int]:
 
 
 def _left_stack(
-    soc: ResolvedSoc, what: str, devices: Mapping[str, Access], size: int
+    soc: ResolvedSoc,
+    what: str,
+    devices: Mapping[str, Access],
+    size: int,
+    asked: tuple[Asked, ...],
 ) -> Iterator[Alternative]:
     if what == "workspace":
         for device in devices:
             cpu = soc.device(device)
             assert isinstance(cpu, Cpu)
-            yield Alternative(place=cpu.run_stack.name, lacks=tuple(stack_lacks(cpu, size)))
+            lacks = tuple(f"{each.words} rules it out" for each in asked)
+            lacks = lacks or tuple(stack_lacks(cpu, size))
+            yield Alternative(place=cpu.run_stack.name, lacks=lacks)
 
 
-def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]:
+def _inside_kernels(
+    soc: ResolvedSoc, module: IRModule, asked: BufferRequests
+) -> Iterator[BufferStory]:
     for function in module.functions:
         uses = tuple(
             Use(step=number, operator=step.operator, device=call.device, access=Access.WRITE)
@@ -152,13 +177,23 @@ def _inside_kernels(soc: ResolvedSoc, module: IRModule) -> Iterator[BufferStory]
         )
         for statement in statements(function.body):
             if isinstance(statement, Allocate) and uses:
-                yield _inside(soc, function.name, statement, uses)
+                told = asked.of_local(function.name, _operators(uses), statement.buffer)
+                yield _inside(soc, function.name, statement, uses, told)
             elif isinstance(statement, RuntimeAllocate) and uses:
-                yield block_story(soc, function.name, statement, uses)
+                told = asked.of_local(function.name, _operators(uses), statement.buffer)
+                yield replace(block_story(soc, function.name, statement, uses), asked=told)
+
+
+def _operators(uses: tuple[Use, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(use.operator for use in uses))
 
 
 def _inside(
-    soc: ResolvedSoc, kernel: str, allocate: Allocate, uses: tuple[Use, ...]
+    soc: ResolvedSoc,
+    kernel: str,
+    allocate: Allocate,
+    uses: tuple[Use, ...],
+    asked: tuple[Asked, ...],
 ) -> BufferStory:
     cpu = soc.device(uses[0].device)
     assert isinstance(cpu, Cpu)
@@ -183,6 +218,8 @@ def _inside(
         rule=IN_REGISTERS if local else stack_rule(cpu, size),
         uses=uses,
         alternatives=tuple(pools),
+        asked=asked,
+        left=(place,),
     )
 
 
@@ -215,4 +252,5 @@ def block_story(
         f"the first pool with a heap that '{cpu.name}' writes",
         uses=uses,
         alternatives=(stack, *pools),
+        left=allocate.pools,
     )

@@ -23,6 +23,8 @@ _BUFFER = object_of(
     uses=each(object_of(step=maybe(COUNT), operator=TEXT, device=TEXT, access=ACCESS)),
     alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),
     views=each(TEXT),
+    asked=each(object_of(request=TEXT, at=maybe(object_of(path=TEXT, line=COUNT, column=COUNT)))),
+    left=each(TEXT),
 )
 _STREAM = object_of(
     **dict.fromkeys(("operator", "source", "target", "mover"), TEXT),

@@ -48,11 +48,13 @@ class Explanation:
             UsageError: E028; there is no such buffer.
         """
         if buffer is None:
-            tables = (story_table(self.buffers), decision_table(self.decisions))
+            told = tuple(story for story in self.buffers if story.asked)
+            asked = (asked_table(told),) if told else ()
+            tables = (story_table(self.buffers), *asked, decision_table(self.decisions))
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (stream_table(self.streaming),) if self.streaming else ()
-            told = as_text((*tables, *self._left_out, *cuts, *streams), columns)
-            return told + "".join(
+            text = as_text((*tables, *self._left_out, *cuts, *streams), columns)
+            return text + "".join(
                 f"\n{wrapped(f'note: {each}', columns)}\n" for each in self.slower
             )
         story = story_of(self.buffers, buffer)
@@ -100,6 +102,26 @@ def story_table(stories: Iterable[BufferStory]) -> Table:
                 ", ".join(f"{name} {need}" for name, need in needs_of_uses(story.uses).items()),
             )
             for story in stories
+        ),
+    )
+
+
+def asked_table(stories: Iterable[BufferStory]) -> Table:
+    """Return one line for each request, with what is left of the buffer's candidates."""
+    return Table(
+        key="asked",
+        title="Asked for",
+        columns=("buffer", "asked", "by", "left", "place"),
+        rows=tuple(
+            (
+                story.name,
+                each.words,
+                str(each.at or "command line"),
+                ", ".join(story.left),
+                story.place,
+            )
+            for story in stories
+            for each in story.asked
         ),
     )
 
@@ -222,6 +244,8 @@ def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:
         places = (f"{device} at {seen:#010x}" for device, seen in story.seen_at.items())
         yield f"  seen by: {', '.join(places)}"
     yield f"  why: {story.rule}"
+    for each in story.asked:
+        yield f"  asked: {each}, which leaves {', '.join(story.left)}"
     if story.views:
         yield f"  is also: {', '.join(story.views)}"
     yield "  touched by:"

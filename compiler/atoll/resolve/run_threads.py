@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import nearest
+from atoll.description.identifiers import identifier
 from atoll.errors import Fault, PlacementError
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
 
@@ -17,12 +18,13 @@ def on_threads(soc: ResolvedSoc, asked: BuildRequests) -> ResolvedSoc:
     Raises:
         PlacementError: E200; a core or a thread that is asked for is not there.
     """
-    chosen = asked.model.threads
-    if not chosen:
+    written = asked.model.threads
+    if not written:
         return soc
-    faults = [fault for core in chosen if (fault := _fault(soc, asked, core))]
+    faults = [fault for core in written if (fault := _fault(soc, asked, core))]
     if faults:
         raise PlacementError.all(faults)
+    chosen = {identifier(core): identifier(thread) for core, thread in written.items()}
     return replace(
         soc, devices=tuple(_on_thread(each, chosen.get(each.name)) for each in soc.devices)
     )
@@ -40,20 +42,22 @@ def _threads(core: Cpu) -> tuple[str, ...]:
 
 def _fault(soc: ResolvedSoc, asked: BuildRequests, core: str) -> Fault | None:
     cores = {each.name: each for each in soc.cpus}
-    thread, where = asked.model.threads[core], asked.where
-    if core not in cores:
+    thread, where = identifier(asked.model.threads[core]), asked.where
+    if identifier(core) not in cores:
         return Fault(
             code="E200",
             message=f"'threads' of the build options names '{core}', which is no core of the chip",
             at=where.key_at("threads", core),
             remedy=nearest(core, tuple(cores)),
         )
-    known = (*_threads(cores[core]), MAIN)
+    known = (*_threads(cores[identifier(core)]), MAIN)
     if thread in known:
         return None
     return Fault(
         code="E200",
         message=f"the network cannot run on thread '{thread}' of '{core}', which has no stack",
         at=where.at("threads", core),
-        remedy=nearest(thread, known, f"add it to devices.{core}.stack.threads with a size"),
+        remedy=nearest(
+            thread, known, f"add it to devices.{identifier(core)}.stack.threads with a size"
+        ),
     )

@@ -120,3 +120,20 @@ def _general(place: str) -> str:
     if place in (REGISTERS, STACK, WORKSPACE):
         return place
     return STACK if place.endswith(f".{STACK}") else WORKSPACE
+
+
+def pool_of(scope: str) -> str:
+    """Return the pool that a scope names, "" if it names none."""
+    found = _POOL.fullmatch(scope) if scope not in _FIXED else None
+    return found[1] if found else ""
+
+
+def meet(scope: str, other: str) -> tuple[str, ...]:
+    """Return the places that two scopes both allow, in a stable order; () if there are none.
+
+    Of a place and the kind that it is one of, the place is what both allow.
+    """
+    first, second = tuple(_places(scope) or ()), tuple(_places(other) or ())
+    common = [p for p in first if p in second or _general(p) in second]
+    common += [p for p in second if p not in common and _general(p) in first]
+    return tuple(common)

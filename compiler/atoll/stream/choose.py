@@ -224,9 +224,9 @@ class Chooser:
         """Predict the copy of a part."""
         size = stream.size // stream.parts
         source = Tensor(
-            name="from", shape=(size,), dtype="int8", pool=stream.source, data=bytes(size)
+            name="from", shape=(size,), dtype="int8", pools=(stream.source,), data=bytes(size)
         )
-        target = replace(source, name="to", pool=stream.target, data=None)
+        target = replace(source, name="to", pools=(stream.target,), data=None)
         mover = reading(self.soc.device(stream.mover), stream.source, self.soc)
         return moving_cycles(source, target, mover, self.soc)
 

@@ -47,7 +47,7 @@ def with_parts(
     storage = result
     if positions > 1:
         shape = (count, *result.shape[:-1], result.shape[-1] // count)
-        storage = replace(result, name=f"{result.name}_blocks", shape=shape, index=-1, pool="")
+        storage = replace(result, name=f"{result.name}_blocks", shape=shape, index=-1, pools=())
         tensors.append(storage)
     made = tuple(_parts(op, graph, storage, size, count, tensors))
     operators = list(graph.operators)
@@ -121,7 +121,7 @@ def _parts(
             name=f"{result.name}_part{number}",
             shape=(*result.shape[:-1], result.shape[-1] // count),
             index=-1,
-            pool="",
+            pools=(),
             view=storage.view or storage.name,
             offset=storage.offset + number * size,
         )

@@ -141,10 +141,10 @@ def _tensors(op: Operator, constants: Constants, stream: Stream) -> Iterator[Ten
         shape=(len(data),),
         dtype="int8",
         data=data,
-        pool=stream.source,
+        pools=(stream.source,),
     )
     yield source
-    copied = replace(source, name=f"{op.name}_streamed", data=None, pool=stream.target)
+    copied = replace(source, name=f"{op.name}_streamed", data=None, pools=(stream.target,))
     yield copied
     offset = 0
     for number, each in enumerate(constants.every):

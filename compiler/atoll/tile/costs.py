@@ -129,7 +129,7 @@ class Ground:
         """What each operator takes on the host with operands that lie apart, if that runs it."""
         host, places = self.soc.host_cpu, self.elsewhere
         tensors = (
-            replace(each, pool=places[each.name].pool) if each.name in places else each
+            replace(each, pools=(places[each.name].pool,)) if each.name in places else each
             for each in self.network.tensors
         )
         apart = replace(self.network, tensors=tuple(tensors))

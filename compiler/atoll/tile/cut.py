@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.registry import JOIN, ROWS
-from atoll.place.annotations import STRIPE
+from atoll.place.regions import STRIPE
 from atoll.tile.stripes import Chain, Stripe, stripes_of
 
 
@@ -57,7 +57,7 @@ def tiled(network: Graph, tiling: Tiling) -> Graph:
     touched = {name for op in operators for name in (*op.inputs, *op.outputs)}
     touched |= {*network.filled, *network.outputs}
     tensors = (
-        replace(each, pool=tiling.apart.get(each.name, each.pool))
+        replace(each, pools=(tiling.apart[each.name],) if each.name in tiling.apart else each.pools)
         for each in (*network.tensors, *writer.tensors)
         if each.name in touched
     )

@@ -39,7 +39,7 @@ def elsewhere(
 
     The host has to reach it, since that runs what reads all of such a tensor.
     """
-    if tensor.pool or tensor.data is not None:
+    if tensor.pools or tensor.data is not None:
         return None
     possible = (
         _copied(tensor, network, soc, pools, pool)
@@ -57,8 +57,8 @@ def _copied(
 ) -> Elsewhere:
     """Return what copies between `pool` and `pools` take."""
     near = next(each.name for each in by_preference(soc) if each.name in pools)
-    held = replace(tensor, pool=pool.name)
-    copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype, pool=near)
+    held = replace(tensor, pools=(pool.name,))
+    copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype, pools=(near,))
     for dma in soc.dmas:
         if _brings(dma, tensor.name, network, soc, pools, pool):
             driving = sum(driver_cycles(soc)[:2])

@@ -157,7 +157,8 @@ class Fitting(Generic[Result]):
         held = frozenset(name for name, each in possible.items() if each and each <= pools)
         devices = {op.name: op.device for op in plan.graph.operators}
         asked = self.requests.model
-        fixed = frozenset((*asked.place, *asked.pin, *asked.free))
+        names = (*self.network.by_name, *(op.name for op in self.network.operators))
+        fixed = asked.named_among(names)
         overlaps = {
             op.name: way.overlaps(replace(op, device=devices[op.name]))
             for op in self.network.operators

@@ -8,7 +8,8 @@ import jsonschema
 import pytest
 from tests.requests import load_requests
 
-from atoll.description.build import Pin, read_requests
+from atoll.description.build import read_requests
+from atoll.description.pins import Pin
 from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
@@ -23,6 +24,20 @@ pin:
   scores: [shared:out, {pool: private, applies: in}]
   plain: {pool: shared}
 free: [image]
+"""
+
+SCOPES = """\
+pin:
+  a: [{pool: dtcm, size: 8 KiB}, sram]
+  b: [dtcm@1KiB:out, sram:out, rom:in]
+  c: {pools: [dtcm@12B, sram], applies: in}
+pin_roles: {workspace: "dtcm@8KiB,sram", constants: [itcm, flash]}
+scopes:
+  "conv_*": global.workspace
+  softmax.total: [local, "global.stack:out"]
+set_scope:
+  - {from: a, to: b, scope: global.sram, applies: both}
+  - {operators: "conv_?", scope: cpu.io.stack}
 """
 
 
@@ -40,10 +55,10 @@ def test_p1_a_file_says_all_three(file: Any) -> None:
     asked = load_requests(file(FULL))
     assert asked.model.place == {"conv_2d_0": "npu", "softmax_9": "cpu"}
     assert asked.model.pin == {
-        "image": (Pin(pool="shared", applies="in"),),
-        "hidden": (Pin(pool="shared", applies="out"),),
-        "scores": (Pin(pool="shared", applies="out"), Pin(pool="private", applies="in")),
-        "plain": (Pin(pool="shared", applies="both"),),
+        "image": (Pin.to("shared", applies="in"),),
+        "hidden": (Pin.to("shared", applies="out"),),
+        "scores": (Pin.to("shared", applies="out"), Pin.to("private", applies="in")),
+        "plain": (Pin.to("shared"),),
     }
     assert asked.model.free == ("image",)
     at = asked.where.at("pin", "hidden")
@@ -84,6 +99,38 @@ def test_p1_options_survive_as_data(file: Any) -> None:
     assert read_requests(json.loads(json.dumps(asked.plain()))) == asked
 
 
+def test_c1_u3_lists_scopes_and_regions_are_read_and_survive(file: Any) -> None:
+    asked = load_requests(file(SCOPES))
+    model = asked.model
+    assert [str(pin) for name in "abc" for pin in model.pin[name]] == [
+        "dtcm@8KiB,sram:both",
+        "dtcm@1KiB,sram:out",
+        "rom:in",
+        "dtcm@12B,sram:in",
+    ]
+    assert [str(pin) for pin in model.pin_roles.workspace] == ["dtcm@8KiB,sram:both"]
+    assert [each.whom for each in model.set_scope] == ["a..b", "conv_?"]
+    assert [each.applies for each in model.set_scope] == ["both", "out"]
+    assert read_requests(json.loads(json.dumps(asked.plain()))) == asked
+    check = jsonschema.Draft202012Validator(json.loads(schema_text("build")))
+    check.validate(plain(read_yaml(file(SCOPES))))
+
+
+def test_c1_u3_the_command_line_says_the_same(file: Any) -> None:
+    asked = load_requests(
+        file(SCOPES),
+        pin=["a=sram", "a=dtcm@1KiB, sram"],
+        pin_role=["inputs=sram"],
+        scope=["conv_*=global.sram:in"],
+        set_scope=["x..y=local", "add_*=global.stack:both"],
+    )
+    model = asked.model
+    assert list(map(str, model.pin["a"])) == ["sram:both", "dtcm@1KiB,sram:both"]
+    assert list(map(str, model.pin_roles.inputs)) == ["sram:both"]
+    assert list(map(str, model.scopes["conv_*"])) == ["global.sram:in"]
+    assert [each.whom for each in model.set_scope] == ["a..b", "conv_?", "x..y", "add_*"]
+
+
 def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
     check = jsonschema.Draft202012Validator(json.loads(schema_text("build")))
     check.validate(plain(read_yaml(file(FULL))))
@@ -102,6 +149,11 @@ def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
         ("plase: {a: b}", "1:1: error[E011]: the description has no key 'plase'"),
         ("pin:\n  t: shared:up", "2:6: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin: {t: {side: in}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("scopes: {t: a+b}", "1:13: error[E012]: 'scopes.t' must be SCOPE, SCOPE:in,"),
+        ("pin: {t: 'a@8,b'}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("pin: {t: {pools: [a], size: 8}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("pin_roles: {weights: a}", "1:13: error[E011]: 'pin_roles' has no key 'weights'"),
+        ("set_scope: [{from: a, scope: local}]", "1:13: error[E012]: 'set_scope.0' must be"),
         ("pin: {t: []}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("place: {a: [b]}", "1:12: error[E012]: 'place.a' must be text, not a list of 1"),
         ("free: yes_all", "1:7: error[E012]: 'free' must be a list, written as [a, b]"),

@@ -103,7 +103,7 @@ def test_p2_every_tensor_has_a_pool(situation: Situation) -> None:
     pools = candidate_pools(planned, situation.soc)
     needs = needs_of(planned, situation.soc)
     assert all(pools[name] for name in planned.by_name if needs[name])
-    asked_for = {pin.pool for pins in situation.requests.model.pin.values() for pin in pins}
+    asked_for = {pin.pools[0] for pins in situation.requests.model.pin.values() for pin in pins}
     assert asked_for <= {tensor.pool for tensor in planned.tensors}
 
 

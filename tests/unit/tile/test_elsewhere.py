@@ -61,7 +61,7 @@ def test_there_may_be_no_other_pool(digits: Graph) -> None:
 
 def test_constants_and_what_the_user_pins_lie_nowhere_else(digits: Graph) -> None:
     soc = load_soc(SHOAL, ROOMY)
-    pinned = replace(digits.tensor("conv_2d_0_out"), pool="shared")
+    pinned = replace(digits.tensor("conv_2d_0_out"), pools=("shared",))
     (weights,) = (each for each in digits.operators[0].inputs[1:2])
     assert elsewhere(pinned, digits, soc, {"shared"}) is None
     assert elsewhere(digits.tensor(weights), digits, soc, {"shared"}) is None

@@ -1,0 +1,124 @@
+"""Hold the names in build options against the network and the chip."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from atoll.description.build import BuildRequests, is_pattern
+from atoll.description.faults import Faults, in_order, nearest
+from atoll.description.identifiers import identifier
+from atoll.description.pins import ROLES, Pin
+from atoll.errors import PlacementError, SourceLoc
+from atoll.ir.graph import Graph
+from atoll.place.regions import STRIPE, operators_of
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.storage_scope import ScopeNames
+
+MAX_CHOICES = 20
+
+COPIES = "copy_"
+"""What names of copies, which placement makes, begin with."""
+
+Container = Mapping[str, object] | set[str]
+
+
+def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
+    """Accept names that are there, and those of buffers that only lowering makes.
+
+    Raises:
+        PlacementError: E021, E025, E026, E027, E029, all that are not there at once.
+    """
+    names = _Names(asked, graph, soc)
+    names.placed()
+    names.pinned()
+    names.scoped()
+    names.regions()
+    names.freed()
+    if names.faults.found:
+        raise PlacementError.all(in_order(names.faults.found))
+
+
+class _Names:
+    def __init__(self, asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
+        self.faults = Faults()
+        self._model, self._where = asked.model, asked.where
+        self._graph = graph
+        self._operators = {op.name for op in graph.operators}
+        self._operators |= {n.rpartition(STRIPE)[0] for n in self._operators if STRIPE in n}
+        self._devices = {device.name for device in soc.devices}
+        self._pools = {pool.name for pool in soc.pools}
+        self._scopes = {*ScopeNames.of(soc).scopes}
+
+    def placed(self) -> None:
+        """Check operators and their devices."""
+        for name, device in self._model.place.items():
+            self._operator(name, self._where.key_at("place", name))
+            at = self._where.at("place", name)
+            self._check("E021", "device", identifier(device), self._devices, at)
+
+    def pinned(self) -> None:
+        """Check tensors, roles and their pools."""
+        for name, pins in self._model.pin.items():
+            self._tensor(name, self._where.key_at("pin", name))
+            self._choices(pins, self._where.at("pin", name))
+        for role in ROLES:
+            pins = getattr(self._model.pin_roles, role)
+            self._choices(pins, self._where.at("pin_roles", role))
+
+    def scoped(self) -> None:
+        """Check tensors and their scopes."""
+        for name, asked in self._model.scopes.items():
+            self._tensor(name, self._where.key_at("scopes", name))
+            for each in asked:
+                self._scope(each.scope, self._where.at("scopes", name))
+
+    def regions(self) -> None:
+        """Check operators and their scopes."""
+        for index, region in enumerate(self._model.set_scope):
+            place = ("set_scope", str(index))
+            self._scope(region.scope, self._where.at(*place, "scope"))
+            for key, name in (("from", region.first), ("to", region.last)):
+                if name is not None:
+                    self._operator(name, self._where.at(*place, key))
+            if region.operators is not None and not operators_of(region, self._graph):
+                self._operator(region.operators, self._where.at(*place, "operators"))
+
+    def freed(self) -> None:
+        """Check tensors that may be copied."""
+        for index, name in enumerate(self._model.free):
+            at = self._where.at("free", str(index))
+            self._check("E026", "tensor", name, self._graph.by_name, at)
+
+    def _operator(self, name: str, at: SourceLoc | None) -> None:
+        self._check("E025", "operator", name, self._operators, at)
+
+    def _tensor(self, name: str, at: SourceLoc | None) -> None:
+        if not (is_pattern(name) or self._may_be_made(name)):
+            self._check("E026", "tensor", name, self._graph.by_name, at)
+
+    def _may_be_made(self, name: str) -> bool:
+        """Tell whether a buffer of a name may come from placement or from lowering."""
+        parts = name.split("_")
+        begins = ("_".join(parts[:count]) for count in range(1, len(parts)))
+        made = any(begin in self._operators for begin in begins)
+        return "." in name or name.startswith(COPIES) or made
+
+    def _choices(self, pins: tuple[Pin, ...], at: SourceLoc | None) -> None:
+        for pool in (pool for pin in pins for pool in pin.pools):
+            self._check("E027", "pool", pool, self._pools, at)
+
+    def _scope(self, name: str, at: SourceLoc | None) -> None:
+        self._check("E029", "storage scope", name, self._scopes, at)
+
+    def _check(
+        self, code: str, what: str, name: str, known: Container, at: SourceLoc | None
+    ) -> None:
+        if name not in known:
+            message = f"build options name {what} '{name}', which is not there"
+            self.faults.add(code, message, at=at, remedy=not_there(name, known))
+
+
+def not_there(name: str, known: Container) -> str:
+    """Return a remedy; of very many choices only the most similar one is worth showing."""
+    if len(known) <= MAX_CHOICES:
+        return nearest(name, known)
+    return nearest(name, get_close_matches(name, known, n=1, cutoff=0.0))
