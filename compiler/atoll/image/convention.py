@@ -35,7 +35,7 @@ def convention_faults(image: ElfImage, core: Cpu) -> Iterator[Fault]:
         yield _fault(f"the image is machine code of {found}; the core has {wanted.name}", core)
     elif wanted.family is Family.RISCV:
         yield from _riscv(image, core)
-    else:
+    elif wanted.bits == 32:  # A64 has one convention, and no attributes
         yield from _arm(image, core)
 
 

@@ -271,6 +271,12 @@ def _system(found: capstone.CsInsn) -> _Fields:
     return {"kind": Kind.OTHER, "rd": rd} if rs1 is None else _add(rd, rs1, 0)
 
 
+def _read_system(found: capstone.CsInsn) -> _Fields:
+    """Read a system register: where exceptions begin is followed."""
+    rd, name = _REGISTERS.get(found.operands[0].reg), found.op_str.split(", ")[-1]
+    return _add(rd, TRAP, 0) if rd is not None and name.startswith("vbar_") else _other(found)
+
+
 def _align(found: capstone.CsInsn) -> _Fields:
     target, base, last = found.operands
     rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
@@ -322,6 +328,7 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
         (f"st{kind}r{size}" for kind in ("", "u", "t") for size in ("", "b", "h")), _words
     ),
     "msr": _system,
+    "mrs": _read_system,
     **dict.fromkeys(
         (f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), lambda _: {"kind": Kind.OTHER}
     ),
