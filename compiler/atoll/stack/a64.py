@@ -14,6 +14,7 @@ from capstone import arm64
 
 from atoll.stack.instruction import (
     NOWHERE,
+    OTHER_SP,
     RA,
     RESUME,
     SP,
@@ -266,6 +267,8 @@ def _system(found: capstone.CsInsn) -> _Fields:
     name = found.op_str.split(",")[0]
     rs1 = _REGISTERS.get(found.operands[-1].reg)
     rd = RESUME if name.startswith("elr_") else TRAP if name.startswith("vbar_") else ZERO
+    if name == "sp_el0":
+        return {"kind": Kind.OTHER, "rd": OTHER_SP}
     if name.startswith("spsel"):
         return {"kind": Kind.OTHER, "clobbers": (SP,)}
     return {"kind": Kind.OTHER, "rd": rd} if rs1 is None else _add(rd, rs1, 0)

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from atoll.stack.instruction import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind, Reader
+from atoll.stack.instruction import (
+    OTHER_SP,
+    RA,
+    RESUME,
+    SP,
+    T0,
+    TRAP,
+    ZERO,
+    Instruction,
+    Kind,
+    Reader,
+)
 from atoll.stack.jump_tables import JumpTables
 from atoll.stack.register_values import (
     FORMER,
@@ -20,7 +31,7 @@ from atoll.stack.register_values import (
 )
 
 _WORD = 0xFFFF_FFFF
-_REGISTERS = 35
+_REGISTERS = 36
 _EXCEPTION_RETURN = 0xFFFF_FF00
 """From here on, what Cortex-M jumps to is no address but the end of an exception."""
 
@@ -57,6 +68,7 @@ class Frame:
         resumes: address at which it returns from an exception, to where its code does not show.
         traps: addresses at which exceptions begin; None is one that the code does not show.
         tops: constants that it sets the stack pointer to.
+        second: address at which it sets the pointer of a second stack, if it does.
         keeps: it leaves t0 as it is, which callers in assembly know.
         links: registers that have the address when it returns: ra, or t0.
         leaves_link: when it returns, ra has an address behind a call.
@@ -74,6 +86,7 @@ class Frame:
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
+    second: int | None = None
     keeps: bool = False
     links: frozenset[int] = frozenset({RA})
     leaves_link: bool = False
@@ -144,6 +157,7 @@ def analyse(
         resumes=walk.resumes,
         traps=tuple(walk.traps),
         tops=tuple(sorted(walk.tops)),
+        second=walk.second,
         keeps=not (walk.calls or walk.unresolved or walk.elsewhere) and not walk.changes(T0),
         links=frozenset(walk.links),
         leaves_link=walk.leaves_link,
@@ -186,6 +200,7 @@ class _Walk:
     resumes: int | None = None
     traps: dict[int | None, None] = field(default_factory=dict)
     tops: set[int] = field(default_factory=set)
+    second: int | None = None
     links: set[int] = field(default_factory=set)
     leaves_link: bool = True
     stale: int | None = None
@@ -245,6 +260,8 @@ class _Walk:
         if item.rd == TRAP:
             self._begin_traps(changed[TRAP])
             changed = with_value(changed, TRAP, FORMER)
+        if item.rd == OTHER_SP:
+            self.second = item.address & _WORD
         if item.kind is Kind.SET and item.rd == SP:
             self._pair(item)
         for register in item.clobbers:
