@@ -134,6 +134,14 @@ def test_a_chip_that_nothing_simulates_is_linked(preset: str, tmp_path: Path) ->
     assert main(["check-image", "zynqmp", str(images / "firmware.selftest.elf")]) == 0
 
 
+@pytest.mark.parametrize("chip", ["lagoon", pytest.param("rp2040", marks=pytest.mark.slow)])
+def test_self_tests_of_a_package_have_a_bound(chip: str, tmp_path: Path) -> None:
+    assert main(["bsp", chip, DIGITS, "--selftest", "-o", str(tmp_path)]) == 0
+    cmake(tmp_path, "zig")
+    image = tmp_path / "build" / "zig" / "firmware.selftest.elf"
+    assert main(["check-image", chip, str(image)]) == 0
+
+
 def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:
     folder = tmp_path / "bsp"
     assert main(["bsp", "lagoon", DIGITS, "-o", str(folder)]) == 0

@@ -134,7 +134,7 @@ def _held(
     use = _stack(resolved, name, image, found, questions)
     stacks: dict[str, int | None] = {}
     if use is not None:
-        exceeded = tuple(limits(resolved, name, use))
+        exceeded = (*limits(resolved, name, use), *_at(tuple(use.small()), resolved, name))
         unbounded = () if allow_unbounded else tuple(use.unbounded())
         faults = (*faults, *exceeded, *_at(unbounded, resolved, name))
         stacks |= _stacks(resolved, name, use)
@@ -156,7 +156,7 @@ def _held(
 
 def _stack_only(image: Path, questions: Questions, machine: bool, allow: bool) -> None:
     use = stack_of(image, read_image(image), questions)
-    faults = () if allow else tuple(use.unbounded())
+    faults = (*use.small(), *(() if allow else use.unbounded()))
     if machine:
         disagreeing = [_as_data(fault) for fault in faults]
         words = {"image": str(image), **_bounds(use), "disagreements": disagreeing}

@@ -98,6 +98,49 @@ class StackUse:
             message = f"what interrupts take of the stack is not known: {self.roots.unknown}"
             remedy = f"give the image symbols, or name what begins with --entry, {_ALLOW}"
             yield Fault(code="E183", message=message, remedy=remedy)
+        for message in self._others_unknown():
+            remedy = f"give each stack an array of its own whose size is enough, {_ALLOW}"
+            yield Fault(code="E188", message=message, remedy=remedy)
+
+    def small(self) -> Iterator[Fault]:
+        """Yield each other stack that is an array and has less room than calls on it may take."""
+        for function, top, room in self._others():
+            depth = self.program.depth(function)
+            if room is not None and not depth.causes and depth.bound.bytes > room:
+                name = self.program.name(function)
+                message = f"{name} may take {depth.bound.bytes} B of the stack below {top:#010x}"
+                remedy = f"make the array larger by {depth.bound.bytes - room} B or more"
+                message += f", which has {room} B; deepest: {depth.bound}"
+                yield Fault(code="E189", message=message, remedy=remedy)
+
+    def _others(self) -> Iterator[tuple[int, int, int | None]]:
+        """Yield (function, where its stack ends, bytes of it) of stacks besides the first one.
+
+        Firmware of Atoll names its stacks; their limits are those of the chip.
+        """
+        if self.program.top is not None:
+            return
+        first = self.roots.top
+        for function, frame in tuple(self.program.frames.items()):
+            for top in frame.tops:
+                first = top if first is None else first
+                if top != first:
+                    yield function, top, self._room(top)
+
+    def _room(self, top: int) -> int | None:
+        objects = self.program.code.object_ends.items()
+        return next((top - begin for begin, end in objects if begin < top <= end), None)
+
+    def _others_unknown(self) -> Iterator[str]:
+        for function, top, room in self._others():
+            if room is None:
+                name = self.program.name(function)
+                message = f"{name} sets the stack pointer to {top:#010x}, where no array is"
+                yield f"the room of another stack is not known: {message}"
+        if self.program.top is None:
+            for name, place in self.program.second_stacks():
+                message = f"{name} sets the pointer of a second one at {place:#010x}"
+                yield f"what another stack takes is not known: {message}"
 
 
 def stack_of(

@@ -14,6 +14,7 @@ from capstone import arm64
 
 from atoll.stack.instruction import (
     NOWHERE,
+    OTHER_SP,
     RA,
     RESUME,
     SP,
@@ -266,9 +267,17 @@ def _system(found: capstone.CsInsn) -> _Fields:
     name = found.op_str.split(",")[0]
     rs1 = _REGISTERS.get(found.operands[-1].reg)
     rd = RESUME if name.startswith("elr_") else TRAP if name.startswith("vbar_") else ZERO
+    if name == "sp_el0":
+        return {"kind": Kind.OTHER, "rd": OTHER_SP}
     if name.startswith("spsel"):
         return {"kind": Kind.OTHER, "clobbers": (SP,)}
     return {"kind": Kind.OTHER, "rd": rd} if rs1 is None else _add(rd, rs1, 0)
+
+
+def _read_system(found: capstone.CsInsn) -> _Fields:
+    """Read a system register: where exceptions begin is followed."""
+    rd, name = _REGISTERS.get(found.operands[0].reg), found.op_str.split(", ")[-1]
+    return _add(rd, TRAP, 0) if rd is not None and name.startswith("vbar_") else _other(found)
 
 
 def _align(found: capstone.CsInsn) -> _Fields:
@@ -322,6 +331,7 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
         (f"st{kind}r{size}" for kind in ("", "u", "t") for size in ("", "b", "h")), _words
     ),
     "msr": _system,
+    "mrs": _read_system,
     **dict.fromkeys(
         (f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), lambda _: {"kind": Kind.OTHER}
     ),

@@ -3,9 +3,21 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from atoll.stack.instruction import RA, RESUME, SP, T0, TRAP, ZERO, Instruction, Kind, Reader
+from atoll.stack.instruction import (
+    OTHER_SP,
+    RA,
+    RESUME,
+    SP,
+    T0,
+    TRAP,
+    ZERO,
+    Instruction,
+    Kind,
+    Reader,
+)
 from atoll.stack.jump_tables import JumpTables
 from atoll.stack.register_values import (
+    FORMER,
     LINK,
     STALE,
     T0_LINK,
@@ -19,7 +31,7 @@ from atoll.stack.register_values import (
 )
 
 _WORD = 0xFFFF_FFFF
-_REGISTERS = 35
+_REGISTERS = 36
 _EXCEPTION_RETURN = 0xFFFF_FF00
 """From here on, what Cortex-M jumps to is no address but the end of an exception."""
 
@@ -56,6 +68,7 @@ class Frame:
         resumes: address at which it returns from an exception, to where its code does not show.
         traps: addresses at which exceptions begin; None is one that the code does not show.
         tops: constants that it sets the stack pointer to.
+        second: address at which it sets the pointer of a second stack, if it does.
         keeps: it leaves t0 as it is, which callers in assembly know.
         links: registers that have the address when it returns: ra, or t0.
         leaves_link: when it returns, ra has an address behind a call.
@@ -73,6 +86,7 @@ class Frame:
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
+    second: int | None = None
     keeps: bool = False
     links: frozenset[int] = frozenset({RA})
     leaves_link: bool = False
@@ -143,6 +157,7 @@ def analyse(
         resumes=walk.resumes,
         traps=tuple(walk.traps),
         tops=tuple(sorted(walk.tops)),
+        second=walk.second,
         keeps=not (walk.calls or walk.unresolved or walk.elsewhere) and not walk.changes(T0),
         links=frozenset(walk.links),
         leaves_link=walk.leaves_link,
@@ -185,6 +200,7 @@ class _Walk:
     resumes: int | None = None
     traps: dict[int | None, None] = field(default_factory=dict)
     tops: set[int] = field(default_factory=set)
+    second: int | None = None
     links: set[int] = field(default_factory=set)
     leaves_link: bool = True
     stale: int | None = None
@@ -194,7 +210,7 @@ class _Walk:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
         entry: list[Value | None] = [None] * _REGISTERS
         entry[ZERO], entry[SP] = Value(0), Value(0, on_stack=True)
-        entry[RA], entry[T0] = LINK, T0_LINK
+        entry[RA], entry[T0], entry[TRAP] = LINK, T0_LINK, FORMER
         self.deepest = self.size or 0
         self._reach(min(self.own) if begin is None else begin, State(tuple(entry), word=self.word))
         while self.pending and self.unbounded is None:
@@ -233,7 +249,7 @@ class _Walk:
     def _changed(self, item: Instruction, state: State) -> State:
         """Return what is known after an instruction that goes on to the next one."""
         if item.kind is Kind.RESTORE:
-            return _restored(item, state)
+            return self._restored(item, state)
         if item.kind is Kind.STORE:
             changed = self._stored(item, state)
         else:
@@ -243,6 +259,9 @@ class _Walk:
             changed = with_value(state, item.rd, made)
         if item.rd == TRAP:
             self._begin_traps(changed[TRAP])
+            changed = with_value(changed, TRAP, FORMER)
+        if item.rd == OTHER_SP:
+            self.second = item.address & _WORD
         if item.kind is Kind.SET and item.rd == SP:
             self._pair(item)
         for register in item.clobbers:
@@ -263,7 +282,22 @@ class _Walk:
                 self._begin_traps(state[register])
         return state
 
+    def _restored(self, item: Instruction, state: State) -> State:
+        """Read words, perhaps from the stack, or where exceptions begin."""
+        place, changed = place_of(item, state), state
+        for number, register in enumerate(item.registers):
+            at = (
+                None if place is None else replace(place, number=place.number + number * item.width)
+            )
+            known = None if at is None or register == SP else state.slots.get(at)
+            if at is not None and at.constant and at.number in self.at_traps:
+                known = FORMER
+            changed = with_value(changed, register, known)
+        return changed
+
     def _begin_traps(self, value: Value | None) -> None:
+        if value == FORMER:
+            return
         self.traps[value.number if value is not None and value.constant else None] = None
 
     def _settle(self, item: Instruction, pointer: Value | None) -> bool:
@@ -299,7 +333,7 @@ class _Walk:
         base = state[item.rs1]
         if item.rs1 == RESUME and base is None:
             self.resumes = item.address & _WORD
-        elif base is not None and base.link and item.rd == ZERO:
+        elif base is not None and base.link and base != FORMER and item.rd == ZERO:
             self._hand_on(item, state, base)
         elif base is not None and base.constant:
             target = (base.number + item.immediate) & _WORD
@@ -430,16 +464,6 @@ def _is_padding(item: Instruction) -> bool:
 def _link(pointer: Value | None) -> Value | None:
     """Return what the address behind a call is, where the stack pointer is that."""
     return None if pointer is None else replace(pointer, link=True)
-
-
-def _restored(item: Instruction, state: State) -> State:
-    """Read words, perhaps from the stack."""
-    place, changed = place_of(item, state), state
-    for number, register in enumerate(item.registers):
-        at = None if place is None else replace(place, number=place.number + number * item.width)
-        known = None if at is None or register == SP else state.slots.get(at)
-        changed = with_value(changed, register, known)
-    return changed
 
 
 def _overwritten(state: State, above: int) -> State:

@@ -55,11 +55,13 @@ class Roots:
         entries: of the program.
         handlers: of exceptions.
         unknown: why handlers are missing, "" if they are not.
+        top: where the stack begins that hardware sets up, None if it sets up none.
     """
 
     entries: tuple[Root, ...]
     handlers: tuple[Root, ...]
     unknown: str
+    top: int | None = None
 
 
 def find_roots(
@@ -106,6 +108,7 @@ def find_roots(
         entries=entries,
         handlers=tuple(sorted(handlers.values(), key=lambda each: each.address)),
         unknown=unknown,
+        top=table[0] if table else None,
     )
 
 

@@ -115,6 +115,12 @@ class Program:
             for top in frame.tops:
                 yield self.name(address), top
 
+    def second_stacks(self) -> Iterator[tuple[str, int]]:
+        """Yield (function, address) of what code that was followed gives a second pointer."""
+        for address, frame in self.frames.items():
+            if frame.second is not None:
+                yield self.name(address), frame.second
+
     def name(self, address: int) -> str:
         """Return the name of the function at an address, or where it is."""
         if address in self.code.names:

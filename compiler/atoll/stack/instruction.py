@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 ZERO, RA, SP, T0 = 0, 1, 2, 5
-RESUME, TRAP, NOWHERE = 32, 33, 34
+RESUME, TRAP, NOWHERE, OTHER_SP = 32, 33, 34, 35
 """Where an exception goes on, and where it begins, are registers of their own (mepc, mtvec); the
-last stands for one whose value nobody knows."""
+third stands for one whose value nobody knows, the last for the pointer of a second stack (psp,
+sp_el0)."""
 
 Reader = Callable[[int, int], bytes]
 """Returns so many loaded bytes at an address, fewer where nothing is loaded."""

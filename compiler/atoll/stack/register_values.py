@@ -43,6 +43,9 @@ T0_LINK = Value(0, on_stack=True, link=True, base=-T0)
 STALE = Value(-1, link=True)
 """What a call left in ra: an address behind some call, but nobody knows which."""
 
+FORMER = Value(-2, link=True)
+"""Where exceptions begin already, as some code that was followed set it up, or none."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:

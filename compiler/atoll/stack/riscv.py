@@ -219,6 +219,13 @@ def _write(use: _Operands) -> _Fields:
     return {"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": use.registers[-1]}
 
 
+def _read(use: _Operands) -> _Fields:
+    """Read a control register: nothing but where exceptions begin is followed."""
+    if not use.text.endswith(_TRAPS):
+        return _other(use)
+    return {"kind": Kind.ADD_IMMEDIATE, "rd": use.registers[0], "rs1": TRAP}
+
+
 def _exchange(use: _Operands) -> _Fields:
     """Write a control register as `_write` does, and have its old value in a register."""
     written = _followed(use.text.split(",")[1].strip())
@@ -305,6 +312,7 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "andi": _align,
     "ori": _or,
     **dict.fromkeys(("csrw", "csrwi", "csrs", "csrsi", "csrc", "csrci"), _write),
+    "csrr": _read,
     **dict.fromkeys(("csrrw", "csrrwi", "csrrs", "csrrsi", "csrrc", "csrrci"), _exchange),
     **dict.fromkeys(("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble"), _branch),
     **dict.fromkeys(("beqz", "bnez", "blez", "bgez", "bltz", "bgtz", "bgtu", "bleu"), _branch),

@@ -12,7 +12,17 @@ from typing import Any
 import capstone
 from capstone import arm
 
-from atoll.stack.instruction import NOWHERE, RA, SP, ZERO, Instruction, Kind, Reader, within
+from atoll.stack.instruction import (
+    NOWHERE,
+    OTHER_SP,
+    RA,
+    SP,
+    ZERO,
+    Instruction,
+    Kind,
+    Reader,
+    within,
+)
 from atoll.stack.thumb_words import HELPERS, read_signed, read_table, unknown
 
 _APART = 1 << 32
@@ -196,7 +206,8 @@ def _system(found: capstone.CsInsn) -> list[_Fields]:
         return [{"kind": Kind.OTHER, "clobbers": (SP,)}]  # another stack, perhaps
     if name.startswith("msp") and "lim" not in name:
         return [{"kind": Kind.ADD_IMMEDIATE, "rd": SP, "rs1": source}]
-    return [{"kind": Kind.OTHER}]
+    second = name.startswith("psp") and "lim" not in name
+    return [{"kind": Kind.OTHER, "rd": OTHER_SP if second else ZERO}]
 
 
 def _align(found: capstone.CsInsn) -> list[_Fields]:

@@ -67,6 +67,15 @@ ALONE int more(int n) { volatile char a[1500]; a[n & 1023] = 1; return deep(n) +
 int main(void) { return more(t[2]); }
 #elif defined(ELSEWHERE)
 int main(void) { __asm__ volatile("ldr r0, =0x20010000\\n mov sp, r0\\n b .\\n .ltorg"); return 0; }
+#elif defined(SWITCH)
+#define TEXT(word) #word
+#define AT(place) "mov r4, sp\\n ldr r1, =other + " TEXT(place) "\\n mov r5, lr\\n mov sp, r1\\n"
+char other[4096];
+__attribute__((naked, noinline)) int gate(int n) {
+  __asm__(AT(SWITCH) "bl deep\\n mov sp, r4\\n bx r5\\n .ltorg"); }
+int main(void) { return gate(t[2]); }
+#elif defined(SECOND)
+int main(void) { __asm__ volatile("msr psp, %0" : : "r"(t[1])); return deep(t[2]); }
 #elif defined(VTOR)
 void Later(void) { deep(t[1]); }
 void *FIXED more[5] __attribute__((aligned(128))) = {0, 0, 0, (void *)Later, 0};
@@ -285,6 +294,8 @@ def test_messages_are_as_written(
     monkeypatch: pytest.MonkeyPatch,
     golden: Callable[[Path, str], None],
 ) -> None:
+    for flag, name in (("SWITCH=64", "small.elf"), ("SWITCH=0x10000", "unknown.elf")):
+        linked(tmp_path, "-DHANDLED=20", f"-D{flag}").rename(tmp_path / name)
     data = bytearray(linked(tmp_path, "-DHANDLED=20", "-DRECURSION").read_bytes())
     data[18] = 62  # x86
     (tmp_path / "x86.elf").write_bytes(data)
@@ -298,6 +309,8 @@ def test_messages_are_as_written(
         ("it.elf", "--su", "absent.su"),
         ("it.elf", "--su", "chip.ld"),
         ("x86.elf",),
+        ("small.elf",),
+        ("unknown.elf",),
     ):
         capsys.readouterr()
         assert main(["check-image", "--stack-only", *words]) == 1
@@ -315,3 +328,24 @@ def test_an_image_of_another_machine_is_refused(
     assert "error[E186]" in capsys.readouterr().err
     assert main(["check-image", "lagoon"]) == 1
     assert "error[E184]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flag", "code", "said"),
+    [
+        ("SWITCH=4096", "", ""),
+        ("SWITCH=64", "E189", "gate may take 3"),
+        ("SWITCH=0x10000", "E188", "gate sets the stack pointer to 0x2"),
+        ("SECOND", "E188", " sets the pointer of a second one at 0x08"),
+    ],
+)
+def test_the_room_of_another_stack(
+    flag: str, code: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = str(linked(tmp_path, "-DHANDLED=20", f"-D{flag}"))
+    capsys.readouterr()
+    assert main(["check-image", "--stack-only", elf]) == (1 if code else 0)
+    err = capsys.readouterr().err
+    assert said in err
+    assert f"error[{code}]" in err if code else not err
+    assert main(["check-image", "--stack-only", elf, "--allow-unbounded"]) == (code == "E189")

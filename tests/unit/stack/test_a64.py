@@ -82,3 +82,12 @@ def test_a_frame_of_vectors_has_no_known_size() -> None:
     add_lengths = 0x0420_5000 | 31 << 16 | (-8 & 63) << 5 | 31  # addvl sp, sp, #-8
     (item,) = decode(add_lengths.to_bytes(4, "little"), 0x1000)
     assert SP in item.clobbers
+
+
+def test_what_exceptions_had_before_may_be_set_again() -> None:
+    read, back, another = 0xD538C004, 0xD518C004, 0xD518C001  # vbar_el1 of x4, x4, x1
+    ours = 0xD2820001  # mov x1, #0x1000
+    assert frame(read, ours, another, back, RET).traps == (0x1000,)
+    assert frame(read, back, another, RET).traps == (None,)
+    chained = frame(read, 0xD61F0080)  # br x4
+    assert [place.address for place in chained.unresolved] == [AT + 4]

@@ -367,3 +367,10 @@ def test_k2_thumb_bound_is_what_the_compiler_says_it_takes(tmp_path: Path, cpu: 
     plain = (*SMALL.split(), "-fno-unwind-tables", "-fno-asynchronous-unwind-tables")
     bound = Program.read(link(tmp_path, "code.c", cpu, *plain)).bound("a")
     assert bound.path == tuple((name, frames[name]) for name in DEEPEST)
+
+
+def test_vectors_of_before_may_be_set_again(assemble: Callable[..., Path]) -> None:
+    swap = "ldr r0, =0xE000ED08\nldr r4, [r0]\nldr r3, =0x20100\nstr r3, [r0]\nstr r4, [r0]\nbx lr"
+    program = Program.read(assemble(a=f"{swap}\n.ltorg"))
+    program.bound("a")
+    assert [*program.traps()] == [("a", 0x20100)]

@@ -10,6 +10,18 @@
     .equ    HFSR, 0xE000ED2C
     .equ    THUMB, 0x01000000        @ xPSR of a thread between two instructions
 
+@ Have faults lead to probe_fault; r4 keeps where they led. The address goes to r2, the result is 0.
+    .macro  begin_probe
+    mov     r2, r0
+    ldr     r0, =VTOR
+    ldr     r4, [r0]
+    ldr     r3, =probe_vectors
+    str     r3, [r0]
+    dsb
+    isb
+    movs    r0, #0
+    .endm
+
     .section .rodata.atoll_probe, "a", %progbits
     .balign 512
 probe_vectors:
@@ -53,7 +65,7 @@ probe_fault:
     .thumb_func
 atoll_probe_load:
     push    {r4, lr}
-    bl      probe_begin
+    begin_probe
     ldr     r3, [r2]
     dsb
     str     r3, [r1]
@@ -66,7 +78,7 @@ atoll_probe_load:
     .thumb_func
 atoll_probe_store:
     push    {r4, lr}
-    bl      probe_begin
+    begin_probe
     str     r1, [r2]
     dsb
     isb
@@ -76,20 +88,5 @@ probe_end:
     dsb
     isb
     pop     {r4, pc}
-    .size   atoll_probe_store, . - atoll_probe_store
-
-@ Have faults lead to probe_fault; r4 keeps where they led. The address goes to r2, the result is 0.
-    .type   probe_begin, %function
-    .thumb_func
-probe_begin:
-    mov     r2, r0
-    ldr     r0, =VTOR
-    ldr     r4, [r0]
-    ldr     r3, =probe_vectors
-    str     r3, [r0]
-    dsb
-    isb
-    movs    r0, #0
-    bx      lr
     .ltorg
-    .size   probe_begin, . - probe_begin
+    .size   atoll_probe_store, . - atoll_probe_store
