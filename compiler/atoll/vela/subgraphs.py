@@ -5,7 +5,7 @@ stay as they were read: those between these edges become the body of an ETHOS_U,
 untouched. What Vela does inside is not followed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atoll.errors import ModelError
@@ -17,7 +17,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
 from atoll.vela.parts import first_alone, part_of
-from atoll.vela.regions import judged_stream, unfollowed
+from atoll.vela.regions import has_addresses, judged_stream, unfollowed
 from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
 
 LEAST_SCRATCH = 16
@@ -56,34 +56,93 @@ def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
     if file.others and not any(op.calls for op in file.operators):
         data = first_alone(data)
     for strategy in ("Performance", "Size"):
-        output = optimised(data, target, strategy)
-        compiled = tuple((output, call) for call in calls_in(output))
-        if len(compiled) > 1:
-            every = (_alone(graph, call, names, data, target, strategy) for _, call in compiled)
-            compiled = tuple(every)
+        compiled = _Vela(graph, names, data, target, strategy).compiled
         if all(_workspace(graph, call, names) <= target.arena.room for _, call in compiled):
             break
     parts = tuple(_part(graph, call, names, _cycles(output, names)) for output, call in compiled)
     return _joined(graph, parts)
 
 
-def _alone(
-    graph: Graph,
-    call: NpuCall,
-    names: Mapping[str, str],
-    data: bytes,
-    target: VelaTarget,
-    strategy: str,
-) -> tuple[VelaOutput, NpuCall]:
-    """Return what Vela makes of the operators of `call` alone."""
-    edges = [[_found(name, names) for name in side] for side in (call.inputs, call.outputs)]
-    inputs, outputs = ([graph.tensor(name).index for name in side] for side in edges)
-    output = optimised(part_of(data, inputs, outputs), target, strategy)
-    calls = calls_in(output)
-    sides = [({*each.inputs}, {*each.outputs}) for each in calls]
-    if sides != [({*call.inputs}, {*call.outputs})]:
-        raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
-    return output, calls[0]
+_Compiled = tuple[VelaOutput, NpuCall]
+
+
+@dataclass(frozen=True, slots=True)
+class _Vela:
+    """Compiles a network, and parts of it, with one strategy.
+
+    Attributes:
+        graph: the network.
+        names: its tensors by the names in the file.
+        data: the file.
+        target: what is compiled for.
+        strategy: what Vela optimises.
+    """
+
+    graph: Graph
+    names: Mapping[str, str]
+    data: bytes
+    target: VelaTarget
+    strategy: str
+
+    @property
+    def compiled(self) -> tuple[_Compiled, ...]:
+        """Vela's operators, each with the file that it was made in."""
+        return tuple(self._of(self.data))
+
+    def _of(self, data: bytes) -> Iterator[_Compiled]:
+        output = optimised(data, self.target, self.strategy)
+        calls = calls_in(output)
+        for call in calls:
+            yield from self._fitting(*(self._alone(call) if len(calls) > 1 else (output, call)))
+
+    def _alone(self, call: NpuCall) -> _Compiled:
+        """Return what Vela makes of the operators of `call` alone."""
+        edges = [
+            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
+        ]
+        output = optimised(self._part(*edges), self.target, self.strategy)
+        calls = calls_in(output)
+        sides = [({*each.inputs}, {*each.outputs}) for each in calls]
+        if sides != [({*call.inputs}, {*call.outputs})]:
+            raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
+        return output, calls[0]
+
+    def _part(self, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+        sides = ([self.graph.tensor(name).index for name in side] for side in (inputs, outputs))
+        return part_of(self.data, *sides)
+
+    def _fitting(self, output: VelaOutput, call: NpuCall) -> Iterator[_Compiled]:
+        """Yield `call`, or what Vela makes of its halves where the NPU lacks addresses for it.
+
+        A single operator with too many inputs and outputs stays with the cores.
+        """
+        if has_addresses(call):
+            yield output, call
+            return
+        edges = [
+            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
+        ]
+        for half in self._halves(_between(self.graph, *edges)):
+            yield from self._of(self._part(*_edges(self.graph, half)))
+
+    def _halves(self, body: Sequence[Operator]) -> tuple[Sequence[Operator], ...]:
+        """Return an operator's body in two, cut near its middle at tensors of the file."""
+        known = {*self.names.values()}
+        for at in sorted(range(1, len(body)), key=lambda at: abs(2 * at - len(body))):
+            halves = body[:at], body[at:]
+            if all(known.issuperset((*i, *o)) for i, o in (_edges(self.graph, h) for h in halves)):
+                return halves
+        return ()
+
+
+def _edges(graph: Graph, operators: Sequence[Operator]) -> tuple[list[str], list[str]]:
+    """Return what operators read and others make, and what they make and others read."""
+    own = {op.name for op in operators}
+    made = dict.fromkeys(name for op in operators for name in op.outputs)
+    read = dict.fromkeys(name for op in operators for name in op.inputs if name)
+    others = {name for op in graph.operators if op.name not in own for name in op.inputs}
+    inputs = [name for name in read if name not in made and graph.tensor(name).data is None]
+    return inputs, [name for name in made if name in others or name in graph.outputs]
 
 
 def _cycles(output: VelaOutput, names: Mapping[str, str]) -> Mapping[str, int]:
