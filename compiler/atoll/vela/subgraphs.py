@@ -92,20 +92,31 @@ class _Vela:
     def _of(self, data: bytes) -> Iterator[_Compiled]:
         output = optimised(data, self.target, self.strategy)
         calls = calls_in(output)
+        taken = set[str]()
         for call in calls:
-            yield from self._fitting(*(self._alone(call) if len(calls) > 1 else (output, call)))
+            alone = self._alone(call, taken) if len(calls) > 1 else (output, call)
+            yield from self._fitting(*alone)
 
-    def _alone(self, call: NpuCall) -> _Compiled:
-        """Return what Vela makes of the operators of `call` alone."""
-        edges = [
-            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
-        ]
+    def _alone(self, call: NpuCall, taken: set[str]) -> _Compiled:
+        """Return what Vela makes alone of the operators of `call` that are not `taken`."""
+        inputs, outputs = self._sides(call)
+        body = [op for op in _needed(self.graph, inputs, outputs) if op.name not in taken]
+        taken |= {op.name for op in body}
+        edges = _edges(self.graph, body)
+        if unknown := {*edges[0], *edges[1]} - {*self.names.values()}:
+            raise _untraceable(f"tensor '{min(unknown)}' at an edge, which is none of the file")
         output = optimised(self._part(*edges), self.target, self.strategy)
         calls = calls_in(output)
-        sides = [({*each.inputs}, {*each.outputs}) for each in calls]
-        if sides != [({*call.inputs}, {*call.outputs})]:
+        sides = [tuple(map(set, self._sides(each))) for each in calls]
+        if sides != [tuple(map(set, edges))]:
             raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
         return output, calls[0]
+
+    def _sides(self, call: NpuCall) -> tuple[list[str], list[str]]:
+        inputs, outputs = (
+            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
+        )
+        return inputs, outputs
 
     def _part(self, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
         sides = ([self.graph.tensor(name).index for name in side] for side in (inputs, outputs))
@@ -119,10 +130,7 @@ class _Vela:
         if has_addresses(call):
             yield output, call
             return
-        edges = [
-            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
-        ]
-        for half in self._halves(_between(self.graph, *edges)):
+        for half in self._halves(_between(self.graph, *self._sides(call))):
             yield from self._of(self._part(*_edges(self.graph, half)))
 
     def _halves(self, body: Sequence[Operator]) -> tuple[Sequence[Operator], ...]:
@@ -220,25 +228,25 @@ def _found(name: str, names: Mapping[str, str]) -> str:
     )
 
 
-def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[Operator, ...]:
-    """Return the operators that make `outputs` of `inputs`, in their order."""
+def _needed(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequence[Operator]:
+    """Return the operators that make `outputs` of `inputs`, and what else these need."""
     writers = {name: op for op in graph.operators for name in op.outputs}
     wanted, found = [*outputs], set[str]()
     while wanted:
         name = wanted.pop()
-        if name in inputs or graph.tensor(name).data is not None:
-            continue
-        if name not in writers:
-            raise _untraceable(f"input '{name}' of the network, which it does not name")
-        op = writers[name]
-        if op.name not in found:
-            found.add(op.name)
-            wanted += filter(None, op.inputs)
-    body = tuple(op for op in graph.operators if op.name in found)
-    inner = {name for op in body for name in op.outputs} - {*outputs}
-    readers = [op for op in graph.operators if op.name not in found]
-    read = {*graph.outputs, *(name for op in readers for name in op.inputs)}
-    if hidden := sorted(inner & read):
+        if name not in inputs and name in writers and writers[name].name not in found:
+            found.add(writers[name].name)
+            wanted += filter(None, writers[name].inputs)
+    return tuple(op for op in graph.operators if op.name in found)
+
+
+def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequence[Operator]:
+    """Return the operators that make `outputs` of `inputs` alone, in their order."""
+    body = _needed(graph, inputs, outputs)
+    read, made = _edges(graph, body)
+    if unnamed := [name for name in read if name not in inputs]:
+        raise _untraceable(f"input '{unnamed[0]}' of the network, which it does not name")
+    if hidden := sorted({*made} - {*outputs}):
         raise _untraceable(f"tensor '{hidden[0]}' inside, which others read")
     if not body:
         raise _untraceable("no operator at all")

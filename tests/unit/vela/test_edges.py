@@ -129,6 +129,13 @@ def test_a_random_part_with_seven_edges_is_cut(tmp_path: Path) -> None:
     run_well(compiled(npu_network(tflite_builder, 7008), "u55", tmp_path))
 
 
+def test_an_input_that_vela_reads_and_does_not_name_is_found(tmp_path: Path) -> None:
+    """Of three parts, Vela 5.2 has the last read t2, which the first makes and does not hand on."""
+    found = compiled(npu_network(tflite_builder, 7010), "u55", tmp_path)
+    assert [op.kind for op in found.graph.operators] == ["ethos_u"] * 3
+    run_well(found)
+
+
 def test_what_vela_does_past_a_tensor_is_refused(tmp_path: Path) -> None:
     """Vela 5.2 leaves out the second of two axes of SUM, counted from the end."""
     tree = Tree(tflite_builder)
