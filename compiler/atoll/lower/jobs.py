@@ -73,8 +73,8 @@ def refuse_repetition(job: Job, npu: Engine, taken: set[str]) -> None:
 
 def overlaps_of(
     op: Operator, network: Graph, soc: ResolvedSoc, overlapping: Overlapping
-) -> Mapping[str, int]:
-    """Return by how many bytes a result must lie below those operands that it may lie over.
+) -> Mapping[tuple[str, str], int]:
+    """Return by how many bytes a result must lie below an operand that it may lie over, by both.
 
     Args:
         op: placed.
@@ -86,9 +86,10 @@ def overlaps_of(
         return {}
     if isinstance(npu := soc.device(op.device), Engine):
         job = prepared(op, network, npu, overlapping.splits)
-        return {each.read: each.distance for each in job.overlaps}
+        return {(each.written, each.read): each.distance for each in job.overlaps}
     distances = zip(op.inputs, kind_of(op).overlap(op, network), strict=True)
-    return {name: distance for name, distance in distances if distance is not None}
+    first = op.outputs[0] if op.outputs else ""
+    return {(first, name): distance for name, distance in distances if distance is not None}
 
 
 def named(op: Operator) -> str:

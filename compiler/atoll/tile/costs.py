@@ -29,8 +29,8 @@ class Ground:
         devices: of each operator, were the pool large enough.
         pools: its name, and those of others that can take its place for all of these tensors.
         held: the tensors that have to be in one of them.
-        overlaps: of each operator the bytes by which its result must lie below those operands that
-            it may lie over.
+        overlaps: of each operator the bytes by which a result must lie below an operand that it may
+            lie over, by the names of both.
         fixed: operators and tensors that the user says something of; they stay as they are.
     """
 
@@ -39,7 +39,7 @@ class Ground:
     devices: Mapping[str, str]
     pools: Collection[str]
     held: frozenset[str]
-    overlaps: Mapping[str, Mapping[str, int]]
+    overlaps: Mapping[str, Mapping[tuple[str, str], int]]
     fixed: frozenset[str] = field(default_factory=frozenset)
 
     @cached_property
@@ -214,19 +214,20 @@ def stripe_bytes(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[
         (result,) = op.outputs
         live[result] = sizes.get(result, 0)
         ending = [name for name in live if last[name] <= number and name != result]
-        most = max(most, sum(live.values()) - saved(ground, op, live, ending))
+        most = max(most, sum(live.values()) - saved(ground, op, result, live, ending))
         for name in (*ending, *([result] if last[result] <= number else ())):
             del live[name]
     return most
 
 
-def saved(ground: Ground, op: Operator, live: Mapping[str, int], ending: Iterable[str]) -> int:
+def saved(
+    ground: Ground, op: Operator, result: str, live: Mapping[str, int], ending: Iterable[str]
+) -> int:
     """Return the bytes that a result, or a stripe of it, may share with an operand that ends."""
-    (result,) = op.outputs
     whole, made = ground.network.tensor(result).size, live.get(result, 0)
     most = 0
     for name in ending:
-        if (distance := ground.overlaps[op.name].get(name)) is not None:
+        if (distance := ground.overlaps[op.name].get((result, name))) is not None:
             part = distance * made // whole + ground.row[result] if made < whole else distance
             apart = part if distance else 0
             most = max(most, live[name] + made - max(made, apart + live[name]))

@@ -40,13 +40,13 @@ class Way(Generic[Result]):
     Attributes:
         compiled: compiles a network that is cut for a chip.
         told: likewise, but says what is needed if that does not fit.
-        overlaps: returns by how many bytes the result of an operator must lie below those operands
-            that it may lie over, by name.
+        overlaps: returns by how many bytes a result of an operator must lie below an operand that
+            it may lie over, by the names of both.
     """
 
     compiled: Callable[[Graph, ResolvedSoc, Tiling], Result]
     told: Callable[[Graph, ResolvedSoc, Tiling], Result]
-    overlaps: Callable[[Operator], Mapping[str, int]]
+    overlaps: Callable[[Operator], Mapping[tuple[str, str], int]]
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ class Search:
             ending = [name for name in live if ground.last[name] <= number]
             most = sum(held.values())
             if len(results) == 1 and results[0] in held:
-                most -= saved(ground, op, held, ending)
+                most -= saved(ground, op, results[0], held, ending)
             if most <= room:
                 after = (apart | made) & ground.live[number + 1]
                 names = (op.name,) if moved else ()

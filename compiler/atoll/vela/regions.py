@@ -15,26 +15,24 @@ FIRST_REGION, MOST_REGIONS = 2, 8
 """The region of the first input, behind constants and scratch; base addresses of an NPU."""
 
 
+def has_addresses(call: NpuCall) -> bool:
+    """Tell whether the NPU has base addresses for all inputs and outputs of an operator."""
+    return len(call.inputs) + len(call.outputs) <= MOST_REGIONS - FIRST_REGION
+
+
 def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
     """Return the commands of `call` with a region for each tensor.
 
     Args:
         body: what they compute; its inputs and outputs are in the order of the call's.
-        call: what Vela made.
+        call: what Vela made, with addresses for all of them.
 
     Raises:
-        ModelError: E143, there are more tensors than base addresses; E170, the commands touch other
-            bytes than those of their tensors, or leave out some that results depend on.
+        ModelError: E170, the commands touch other bytes than those of their tensors, or leave out
+            some that results depend on.
     """
     inputs, outputs = body.inputs, body.outputs
     edges = tuple(body.tensor(name) for name in (*inputs, *outputs))
-    if len(edges) > MOST_REGIONS - FIRST_REGION:
-        raise ModelError(
-            "E143",
-            f"Vela's operator has {len(inputs)} inputs and {len(outputs)} outputs, and the NPU has"
-            f" base addresses for {MOST_REGIONS - FIRST_REGION} of them",
-            remedy=f"give the network fewer branches where it meets the NPU, or {WITHOUT}",
-        )
     places = tuple(
         _place(call, name, tensor.size, number)
         for number, (name, tensor) in enumerate(

@@ -5,7 +5,7 @@ stay as they were read: those between these edges become the body of an ETHOS_U,
 untouched. What Vela does inside is not followed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atoll.errors import ModelError
@@ -17,7 +17,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
 from atoll.vela.parts import first_alone, part_of
-from atoll.vela.regions import judged_stream, unfollowed
+from atoll.vela.regions import has_addresses, judged_stream, unfollowed
 from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
 
 LEAST_SCRATCH = 16
@@ -56,34 +56,101 @@ def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
     if file.others and not any(op.calls for op in file.operators):
         data = first_alone(data)
     for strategy in ("Performance", "Size"):
-        output = optimised(data, target, strategy)
-        compiled = tuple((output, call) for call in calls_in(output))
-        if len(compiled) > 1:
-            every = (_alone(graph, call, names, data, target, strategy) for _, call in compiled)
-            compiled = tuple(every)
+        compiled = _Vela(graph, names, data, target, strategy).compiled
         if all(_workspace(graph, call, names) <= target.arena.room for _, call in compiled):
             break
     parts = tuple(_part(graph, call, names, _cycles(output, names)) for output, call in compiled)
     return _joined(graph, parts)
 
 
-def _alone(
-    graph: Graph,
-    call: NpuCall,
-    names: Mapping[str, str],
-    data: bytes,
-    target: VelaTarget,
-    strategy: str,
-) -> tuple[VelaOutput, NpuCall]:
-    """Return what Vela makes of the operators of `call` alone."""
-    edges = [[_found(name, names) for name in side] for side in (call.inputs, call.outputs)]
-    inputs, outputs = ([graph.tensor(name).index for name in side] for side in edges)
-    output = optimised(part_of(data, inputs, outputs), target, strategy)
-    calls = calls_in(output)
-    sides = [({*each.inputs}, {*each.outputs}) for each in calls]
-    if sides != [({*call.inputs}, {*call.outputs})]:
-        raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
-    return output, calls[0]
+_Compiled = tuple[VelaOutput, NpuCall]
+
+
+@dataclass(frozen=True, slots=True)
+class _Vela:
+    """Compiles a network, and parts of it, with one strategy.
+
+    Attributes:
+        graph: the network.
+        names: its tensors by the names in the file.
+        data: the file.
+        target: what is compiled for.
+        strategy: what Vela optimises.
+    """
+
+    graph: Graph
+    names: Mapping[str, str]
+    data: bytes
+    target: VelaTarget
+    strategy: str
+
+    @property
+    def compiled(self) -> tuple[_Compiled, ...]:
+        """Vela's operators, each with the file that it was made in."""
+        return tuple(self._of(self.data))
+
+    def _of(self, data: bytes) -> Iterator[_Compiled]:
+        output = optimised(data, self.target, self.strategy)
+        calls = calls_in(output)
+        taken = set[str]()
+        for call in calls:
+            alone = self._alone(call, taken) if len(calls) > 1 else (output, call)
+            yield from self._fitting(*alone)
+
+    def _alone(self, call: NpuCall, taken: set[str]) -> _Compiled:
+        """Return what Vela makes alone of the operators of `call` that are not `taken`."""
+        inputs, outputs = self._sides(call)
+        body = [op for op in _needed(self.graph, inputs, outputs) if op.name not in taken]
+        taken |= {op.name for op in body}
+        edges = _edges(self.graph, body)
+        if unknown := {*edges[0], *edges[1]} - {*self.names.values()}:
+            raise _untraceable(f"tensor '{min(unknown)}' at an edge, which is none of the file")
+        output = optimised(self._part(*edges), self.target, self.strategy)
+        calls = calls_in(output)
+        sides = [tuple(map(set, self._sides(each))) for each in calls]
+        if sides != [tuple(map(set, edges))]:
+            raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
+        return output, calls[0]
+
+    def _sides(self, call: NpuCall) -> tuple[list[str], list[str]]:
+        inputs, outputs = (
+            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
+        )
+        return inputs, outputs
+
+    def _part(self, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+        sides = ([self.graph.tensor(name).index for name in side] for side in (inputs, outputs))
+        return part_of(self.data, *sides)
+
+    def _fitting(self, output: VelaOutput, call: NpuCall) -> Iterator[_Compiled]:
+        """Yield `call`, or what Vela makes of its halves where the NPU lacks addresses for it.
+
+        A single operator with too many inputs and outputs stays with the cores.
+        """
+        if has_addresses(call):
+            yield output, call
+            return
+        for half in self._halves(_between(self.graph, *self._sides(call))):
+            yield from self._of(self._part(*_edges(self.graph, half)))
+
+    def _halves(self, body: Sequence[Operator]) -> tuple[Sequence[Operator], ...]:
+        """Return an operator's body in two, cut near its middle at tensors of the file."""
+        known = {*self.names.values()}
+        for at in sorted(range(1, len(body)), key=lambda at: abs(2 * at - len(body))):
+            halves = body[:at], body[at:]
+            if all(known.issuperset((*i, *o)) for i, o in (_edges(self.graph, h) for h in halves)):
+                return halves
+        return ()
+
+
+def _edges(graph: Graph, operators: Sequence[Operator]) -> tuple[list[str], list[str]]:
+    """Return what operators read and others make, and what they make and others read."""
+    own = {op.name for op in operators}
+    made = dict.fromkeys(name for op in operators for name in op.outputs)
+    read = dict.fromkeys(name for op in operators for name in op.inputs if name)
+    others = {name for op in graph.operators if op.name not in own for name in op.inputs}
+    inputs = [name for name in read if name not in made and graph.tensor(name).data is None]
+    return inputs, [name for name in made if name in others or name in graph.outputs]
 
 
 def _cycles(output: VelaOutput, names: Mapping[str, str]) -> Mapping[str, int]:
@@ -161,25 +228,25 @@ def _found(name: str, names: Mapping[str, str]) -> str:
     )
 
 
-def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[Operator, ...]:
-    """Return the operators that make `outputs` of `inputs`, in their order."""
+def _needed(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequence[Operator]:
+    """Return the operators that make `outputs` of `inputs`, and what else these need."""
     writers = {name: op for op in graph.operators for name in op.outputs}
     wanted, found = [*outputs], set[str]()
     while wanted:
         name = wanted.pop()
-        if name in inputs or graph.tensor(name).data is not None:
-            continue
-        if name not in writers:
-            raise _untraceable(f"input '{name}' of the network, which it does not name")
-        op = writers[name]
-        if op.name not in found:
-            found.add(op.name)
-            wanted += filter(None, op.inputs)
-    body = tuple(op for op in graph.operators if op.name in found)
-    inner = {name for op in body for name in op.outputs} - {*outputs}
-    readers = [op for op in graph.operators if op.name not in found]
-    read = {*graph.outputs, *(name for op in readers for name in op.inputs)}
-    if hidden := sorted(inner & read):
+        if name not in inputs and name in writers and writers[name].name not in found:
+            found.add(writers[name].name)
+            wanted += filter(None, writers[name].inputs)
+    return tuple(op for op in graph.operators if op.name in found)
+
+
+def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequence[Operator]:
+    """Return the operators that make `outputs` of `inputs` alone, in their order."""
+    body = _needed(graph, inputs, outputs)
+    read, made = _edges(graph, body)
+    if unnamed := [name for name in read if name not in inputs]:
+        raise _untraceable(f"input '{unnamed[0]}' of the network, which it does not name")
+    if hidden := sorted({*made} - {*outputs}):
         raise _untraceable(f"tensor '{hidden[0]}' inside, which others read")
     if not body:
         raise _untraceable("no operator at all")

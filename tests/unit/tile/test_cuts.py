@@ -1,8 +1,11 @@
 """Chains in stripes: which rows are made, where they lie, and what may not be cut."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from tests.operator_samples import SCALE, Tree
+from tests.recurrent_samples import svdf
 
 from atoll.cli import main
 from atoll.errors import AtollError
@@ -16,7 +19,9 @@ from atoll.resolve import load_soc
 from atoll.tile.cut import Cut, Tiling, tiled
 from atoll.tile.stripes import Chain, stripes_of
 
-DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+DUO = str(ROOT / "tests" / "data" / "duo.yaml")
 TIGHT = "pools.shared.size=2304"
 """Less than digits needs with its tensors as a whole, whatever lies over what."""
 
@@ -93,6 +98,19 @@ def test_an_error_names_the_smallest_pool_and_that_works() -> None:
     ((key, size),) = caught.value.faults[0].wants
     assert key == "pools.shared.size"
     assert compile_file(load_soc("lagoon", (f"{key}={size}",)), DIGITS).tiling.cuts
+
+
+def test_the_smallest_pool_of_what_keeps_a_state_works(
+    tflite_builder: ModuleType, tmp_path: Path
+) -> None:
+    """Of the two results of an SVDF, the pool holds one, and the state is too large for it."""
+    tree, path = Tree(tflite_builder), tmp_path / "svdf.tflite"
+    svdf(tree, tree.add((8, 4), **SCALE), units=2, rank=1, steps=300)
+    path.write_bytes(tflite_builder.write(tree.model()))
+    with pytest.raises(AtollError, match="E061") as caught:
+        compile_file(load_soc(DUO, ("pools.shared.size=4 KiB",)), path)
+    ((key, size),) = caught.value.faults[0].wants
+    compile_file(load_soc(DUO, (f"{key}={size}",)), path)
 
 
 def test_nothing_is_cut_against_the_users_will(tmp_path: Path) -> None:

@@ -105,6 +105,37 @@ def test_random_networks_run_bit_exactly(npu: str, tmp_path: Path) -> None:
         run_well(compiled(npu_network(tflite_builder, seed), npu, tmp_path))
 
 
+def many_edges() -> Any:
+    """A part with four inputs and four outputs, and a chain of sums that Vela takes in one."""
+    tree = Tree(tflite_builder)
+    first, *others = (tree.add((1, 4, 4, 8), **SCALE) for _ in range(4))
+    for other in others:
+        first = tree.apply("ADD", (first, other), tree.add((1, 4, 4, 8), **SCALE), "AddOptions")
+        tree.apply("HARD_SWISH", (first,), tree.add((1, 4, 4, 8), **SCALE))
+    return replace(tree.model(), inputs=(0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("npu", NPUS)
+def test_a_part_with_more_edges_than_base_addresses_is_cut(npu: str, tmp_path: Path) -> None:
+    found = compiled(many_edges(), npu, tmp_path)
+    parts = [op for op in found.graph.operators if op.kind == "ethos_u"]
+    assert len(parts) == len(found.graph.operators) == 2
+    assert all(len(op.inputs) - 2 + len(op.outputs) - 1 <= 6 for op in parts)
+    run_well(found)
+
+
+def test_a_random_part_with_seven_edges_is_cut(tmp_path: Path) -> None:
+    """Three inputs and four outputs, of a network drawn by `benchmarks.ethos_u`."""
+    run_well(compiled(npu_network(tflite_builder, 7008), "u55", tmp_path))
+
+
+def test_an_input_that_vela_reads_and_does_not_name_is_found(tmp_path: Path) -> None:
+    """Of three parts, Vela 5.2 has the last read t2, which the first makes and does not hand on."""
+    found = compiled(npu_network(tflite_builder, 7010), "u55", tmp_path)
+    assert [op.kind for op in found.graph.operators] == ["ethos_u"] * 3
+    run_well(found)
+
+
 def test_what_vela_does_past_a_tensor_is_refused(tmp_path: Path) -> None:
     """Vela 5.2 leaves out the second of two axes of SUM, counted from the end."""
     tree = Tree(tflite_builder)
