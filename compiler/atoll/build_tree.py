@@ -9,11 +9,20 @@ from pathlib import Path
 
 from atoll.bsp.cores import elf_names, image_cores
 from atoll.bsp.firmware import Part, link_firmware
-from atoll.bsp.interface import Firmware, GivenPool, ModelInterface, PoolShare, Port
+from atoll.bsp.interface import (
+    Firmware,
+    GivenConstants,
+    GivenPool,
+    ModelInterface,
+    PoolShare,
+    Port,
+)
+from atoll.bsp.linker import pool_section
 from atoll.bsp.model_source import compile_model
 from atoll.checksums import write_checksums
+from atoll.codegen.commands import linked
 from atoll.codegen.llvm import emit_objects
-from atoll.codegen.pool_images import behind, pool_symbol
+from atoll.codegen.pool_images import behind, pool_images, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
 from atoll.contract.contract_text import contract_json
 from atoll.files import new_folder
@@ -132,7 +141,9 @@ def _part(compiled: Compiled, codes: Callable[[], Mapping[str, bytes]]) -> Part:
     origins = {
         pool_symbol(module.name, space, soc): seen_by(soc, soc.host, space.origin)
         for space in plan.problem.pools
-        if behind(space, soc) and any(_is_in(compiled, space.name))
+        if behind(space, soc)
+        and soc.pool(space.name).provided == "internal"
+        and any(_is_in(compiled, space.name))
     }
     return Part(interface=interface_of(compiled), codes=cache(codes), origins=origins)
 
@@ -171,14 +182,42 @@ def interface_of(compiled: Compiled) -> ModelInterface:
         states=ports(graph.states),
         shares=tuple(_shares(compiled)),
         pools=tuple(
-            GivenPool(pool=name, size=plan.use[name].used, alignment=soc.pool(name).alignment)
+            GivenPool(
+                pool=name,
+                size=plan.use[name].used,
+                alignment=soc.pool(name).alignment,
+                section=pool_section(soc.pool(name)),
+            )
             for name in arguments.pools
         ),
+        constants=tuple(_given_constants(compiled, arguments.parameters)),
         devices=arguments.devices,
         map_inputs=soc.interface.map_inputs,
         map_outputs=soc.interface.map_outputs,
         threads=tuple((core.name, core.run_thread) for core in soc.cpus if core.run_thread),
     )
+
+
+def _given_constants(compiled: Compiled, pools: Sequence[str]) -> Iterator[GivenConstants]:
+    """Yield what the application defines of the constants of a network."""
+    if not pools:
+        return
+    soc, module, plan = compiled.soc, compiled.module, compiled.plan
+    images = pool_images(module, plan, linked(compiled.commands, module, plan, soc))
+    spaces = {space.name: space for space in plan.problem.pools}
+    for name in pools:
+        inside = (
+            buffer.alignment
+            for buffer in plan.problem.buffers
+            if plan.placements[buffer.name].pool == name
+        )
+        yield GivenConstants(
+            pool=name,
+            data=images[name],
+            offset=behind(spaces[name], soc),
+            alignment=max(soc.pool(name).alignment, *inside),
+            section=pool_section(soc.pool(name)),
+        )
 
 
 def _shares(compiled: Compiled) -> Iterator[PoolShare]:

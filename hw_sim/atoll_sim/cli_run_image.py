@@ -14,9 +14,12 @@ from atoll.cli.requests import build_options
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import SimulationError, UsageError
+from atoll.image.elf import read_image
+from atoll.image.parameters import parameter_faults
 from atoll.pipeline import Compiled
 from atoll.progress import Progress
 from atoll.resolve import load_soc
+from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
 from atoll.scratch import temporary_folder
 from atoll.several_models import compile_models
@@ -91,6 +94,7 @@ def run_image(
                 modelled=players.models(resolved),
                 cores_in_rtl=cpu is CpuKind.RTL,
             )
+        _check_parameters(resolved, images[0])
         request = SimRequest(
             executable=Path(),
             elves=tuple(images),
@@ -122,6 +126,14 @@ def _check(soc: ResolvedSoc, images: list[Path]) -> None:
             f"{len(images)} images, but only {len(cores)} of the cores of '{soc.name}' start one",
             remedy=f"give images of {', '.join(cores)}, in this order",
         )
+
+
+def _check_parameters(soc: ResolvedSoc, image: Path) -> None:
+    """Refuse a host's image whose application lacks parameters of a network, or has other ones."""
+    if any(pool.provided == "application" and pool.holds_constants for pool in soc.pools):
+        faults = tuple(parameter_faults(as_seen_by(soc, soc.host), read_image(image)))
+        if faults:
+            raise UsageError.all(faults)
 
 
 def _models(

@@ -60,6 +60,7 @@ class _Network:
     inputs: tuple[_Argument, ...]
     outputs: tuple[_Argument, ...]
     pools: tuple[tuple[str, int], ...]
+    constants: tuple[tuple[str, int], ...]
     devices: tuple[str, ...]
     parameters: tuple[str, ...]
     states: bool
@@ -89,6 +90,7 @@ def _network(board: Board, model: ModelInterface) -> _Network:
         inputs=tuple(_argument("input", port) for port in model.inputs),
         outputs=tuple(_argument("output", port) for port in model.outputs),
         pools=tuple((c_name(pool.pool), pool.size) for pool in model.pools),
+        constants=tuple((c_name(given.pool), given.size) for given in model.constants),
         devices=model.devices,
         parameters=model.parameters,
         states=bool(model.states),

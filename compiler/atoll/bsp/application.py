@@ -1,12 +1,13 @@
 """The application around the models: the host's ``main.c``, and the loop of each other core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from atoll.bsp.cores import own_sources, works_of
 from atoll.bsp.headers import model_values, own_mailbox
 from atoll.bsp.interface import GivenPool, ModelInterface
-from atoll.bsp.linker import POOL_SECTION
+from atoll.bsp.names import c_name
 from atoll.bsp.render import made_from, render
 from atoll.resolve.mailbox import MODEL_SHIFT
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -41,8 +42,42 @@ def run_values(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> dict[str, 
             for model, work in zip(models, works_of(soc, soc.host_cpu, models), strict=True)
         ),
         "pools": tuple(given.values()),
-        "section": POOL_SECTION,
+        "parameters": tuple(_parameters(models)),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """Constants of a model in an array of the application; `gap` bytes are before them."""
+
+    name: str
+    gap: int
+    size: int
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """What the application defines of all models' constants in a pool."""
+
+    pool: str
+    section: str
+    alignment: int
+    members: tuple[_Member, ...]
+
+
+def _parameters(models: Sequence[ModelInterface]) -> Iterator[_Parameters]:
+    """Yield the constants of each pool, those of each model where the plan has them."""
+    named = [(c_name(model.name), each) for model in models for each in model.constants]
+    for pool in dict.fromkeys(each.pool for _, each in named):
+        inside = [(name, each) for name, each in named if each.pool == pool]
+        members, end = [], 0
+        for name, each in inside:
+            data = f"{name.upper()}_{pool.upper()}_CONSTANTS"
+            members.append(_Member(name, each.offset - end, each.size, data))
+            end = each.offset + each.size
+        alignment = max(each.alignment for _, each in inside)
+        yield _Parameters(pool, inside[0][1].section, alignment, tuple(members))
 
 
 def core_main(

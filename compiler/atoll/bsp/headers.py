@@ -14,6 +14,9 @@ from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVER = "mailbox"
+PARAMETERS = "_parameters.h"
+"""Ends the name of the header with the bytes of the constants that the application defines."""
+
 _RESTS_ON = {"ethos_u": ("command_list",)}
 """The other drivers that a driver calls."""
 _C_TYPES = {
@@ -30,6 +33,7 @@ NO_LINE = 255
 """Stands for the interrupt line of an accelerator without an interrupt."""
 
 _TIMEOUT_FRACTION = 10  # of a second, more if an engine's clock is slower than the host's
+_BYTES_OF_A_LINE = 24
 _CORE_TIMEOUT = 20  # seconds
 _LONGEST_WAIT = 2**32 - 1  # cycles; the timer has 32 bits
 
@@ -102,6 +106,11 @@ def header_files(
         "atoll_pools.h": pool_header(soc),
         **heaps,
         **{f"{c_name(model.name)}.h": model_header(soc, model) for model in models},
+        **{
+            f"{c_name(model.name)}{PARAMETERS}": parameter_header(soc, model)
+            for model in models
+            if model.constants
+        },
     }
 
 
@@ -176,6 +185,19 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     return render("model.h", made_from=made_from(soc, model), cores=soc.remote_cpus, **values)
 
 
+def parameter_header(soc: ResolvedSoc, model: ModelInterface) -> str:
+    """Write ``<model>_parameters.h``: the bytes of the constants that the application defines."""
+    return render(
+        "parameters.h",
+        made_from=made_from(soc, model),
+        lines=lambda data: [
+            ", ".join(map(str, data[at : at + _BYTES_OF_A_LINE]))
+            for at in range(0, len(data), _BYTES_OF_A_LINE)
+        ],
+        **model_values(model),
+    )
+
+
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return the drivers that the chip's accelerators and cores need, sorted."""
     named = {device.driver for device in _driven(soc)}
@@ -209,6 +231,8 @@ def _model_names(prefix: str, model: ModelInterface) -> Iterator[tuple[str, str]
     for share in model.shares:
         for suffix in ("WORKSPACE_SIZE", "CONSTANTS_SIZE"):
             yield f"{prefix}_{share.pool.upper()}_{suffix}", f"pool '{share.pool}'"
+    for given in model.constants:
+        yield f"{prefix}_{given.pool.upper()}_CONSTANTS", f"constants of pool '{given.pool}'"
 
 
 def _device_names(soc: ResolvedSoc) -> Iterator[tuple[str, str]]:

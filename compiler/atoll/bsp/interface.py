@@ -50,11 +50,36 @@ class GivenPool:
     Attributes:
         size: bytes that the model needs of it.
         alignment: of the first byte.
+        section: that the linker script puts there.
     """
 
     pool: str
     size: int
     alignment: int
+    section: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenConstants:
+    """The constants of a model in a pool whose bytes the application defines.
+
+    Attributes:
+        data: their bytes, gaps zero.
+        offset: of the first one from the pool's origin, behind those of other models.
+        alignment: of the pool's first byte.
+        section: that the linker script puts at the pool's origin.
+    """
+
+    pool: str
+    data: bytes
+    offset: int
+    alignment: int
+    section: str
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has."""
+        return len(self.data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +92,8 @@ class ModelInterface:
         inputs: in the model's order.
         outputs: in the model's order.
         shares: what the model takes of each pool that it uses.
-        pools: those that the application provides.
+        pools: those that the application provides for workspaces.
+        constants: what the application defines of the model's constants.
         devices: accelerators and other cores that the model runs.
         map_inputs: the run function takes no inputs; they are written where the plan put them.
         map_outputs: likewise for outputs.
@@ -80,6 +106,7 @@ class ModelInterface:
     outputs: tuple[Port, ...]
     shares: tuple[PoolShare, ...] = ()
     pools: tuple[GivenPool, ...] = ()
+    constants: tuple[GivenConstants, ...] = ()
     devices: tuple[str, ...] = ()
     map_inputs: bool = False
     map_outputs: bool = False
@@ -98,6 +125,7 @@ class ModelInterface:
             "inputs": self.inputs and not self.map_inputs,
             "outputs": self.outputs and not self.map_outputs,
             "pools": self.pools,
+            "parameters": self.constants,
             "devices": self.devices,
         }
         return tuple(name for name, members in given.items() if members)

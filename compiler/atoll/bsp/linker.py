@@ -15,6 +15,20 @@ POOL_SECTION = ".atoll.pool."
 POOL_SYMBOL = "atoll_pool_"
 
 
+def pool_section(pool: Pool) -> str:
+    """Return the section of the application's that lies at the pool's origin."""
+    return pool.section or f"{POOL_SECTION}{pool.name}"
+
+
+def pool_sections(pool: Pool) -> str:
+    """Return what a linker script gathers at a pool's origin, as its pattern has it."""
+    names = (
+        f"{POOL_SECTION}{pool.name}",
+        *((pool.section, f"{pool.section}.*") if pool.section else ()),
+    )
+    return " ".join(names)
+
+
 def linker_files(
     soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
 ) -> Mapping[str, str]:
@@ -52,7 +66,11 @@ def linker_script(
         pools=soc.pools,
         constants=constants,
         copied=copied_pools(soc),
-        given=tuple(pool for pool in soc.pools if pool.provided == "application"),
+        given=tuple(
+            pool
+            for pool in soc.pools
+            if pool.provided == "application" and not pool.holds_constants
+        ),
         unloadable={pool.name for pool in constants if unloadable(pool, soc)},
         origins=sorted((origins or {}).items()),
         behind=behind or {},
@@ -60,6 +78,7 @@ def linker_script(
         stack_of=STACK_OF,
         step=lambda pool: max(pool.alignment, MODEL_ALIGNMENT),
         section=POOL_SECTION,
+        sections=pool_sections,
         symbol=POOL_SYMBOL,
     )
 
@@ -87,6 +106,7 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterf
         stack_of=STACK_OF,
         step=None,
         section=POOL_SECTION,
+        sections=pool_sections,
         symbol=POOL_SYMBOL,
     )
 

@@ -19,7 +19,7 @@ from atoll.image.usage import usage
 from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import core_as_it_sees
-from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
 from atoll.shown import json_text
 
 _Image = Annotated[
@@ -138,11 +138,14 @@ def _held(
         unbounded = () if allow_unbounded else tuple(use.unbounded())
         faults = (*faults, *exceeded, *_at(unbounded, resolved, name))
         stacks |= _stacks(resolved, name, use)
+    unrecorded = not found.parameters and any(_is_filled(pool) for pool in resolved.pools)
+    unrecorded = unrecorded and name == resolved.host
     chart = usage(resolved, name, found, stacks)
     if machine:
         disagreeing = [_as_data(fault) for fault in faults]
         words: dict[str, object] = {"soc": resolved.name, "core": name, "image": str(image)}
         words |= {"usage": chart.as_data(), **_bounds(use), "disagreements": disagreeing}
+        words["parameters_known"] = not unrecorded
         print(json_text(words), end="")
         if faults:
             raise typer.Exit(1)
@@ -151,7 +154,14 @@ def _held(
     if faults:
         raise DescriptionError.all(faults)
     rest = f"; its stack is {NOT_BOUNDED}" if use is not None and use.bytes is None else ""
+    if unrecorded:
+        rest += "; parameters of the application are not known: no network in it has a record"
     print(f"\n{image}: agrees with {resolved.name}{rest}")
+
+
+def _is_filled(pool: Pool) -> bool:
+    """Tell whether the application defines constants in a pool."""
+    return pool.provided == "application" and pool.holds_constants
 
 
 def _stack_only(image: Path, questions: Questions, machine: bool, allow: bool) -> None:

@@ -12,7 +12,8 @@ from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
 from atoll.codegen.llvm_units import CoreUnit
-from atoll.codegen.pool_images import filled, pool_images
+from atoll.codegen.parameter_record import SECTION, parameter_record
+from atoll.codegen.pool_images import filled, pool_images, split_images
 from atoll.ir.tir import IRModule
 from atoll.ir.walk import externs
 from atoll.isa.function_unit import DOT4
@@ -67,7 +68,10 @@ def emit_object(
     """
     target = ir.Module(module.name)
     _emit_core_functions(target, module, soc.host_cpu)
-    images = pool_images(module, plan, linked(commands, module, plan, soc))
+    every = pool_images(module, plan, linked(commands, module, plan, soc))
+    images, given = split_images(every, soc)
+    if given:
+        _emit_record(target, parameter_record(module, plan, soc, given))
     emit_entry(target, module, plan, soc, images, position)
     return filled(_machine_code(target, soc.host_cpu, module), images)
 
@@ -86,6 +90,12 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     _emit_core_functions(target, module, core)
     emit_steps(target, module, plan, soc, core.name)
     return _machine_code(target, core, module)
+
+
+def _emit_record(target: ir.Module, record: bytes) -> None:
+    data = ir.Constant(ir.ArrayType(ir.IntType(8), len(record)), bytearray(record))
+    symbol = ir.GlobalVariable(target, data.type, f"{target.name}_parameter_record")
+    symbol.initializer, symbol.global_constant, symbol.section = data, True, SECTION
 
 
 def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:

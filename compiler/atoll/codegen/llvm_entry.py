@@ -42,11 +42,11 @@ def emit_entry(
     The sections of the pools with `images` are empty; `pool_images.filled` fills them.
 
     It takes pointers to the structs of `run_arguments`: arrays of pointers for inputs,
-    outputs and pools, of ordinals for devices. The function refuses a pool that is not where the
-    plan has it, copies each input to its place unless the caller's pointer is that place already,
-    runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
-    accelerator or another core, or a kernel that found no block in a heap, failed with, or that
-    a firewall kept something back during a step.
+    outputs, pools and parameters, of ordinals for devices. The function refuses a pool that is not
+    where the plan has it, copies each input to its place unless the caller's pointer is that place
+    already, runs the steps, and copies the outputs back likewise. It returns 0, or at once what an
+    accelerator or another core, or a kernel that found no block in a heap, failed with, or that a
+    firewall kept something back during a step.
 
     With states there is ``void <model>_reset(void)`` too, which gives them their first bytes.
     """
@@ -98,7 +98,9 @@ class _RunFunction:
 
     def emit(self) -> None:
         for name in self._arguments.pools:
-            self._require(name)
+            self._require("pools", name, self._pools.origin(name))
+        for name in self._arguments.parameters:
+            self._require("parameters", name, self._pools.first(name))
         for name in self._arguments.inputs:
             self._transfer("inputs", name, outward=False)
         for first, *further in joined(self._entry.steps, self._soc):
@@ -115,10 +117,10 @@ class _RunFunction:
         slot = self._builder.gep(self._structs[struct], [I32(number)], source_etype=kind)
         return self._builder.load(slot, typ=kind)
 
-    def _require(self, pool: str) -> None:
+    def _require(self, struct: str, pool: str, planned: ir.Constant) -> None:
         """Return an error if the caller's pool is not where the plan has it."""
-        builder, given = self._builder, self._member("pools", pool, POINTER)
-        elsewhere = builder.icmp_unsigned("!=", given, self._pools.origin(pool))
+        builder, given = self._builder, self._member(struct, pool, POINTER)
+        elsewhere = builder.icmp_unsigned("!=", given, planned)
         with builder.if_then(elsewhere, likely=False):
             builder.ret(I32(Status.ARGUMENT))
 

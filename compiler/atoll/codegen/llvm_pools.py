@@ -73,6 +73,10 @@ class Pools:
         """Return where `pool` begins."""
         return self._symbols[pool]
 
+    def first(self, pool: str) -> ir.Constant:
+        """Return where what the model has of `pool` begins."""
+        return self._symbols[pool].gep([I32(0), I32(self._starts[pool])])
+
 
 class ForeignPools:
     """What the object of another core than the host has of each pool: the name of its origin."""

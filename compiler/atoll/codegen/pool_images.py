@@ -47,6 +47,17 @@ def pool_images(
     return {pool: bytes(image) for pool, image in images.items()}
 
 
+def split_images(
+    images: Mapping[str, bytes], soc: ResolvedSoc
+) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Return the images that an object file holds, and those that the application defines."""
+    own: dict[str, bytes] = {}
+    given: dict[str, bytes] = {}
+    for pool, image in images.items():
+        (given if soc.pool(pool).provided == "application" else own)[pool] = image
+    return own, given
+
+
 def filled(code: bytes, images: Mapping[str, bytes]) -> bytes:
     """Return an object file with the bytes of its pools' constants in their sections.
 

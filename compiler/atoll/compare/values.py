@@ -186,6 +186,7 @@ def _pool(pool: Pool) -> Values:
         ".alignment": size(pool.alignment),
         ".preference": Value(str(pool.preference), pool.preference),
         ".provided": Value(pool.provided),
+        ".section": Value(pool.section or "none"),
         ".heap": size(pool.heap),
     }
     if speed := pool.speed:

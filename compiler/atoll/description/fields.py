@@ -28,6 +28,7 @@ _ENTRY_POINT = re.compile(
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PORT = re.compile(r"!?[A-Za-z_][A-Za-z0-9_$]{0,63}")
+_SECTION = re.compile(r"[.A-Za-z_][A-Za-z0-9_.]{0,63}")
 _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _DRIVER = re.compile(r"[a-z][a-z0-9_]{0,31}|\.{1,2}/([A-Za-z0-9_.-]+/)*[a-z][a-z0-9_]{0,31}\.c")
 _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -264,6 +265,9 @@ RegisterPlace = Annotated[
 ]
 ParameterName = Annotated[str, *text(_PARAMETER, "the name of a parameter such as ResetAddress")]
 PackageName = Annotated[str, *text(_PACKAGE, "the name of a Python package")]
+SectionName = Annotated[
+    str, *text(_SECTION, "the name of a section of an ELF file, such as DTCM or .ext_ram")
+]
 PortName = Annotated[str, *text(_PORT, "the name of a port, such as clock or !reset")]
 MacroName = Annotated[str, *text(_MACRO, "the name of a macro such as LANES")]
 Bits = Annotated[

@@ -22,6 +22,7 @@ from atoll.description.fields import (
     Name,
     PositiveSize,
     Preference,
+    SectionName,
     Size,
     Version,
     Views,
@@ -115,6 +116,10 @@ class Pool(Described):
     provided: Literal["internal", "application"] = Field(
         default="internal",
         description="Who defines its bytes: the image, or the application that calls the model.",
+    )
+    section: SectionName | None = Field(
+        default=None,
+        description="Section of the application's own that lies there, such as DTCM.",
     )
 
 

@@ -9,6 +9,7 @@ from atoll.errors import Fault, SourceLoc
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, Span
 from atoll.image.npu_streams import stream_faults
+from atoll.image.parameters import parameter_faults
 from atoll.image.protection import wrong_entries
 from atoll.image.start_copies import wrong_copies
 from atoll.isa.instruction_set import Family
@@ -60,6 +61,7 @@ class Rules:
         yield from self._symbols()
         yield from self._protection()
         yield from stream_faults(self.soc, self.image)
+        yield from parameter_faults(self.soc, self.image)
 
     def _starts(self) -> Iterator[Fault]:
         """The core finds its first instruction, or its vectors, where it looks for them."""

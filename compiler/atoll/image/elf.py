@@ -21,6 +21,7 @@ _ATTRIBUTES = {"EM_ARM": "aeabi", "EM_RISCV": "riscv"}
 """Whose attributes are read, by machine."""
 
 _MOST_BYTES = 256 << 20
+_PARAMETERS = ".atoll.parameters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ class ElfImage:
         sections: those with bytes in memory, by address.
         symbols: value of each symbol that has a section or is absolute.
         attributes: what it was compiled for, by tag, as far as it says so.
+        parameters: what networks say of constants that the application defines.
     """
 
     machine: str
@@ -75,6 +77,15 @@ class ElfImage:
     sections: tuple[Span, ...]
     symbols: Mapping[str, int]
     attributes: Mapping[str, object]
+    parameters: bytes = b""
+
+    def loaded(self, address: int, size: int) -> bytes | None:
+        """Return bytes that are there once start-up code has run, None if they are not whole."""
+        for section in self.sections:
+            at = address - section.begin
+            if at >= 0 and at + size <= len(section.data):
+                return section.data[at : at + size]
+        return None
 
     def word(self, address: int) -> int | None:
         """Return 32 loaded bits, None where nothing is loaded."""
@@ -131,6 +142,7 @@ def _read(elf: ELFFile, path: Path) -> ElfImage:
         sections=tuple(sorted(_sections(elf), key=lambda span: (span.begin, span.end))),
         symbols=_symbols(elf),
         attributes=_attributes(elf),
+        parameters=record.data() if (record := elf.get_section_by_name(_PARAMETERS)) else b"",
     )
 
 

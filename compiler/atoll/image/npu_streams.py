@@ -54,7 +54,7 @@ def _candidates(
 
 
 def _wrong(soc: ResolvedSoc, image: ElfImage, engine: Engine, start: Start) -> Iterator[str]:
-    payload = _loaded(image, *start.payload)
+    payload = image.loaded(*start.payload)
     if payload is None:
         yield f"no {start.payload[1]} bytes of commands are loaded at {start.payload[0]:#010x}"
         return
@@ -63,7 +63,7 @@ def _wrong(soc: ResolvedSoc, image: ElfImage, engine: Engine, start: Start) -> I
         role = start.role(number)
         what = f"region {number} of {size} bytes at {address:#010x}"
         if role is Role.CONSTANT:
-            if _loaded(image, address, size) is None:
+            if image.loaded(address, size) is None:
                 yield f"{what} is not loaded"
             need = Access.READ
         else:
@@ -80,14 +80,6 @@ def _reaches(pool: Pool, engine: Engine, need: Access, address: int, size: int) 
     region = pool.region
     inside = region.origin <= address <= region.end - size
     return inside and pool.reach[engine.name] in (Access.WRITE, need)
-
-
-def _loaded(image: ElfImage, address: int, size: int) -> bytes | None:
-    for section in image.sections:
-        at = address - section.begin
-        if at >= 0 and at + size <= len(section.data):
-            return section.data[at : at + size]
-    return None
 
 
 def _fault(engine: Engine, message: str) -> Fault:

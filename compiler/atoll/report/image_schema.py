@@ -28,6 +28,7 @@ _HELD = object_of(
     ),
     **_STACK_USE,
     disagreements=_DISAGREEMENTS,
+    parameters_known=FLAG,
 )
 CHECK_IMAGE: Shape = {
     "anyOf": [_HELD, object_of(image=TEXT, **_STACK_USE, disagreements=_DISAGREEMENTS)]

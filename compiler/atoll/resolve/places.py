@@ -134,6 +134,7 @@ class Pool:
         reach: access of every device of the chip, by device name.
         provided: ``internal``, or ``application``: the application defines the bytes, and hands
             their address to the run function.
+        section: of the application's that lies at the origin beside ``.atoll.pool.<pool>``.
         speed: None as if it were the memory's width without latency.
         heap: bytes at its end that the workspace allocator gives out; planners leave them alone.
     """
@@ -145,6 +146,7 @@ class Pool:
     preference: int
     reach: Mapping[str, Access]
     provided: str = "internal"
+    section: str | None = None
     speed: PoolSpeed | None = None
     heap: int = 0
     at: SourceLoc | None = None

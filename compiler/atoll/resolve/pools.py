@@ -1,7 +1,7 @@
 """Who may touch which pool: every pair is decided, and every device can work."""
 
 from collections.abc import Mapping
-from itertools import groupby
+from itertools import count, groupby
 
 from atoll.description.devices import Npu
 from atoll.description.faults import note
@@ -25,12 +25,21 @@ _KINDS_OF_ROLE = {"constants": ("rom", "ram"), "workspace": ("ram",), "both": ("
 _KINDS_OF_ROLE |= {"state": ("ram",)}
 
 
+_LINKERS_OWN = (
+    *("ARM", "COMMON", "atoll", "bss", "comment", "data", "debug", "eh_frame", "got", "iplt"),
+    *("note", "plt", "rel", "rela", "riscv", "rodata", "sbss", "sdata", "shstrtab", "srodata"),
+    *("strtab", "symtab", "text", "vectors"),
+)
+"""First parts of names of sections that linker scripts place."""
+
+
 def check_pools(draft: Draft) -> None:
     """Note undecided pairs, accesses that a memory cannot give, and devices without pools."""
     for name, pool in draft.pools():
         _check_memory_kind(draft, name, pool)
         _check_filling(draft, name, pool)
         _check_heap(draft, name, pool)
+        _check_section(draft, name, pool)
         _check_speed(draft, name, pool)
         if missing := undecided(draft, name):
             _undecided(draft, name, pool, missing)
@@ -70,6 +79,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             preference=pool.preference,
             reach={device: Access(each.access) for device, each in decisions(draft, name)},
             provided=pool.provided,
+            section=pool.section,
             speed=_speed(draft, pool),
             heap=pool.heap,
             at=draft.where.key_at("pools", name),
@@ -178,12 +188,13 @@ def _check_filling(draft: Draft, name: str, pool: PoolModel) -> None:
     memory = draft.soc.memories.get(pool.memory)
     if pool.role in ("workspace", "state") or memory is None or not _knows_place(draft, name, pool):
         return
-    if pool.provided == "application":
+    if pool.provided == "application" and pool.role == "both":
         draft.faults.add(
             "E034",
-            f"pool '{name}' is for constants, which the image carries, not the application",
+            f"pool '{name}' is for constants and workspace: an application provides either, not"
+            " both in one pool",
             at=draft.where.at("pools", name, "provided"),
-            remedy="delete 'provided', or use 'role: workspace'",
+            remedy="delete 'provided', or use 'role: workspace' or 'role: constants'",
         )
     filling = decision(draft, name, draft.host or "")
     if memory.kind == "ram" and filling and filling.access != "rw":
@@ -219,6 +230,62 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
             at=at,
             remedy="delete 'heap', or keep it in another pool",
         )
+
+
+def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
+    """An application's section is its own, and belongs to one pool."""
+    section = pool.section
+    if section is None:
+        return
+    at = draft.where.at("pools", name, "section")
+    if pool.provided != "application":
+        draft.faults.add(
+            "E218",
+            f"pool '{name}' has section '{section}' of the application, which does not provide it",
+            at=at,
+            remedy=f"remove 'pools.{name}.section'"
+            if pool.role in ("both", "state")
+            else f"set 'pools.{name}.provided' to application, or remove 'section'",
+        )
+    if _parts(section)[0] in _LINKERS_OWN:
+        draft.faults.add(
+            "E218",
+            f"section '{section}' of pool '{name}' is one that linker scripts place elsewhere",
+            at=at,
+            remedy=f"set 'pools.{name}.section' to {_own_section(draft, name)}",
+        )
+    for other, earlier in draft.pools():
+        if other == name:
+            break
+        if earlier.section and _nested(earlier.section, section):
+            draft.faults.add(
+                "E219",
+                f"section '{section}' of pool '{name}' and section '{earlier.section}' of pool"
+                f" '{other}' would take each other's bytes",
+                at=at,
+                other=note(draft.where.at("pools", other, "section"), "the other one is here"),
+                remedy=f"set 'pools.{name}.section' to {_own_section(draft, name)}",
+            )
+
+
+def _own_section(draft: Draft, name: str) -> str:
+    """Return a section for a pool that is nobody's."""
+    taken = [pool.section for _, pool in draft.pools() if pool.section]
+    words = (f"{name.upper()}{'_POOL' * number}" for number in count())
+    return next(
+        word
+        for word in words
+        if word not in _LINKERS_OWN and not any(_nested(word, each) for each in taken)
+    )
+
+
+def _parts(section: str) -> tuple[str, ...]:
+    return tuple(section.strip(".").split("."))
+
+
+def _nested(one: str, other: str) -> bool:
+    """Tell whether a name is the other one, or that with a dot and more behind it."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def _knows_place(draft: Draft, name: str, pool: PoolModel) -> bool:

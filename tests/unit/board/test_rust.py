@@ -12,7 +12,9 @@ from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 
-DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
+GIVEN = str(EXAMPLES / "13_application_parameters" / "chip.yaml")
 STUB = """
 #include "digits_int8.h"
 #include "atoll_devices.h"
@@ -62,7 +64,7 @@ def cargo(folder: Path, *words: str, flags: str = "-D warnings") -> None:
 
 @pytest.mark.parametrize(
     "chip",
-    ["twin", *(pytest.param(chip, marks=pytest.mark.slow) for chip in ("rp2040", "litex"))],
+    ["twin", GIVEN, *(pytest.param(chip, marks=pytest.mark.slow) for chip in ("rp2040", "litex"))],
 )
 def test_the_crate_is_accepted_without_a_warning(chip: str, tmp_path: Path) -> None:
     cargo(written(chip, tmp_path), "check")

@@ -222,7 +222,9 @@ def whole(present: set[str]) -> ModelInterface:
             PoolShare(pool="shared", workspace=96, constants=0),
             PoolShare(pool="weights", workspace=0, constants=24),
         ),
-        pools=(GivenPool(pool="shared", size=96, alignment=16),) if "pools" in present else (),
+        pools=(GivenPool(section="DTCM", pool="shared", size=96, alignment=16),)
+        if "pools" in present
+        else (),
         devices=("new", "npu") if "devices" in present else (),
         map_inputs="inputs" not in present,
         map_outputs="outputs" not in present,

@@ -78,9 +78,29 @@ def test_m6_constants_may_lie_in_ram_that_the_host_fills(chip: Any, refused: Any
 def test_m1_who_provides_a_pool(chip: Any, refused: Any) -> None:
     assert {pool.provided for pool in chip({}).pools} == {"internal"}
     assert chip({"pools.shared.provided": "application"}).pool("shared").provided == "application"
-    assert refused({"pools.weights.provided": "application"}) == [
-        "E034 pool 'weights' is for constants, which the image carries, not the application"
+    assert chip({"pools.weights.provided": "application"}).pool("weights").provided == "application"
+
+
+def test_m7_a_section_of_the_application(chip: Any, refused: Any) -> None:
+    ours = {"pools.shared.provided": "application"}
+    assert chip({**ours, "pools.shared.section": ".dtcm"}).pool("shared").section == ".dtcm"
+    assert chip(ours).pool("shared").section is None
+    assert refused({"pools.shared.section": "DTCM"}) == [
+        "E218 pool 'shared' has section 'DTCM' of the application, which does not provide it"
     ]
+    for own in (".text", "COMMON", ".data.fast", ".atoll.pool.shared"):
+        assert refused({**ours, "pools.shared.section": own}) == [
+            f"E218 section '{own}' of pool 'shared' is one that linker scripts place elsewhere"
+        ]
+
+
+@pytest.mark.parametrize("other", ["DTCM", "DTCM.fast"])
+def test_m7_two_pools_have_two_sections(chip: Any, refused: Any, other: str) -> None:
+    ours = {"pools.shared.provided": "application", "pools.shared.section": "DTCM"}
+    ours |= {"pools.weights.provided": "application"}
+    assert chip({**ours, "pools.weights.section": "DTCM_2"})
+    (fault,) = refused({**ours, "pools.weights.section": other})
+    assert fault.startswith("E219 section ")
 
 
 def test_m7_ports_are_mapped_by_the_description(chip: Any) -> None:
@@ -127,4 +147,4 @@ def test_m1_a_pool_for_both_lies_in_ram_that_the_host_fills(chip: Any, refused: 
         "E034 pool 'weights' is for constants and workspace, and memory 'flash' is rom",
     ]
     (fault,) = refused({**both, "pools.shared.provided": "application"})
-    assert fault.startswith("E034 pool 'shared' is for constants, which the image carries")
+    assert fault.startswith("E034 pool 'shared' is for constants and workspace")

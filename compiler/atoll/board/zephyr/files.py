@@ -26,7 +26,7 @@ from atoll.board.zephyr.cores import (
 from atoll.board.zephyr.tree import core_tree, region_name
 from atoll.bsp.application import run_values
 from atoll.bsp.cores import works_of
-from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL, copied_pools
+from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL, copied_pools, pool_sections
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 _OF_LIBC = "src/memory.c"
@@ -144,8 +144,13 @@ def _library(board: Board, values: Mapping[str, object]) -> Iterator[tuple[str, 
         "pools": soc.pools,
         "constants": tuple(pool for pool in soc.pools if pool.holds_constants),
         "copied": copied_pools(soc),
-        "given": tuple(pool for pool in soc.pools if pool.provided == "application"),
+        "given": tuple(
+            pool
+            for pool in soc.pools
+            if pool.provided == "application" and not pool.holds_constants
+        ),
         "section": POOL_SECTION,
+        "sections": pool_sections,
         "symbol": POOL_SYMBOL,
         "origins": sorted(origins.items()),
         "region_name": region_name,

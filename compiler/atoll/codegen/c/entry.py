@@ -1,6 +1,6 @@
 """The run function of a model, and the dispatcher of another core, as C99."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from atoll.codegen.c.pools import place
 from atoll.codegen.c.words import SHARED, TYPES, identifier
@@ -47,13 +47,23 @@ COPY = """static void atoll_copy(void *to, const void *from, uint32_t size) {
 }
 """
 
+_MEMBERS = {"pools": "uint8_t *", "parameters": "const uint8_t *", "devices": "int32_t "}
+"""Types of the members of structs, but for tensors'."""
+
 
 class RunText:
     """Prints the run function of a model."""
 
     def __init__(
-        self, module: IRModule, soc: ResolvedSoc, arguments: RunArguments, position: int
+        self,
+        module: IRModule,
+        soc: ResolvedSoc,
+        arguments: RunArguments,
+        position: int,
+        starts: Mapping[str, int],
     ) -> None:
+        """`starts` has the first byte that the model has of each pool."""
+        self._starts = {pool: starts[pool] for pool in arguments.parameters}
         self._module = module
         self._soc = soc
         self._arguments = arguments
@@ -66,8 +76,7 @@ class RunText:
         for struct in self._arguments.structs():
             const = "const " if struct == "inputs" else ""
             kinds = {
-                name: {"pools": "uint8_t *", "devices": "int32_t "}.get(struct)
-                or f"{const}{types[name]} *"
+                name: _MEMBERS.get(struct) or f"{const}{types[name]} *"
                 for name in getattr(self._arguments, struct)
             }
             members = "".join(f"  {kind}{identifier(name)};\n" for name, kind in kinds.items())
@@ -81,6 +90,9 @@ class RunText:
         lines = ["int32_t status = 0;"]
         for pool in arguments.pools:
             lines.append(f"if (pools->{identifier(pool)} != atoll_pool_{pool}) {{")
+            lines.append(f"  return {Status.ARGUMENT:d};\n}}")
+        for pool, start in self._starts.items():
+            lines.append(f"if (parameters->{identifier(pool)} != atoll_pool_{pool} + {start}u) {{")
             lines.append(f"  return {Status.ARGUMENT:d};\n}}")
         lines += (self._transfer("inputs", each) for each in arguments.inputs)
         for first, *further in joined(self._module.entry.steps, self._soc):

@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.codegen.c.words import TYPES, identifier
-from atoll.codegen.pool_images import MODEL_ALIGNMENT, behind, pool_images, pool_symbol
+from atoll.codegen.parameter_record import SECTION, parameter_record
+from atoll.codegen.pool_images import (
+    MODEL_ALIGNMENT,
+    behind,
+    pool_images,
+    pool_symbol,
+    split_images,
+)
 from atoll.ir.scalars import Type
 from atoll.ir.tir import Constant, IRModule
 from atoll.memory.problem import MemoryPlan, PoolSpace
@@ -22,7 +29,9 @@ def host_pools(
     module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, commands: Mapping[str, bytes]
 ) -> Iterator[str]:
     """Yield the declarations of the pools that the host's part of a model uses."""
-    images = pool_images(module, plan, commands)
+    images, given = split_images(pool_images(module, plan, commands), soc)
+    if given:
+        yield _record(module.name, parameter_record(module, plan, soc, given))
     types = _element_types(module)
     used = {placement.pool for placement in plan.placements.values()}
     for space in (each for each in plan.problem.pools if each.name in used):
@@ -34,7 +43,7 @@ def host_pools(
             yield _image(symbol, space, soc, plan, held, types, commands, size)
         else:
             yield f"extern uint8_t {symbol}[];\n"
-        constants = {each.name for each in held}
+        constants = {each.name for each in held} if space.name in images else set()
         yield "".join(
             f"#define {place(name)} {symbol}.{identifier(name)}\n"
             if name in constants
@@ -53,6 +62,16 @@ def foreign_pools(plan: MemoryPlan, soc: ResolvedSoc, buffers: Sequence[str]) ->
         symbol, origin = f"atoll_pool_{pool}", soc.pool(pool).region.origin
         yield f"extern uint8_t {symbol}[];\n"
         yield "".join(_offset(name, symbol, plan.address(name) - origin) for name in names)
+
+
+def _record(network: str, record: bytes) -> str:
+    """Define what `atoll check-image` reads of the constants that the application defines."""
+    return (
+        "#if defined(__GNUC__)\n"
+        f'__attribute__((used, section("{SECTION}")))\n'
+        f"static const uint8_t {network}_parameter_record[] = {{\n{in_lines(record)}}};\n"
+        "#endif\n"
+    )
 
 
 def _offset(name: str, symbol: str, offset: int, *, whole: bool = False) -> str:

@@ -19,6 +19,7 @@ from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.c.reset import reset_text
 from atoll.codegen.commands import linked
 from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
+from atoll.codegen.pool_images import behind
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import executed, externs, runtime_allocations
@@ -70,7 +71,8 @@ def emit_sources(
 
     The arguments, symbols and sections are those of `atoll.codegen.llvm.emit_objects`.
     """
-    run = RunText(module, soc, run_arguments(module, plan, soc), position)
+    starts = {space.name: behind(space, soc) for space in plan.problem.pools}
+    run = RunText(module, soc, run_arguments(module, plan, soc), position, starts)
     host = (
         _title(module, soc.host),
         HEAD,
