@@ -72,6 +72,16 @@ def test_averages_on_the_grid_of_their_operand(counted: int, tmp_path: Path) -> 
     assert steps_between(builder, [made], tmp_path / "built.onnx").max() <= 1
 
 
+@pytest.mark.parametrize("ops", [("Sqrt",), ("Log",), ("Log", "Sin", "Neg"), ("Sqrt", "Log")])
+def test_operands_for_which_a_function_has_no_value(ops: tuple[str, ...], tmp_path: Path) -> None:
+    b = Builder(1)
+    real = b.x((2, 130), Grid("int8", 0.04, 3))
+    for op in ops:
+        real = b.node(op, [real])
+    made = b.quantized(real, Grid("int8", 0.03, -3))
+    assert steps_between(b, [made], tmp_path / "built.onnx").max() == 0
+
+
 @pytest.mark.parametrize("op", ["LogSoftmax", "Sigmoid", "Softmax", "Tanh"])
 def test_a_finer_grid_than_tflite_prescribes(op: str, tmp_path: Path) -> None:
     """Sigmoid and tanh are tables there, the others go through 16 bits."""

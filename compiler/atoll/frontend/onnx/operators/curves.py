@@ -221,17 +221,17 @@ def hard_swish(c: Conversion, node: Node) -> Part:
 
 
 def looked_up(c: Conversion, x: Stored, computes: RealFunction, to: Grid) -> Stored:
-    """Make a table of a function, whose results are rounded as QuantizeLinear does."""
-    table = to.nearest(results_of(computes, x.known()))
+    """Make a table of a function, with results rounded as by onnxruntime's QuantizeLinear."""
+    made = results_of(computes, x.known())
+    table = to.nearest(np.where(np.isnan(made), -np.inf, made))
     return c.unary(x, "lookup", to, table=tuple(map(int, table)))
 
 
 def results_of(computes: RealFunction, given: Grid) -> NDArray[np.float32]:
-    """Return what a function makes of all values of int8; what is no number counts as 0."""
+    """Return what a function makes of all values of int8."""
     steps = (VALUES.astype(np.int64) - given.zero_point).astype(np.float32)
     with np.errstate(all="ignore"):
-        made = computes(steps * np.float32(given.scale))
-    return np.where(np.isnan(made), np.float32(0), made)
+        return computes(steps * np.float32(given.scale))
 
 
 def real_operand(c: Conversion, node: Node, *, wide: bool = False) -> Stored:

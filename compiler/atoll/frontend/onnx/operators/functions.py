@@ -178,7 +178,7 @@ def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] |
 def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
     if x.known().dtype != "int8":
         return _pieces(c, x, computes)
-    greatest = float(np.abs(results_of(computes, x.known())).max())
+    greatest = float(np.fmax.reduce(np.abs(results_of(computes, x.known())), initial=0.0))
     fine = greatest / _WIDEST if 0 < greatest < np.inf else 1.0
     return Pending(
         shape=x.shape,
