@@ -15,6 +15,7 @@ DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 VWW = ROOT.parent / "shared" / "models" / "vww_96_int8.tflite"
 WITHOUT = "devices.cpu.function_unit=null"
 OWN = "devices.cpu.function_unit=./own_kernels.yaml"
+NONZERO = ("devices.cpu.function_unit=./nonzero_kernels.yaml", "pools.scratch.heap=1KiB")
 
 Capture = pytest.CaptureFixture[str]
 
@@ -24,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of the example whose modules can be imported."""
     copy = Path(shutil.copytree(EXAMPLE, tmp_path / "example"))
     monkeypatch.syspath_prepend(copy)
-    for name in ("dot4", "kernels"):
+    for name in ("dot4", "kernels", "nonzero_kernels"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return copy
 
@@ -65,6 +66,25 @@ def test_kernels_of_ones_own_are_exact(folder: Path, capsys: Capture) -> None:
     assert main(command) == 0
     assert "$dot4(word(x[(i * 4)]), word(" in (target / "module.tir").read_text()
     assert '".insn r 0xb, 0, 0, %0, %1, %2"' in (target / "model.c").read_text()
+
+
+@pytest.mark.parametrize(
+    "cpu", ["native", "iss", pytest.param("rtl", marks=(pytest.mark.rtl, pytest.mark.slow))]
+)
+def test_w1_w2_a_shipped_kernel_takes_what_only_the_run_knows(
+    folder: Path, capsys: Capture, cpu: str
+) -> None:
+    cycles(capsys, folder, DIGITS, cpu, *NONZERO)
+    options = [word for each in NONZERO for word in ("--set", each)]
+    where = ["--buffer", "fully_connected_8.places", "--json"]
+    assert main(["explain", str(folder / "chip.yaml"), DIGITS, *options, *where]) == 0
+    assert '"size_bytes": null' in capsys.readouterr().out
+
+
+def test_w1_a_shipped_kernel_needs_a_heap(folder: Path, capsys: Capture) -> None:
+    words = ["plan", str(folder / "chip.yaml"), DIGITS, "--set", NONZERO[0]]
+    assert main(words) == 1
+    assert "E067" in capsys.readouterr().err
 
 
 def test_c99_uses_the_unit_too(folder: Path, capsys: Capture) -> None:
