@@ -25,6 +25,7 @@ from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.capabilities import runners
+from atoll.place.code_targets import with_targets
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of, driver_cycles
 from atoll.place.list_costs import joint_saving
@@ -131,7 +132,14 @@ class Stages:
             return replace(self, network=graph)
         cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
         regions = (op for each in asked.on_device for op in (each.operators, each.first, each.last))
-        names = {*asked.place, *asked.pin, *asked.free, *cuts, *filter(None, regions)}
+        names = {
+            *asked.place,
+            *asked.targets,
+            *asked.pin,
+            *asked.free,
+            *cuts,
+            *filter(None, regions),
+        }
         named = frozenset(names)
         npus = soc.npus if self.options.accelerators else ()
         steps = (step for npu in npus for each in npu.spec.operators for step in each.pattern)
@@ -173,7 +181,8 @@ class Stages:
         placed = plan_devices(
             network, soc, self.options.requests, accelerators=accelerators, spread=spread
         )
-        graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
+        graph = with_targets(placed.graph, self.options.requests, soc)
+        graph = assign_copies(graph, soc) if accelerators else graph
         graph = with_views(graph, soc)
         graph = assign_copies(graph, soc) if accelerators else graph
         soc = self.planning or self.soc

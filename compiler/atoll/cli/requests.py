@@ -53,11 +53,10 @@ def build_options(
     pins = _by_network("--pin", "tensor", asked.pin or (), networks, tensors)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
     annotations = annotations_by_network(asked.on_device or (), networks)
+    targets = annotations_by_network(asked.target or (), networks, "--target")
     threads = _threads(asked.thread or (), networks)
-    wishes = {
-        name: Wishes(*(tuple(texts[name]) for texts in (places, pins, frees, annotations, threads)))
-        for name in networks
-    }
+    sorted_texts = (places, pins, frees, annotations, threads, targets)
+    wishes = {name: Wishes(*(tuple(texts[name]) for texts in sorted_texts)) for name in networks}
     return tuple(
         BuildOptions(accelerators=accelerators, requests=requests)
         for requests in network_requests(asked.build_file, wishes, asked.overlap, asked.spread)

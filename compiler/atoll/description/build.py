@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from atoll.description.fields import Described, Version, must_be, number
 from atoll.description.messages import validate
-from atoll.description.on_device import EXAMPLE, Annotations, entry_of
+from atoll.description.on_device import EXAMPLE, NAMES, Annotations, entry_of
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.errors import Fault, UsageError
 
@@ -123,6 +123,17 @@ Threads = Annotated[
 ]
 
 
+Targets = Annotated[
+    dict[str, Word],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="The target of its core that the code of an operator is made for, by the "
+        "operator's name or a pattern of names.",
+        examples=[{"conv_2d_*": "scalar"}],
+    ),
+]
+
+
 class NetworkBuild(Described):
     """What a user asks of one of the networks that share a firmware."""
 
@@ -131,6 +142,7 @@ class NetworkBuild(Described):
     free: Freed = ()
     on_device: Annotations = ()
     threads: Threads = Field(default={})
+    targets: Targets = Field(default={})
     overlap: Overlap | None = Field(
         default=None, description="As 'overlap' of the whole file, which counts otherwise."
     )
@@ -158,6 +170,7 @@ class Build(Described):
     free: Freed = ()
     on_device: Annotations = ()
     threads: Threads = Field(default={})
+    targets: Targets = Field(default={})
     overlap: Overlap = Field(
         default="free",
         description="Whether an operator's output may lie over its input: nowhere, where it costs "
@@ -207,6 +220,7 @@ class BuildRequests:
             "free": list(self.model.free),
             "overlap": self.model.overlap,
             **({"threads": dict(self.model.threads)} if self.model.threads else {}),
+            **({"targets": dict(self.model.targets)} if self.model.targets else {}),
             **({} if self.model.spread else {"spread": False}),
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
@@ -229,6 +243,7 @@ def requests_from(
     spread: bool | None = None,
     on_device: Sequence[str] = (),
     thread: Sequence[str] = (),
+    target: Sequence[str] = (),
 ) -> BuildRequests:
     """Return the build options of a document with those of the command line on top.
 
@@ -241,6 +256,7 @@ def requests_from(
         spread: whether operators may be spread over cores.
         on_device: ``OPERATORS=DEVICE`` and ``FROM..TO=FIELD:VALUE,...``, added to the file's.
         thread: ``CORE=THREAD`` texts.
+        target: ``OPERATORS=TARGET`` texts.
 
     Raises:
         DescriptionError: a key is unknown, a value ill-typed.
@@ -251,9 +267,13 @@ def requests_from(
     places = _assignments("--place", place, re.compile(_DEVICE), "conv_2d_0=npu")
     pins = _assignments("--pin", pin, _PIN, "logits=sram:out")
     threads = _assignments("--thread", thread, re.compile(_WORD), "cpu=net")
+    targets = _assignments(
+        "--target", target, re.compile(_WORD), "'conv_2d_*=scalar'", re.compile(NAMES)
+    )
     given: dict[str, Plain] = {
         "place": _singles("--place", places),
         "threads": _singles("--thread", threads),
+        "targets": _singles("--target", targets),
         "pin": {name: list(values) for name, values in pins.items()},
         "overlap": overlap,
         "spread": spread,
@@ -288,13 +308,17 @@ def node_of(data: Plain) -> Node:
 
 
 def _assignments(
-    option: str, texts: Iterable[str], pattern: re.Pattern[str], example: str
+    option: str,
+    texts: Iterable[str],
+    pattern: re.Pattern[str],
+    example: str,
+    names: re.Pattern[str] = re.compile(_WORD),
 ) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     faults = []
     for text in texts:
         name, equals, value = text.partition("=")
-        if equals and re.fullmatch(_WORD, name.strip()) and pattern.fullmatch(value.strip()):
+        if equals and names.fullmatch(name.strip()) and pattern.fullmatch(value.strip()):
             found.setdefault(name.strip(), []).append(value.strip())
         else:
             message = f"'{option} {text}' is not understood"

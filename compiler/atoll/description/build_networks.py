@@ -11,7 +11,7 @@ from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
-OF_ONE = ("place", "pin", "free", "on_device", "cuts")
+OF_ONE = ("place", "pin", "free", "on_device", "targets", "cuts")
 """Keys that name operators and tensors, which belong to one network."""
 
 
@@ -24,6 +24,7 @@ class Wishes:
     free: tuple[str, ...] = ()
     on_device: tuple[str, ...] = ()
     thread: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
 
 
 def network_requests(
@@ -60,6 +61,7 @@ def network_requests(
             spread,
             asked.on_device,
             asked.thread,
+            asked.target,
         )
         for name, asked in wishes.items()
     )

@@ -53,19 +53,28 @@ class Annotation:
         return Pin(pool=self.pool, applies="out" if self.copies else "both")
 
 
+def _wholes(graph: Graph) -> Mapping[str, str]:
+    """Return what each operator was before it was cut into stripes."""
+    return {op.name: op.name.rpartition(STRIPE)[0] or op.name for op in graph.operators}
+
+
+def named(pattern: str, graph: Graph) -> frozenset[str]:
+    """Return the operators that a name or a pattern means, or their stripes."""
+    return frozenset(
+        name
+        for name, whole in _wholes(graph).items()
+        if pattern in (name, whole) or fnmatchcase(whole, pattern)
+    )
+
+
 def operators_of(entry: OnDevice, graph: Graph) -> frozenset[str]:
     """Return the operators that an entry names, or their stripes.
 
     Those of a region lie on a way from its first to its last operator, both included.
     """
-    names = {op.name: op.name.rpartition(STRIPE)[0] or op.name for op in graph.operators}
+    names = _wholes(graph)
     if entry.operators is not None:
-        pattern = entry.operators
-        return frozenset(
-            name
-            for name, whole in names.items()
-            if pattern in (name, whole) or fnmatchcase(whole, pattern)
-        )
+        return named(entry.operators, graph)
     makers = {each: op.name for op in graph.operators for each in op.outputs}
     before = {
         op.name: [makers[each] for each in op.reads if each in makers] for op in graph.operators
