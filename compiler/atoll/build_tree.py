@@ -25,6 +25,7 @@ from atoll.codegen.llvm import emit_objects
 from atoll.codegen.pool_images import behind, pool_images, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
 from atoll.contract.contract_text import contract_json
+from atoll.errors import ToolchainError
 from atoll.files import new_folder
 from atoll.interchange.plan_text import plan_json
 from atoll.pipeline import Compiled
@@ -122,6 +123,12 @@ def _from_source(
     from atoll.codegen.c.source import emit_sources  # most builds have no C
 
     soc, codes = compiled.soc, {}
+    if aimed := next((op.name for op in compiled.graph.operators if op.target), ""):
+        raise ToolchainError(
+            "E217",
+            f"C has one target for all of a core, and 'targets' asks for one of '{aimed}'",
+            remedy="leave out 'targets', or '--emit c'",
+        )
     sources = emit_sources(compiled.module, compiled.plan, soc, compiled.commands, position)
     for core in image_cores(soc):
         name = MODEL_SOURCE if core.name == soc.host else f"{core.name}_{MODEL_SOURCE}"

@@ -72,7 +72,7 @@ def network_of(
 
 
 def annotations_by_network(
-    texts: Sequence[str], networks: Sequence[str]
+    texts: Sequence[str], networks: Sequence[str], option: str = "--on-device"
 ) -> Mapping[str, list[str]]:
     """Sort ``NETWORK:OPS=SCOPE`` texts by network; a sole network need not be named.
 
@@ -86,14 +86,13 @@ def annotations_by_network(
         if not colon and len(networks) > 1:
             raise UsageError(
                 "E150",
-                f"'--on-device {text}' does not say which of {len(networks)} networks it is about",
-                remedy=f"write '--on-device {networks[0]}:{text}', or name another network",
+                f"'{option} {text}' does not say which of {len(networks)} networks it is about",
+                remedy=f"write '{option} {networks[0]}:{text}', or name another network",
             )
         if colon and network not in networks:
             raise UsageError(
                 "E151",
-                f"'--on-device {text}' names network '{network}', which is no MODEL of this "
-                "command",
+                f"'{option} {text}' names network '{network}', which is no MODEL of this command",
                 remedy=nearest(network, networks, "leave the option out"),
             )
         sorted_texts[network if colon else networks[0]].append(

@@ -27,6 +27,7 @@ from atoll.memory.ceilings import with_ceilings
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory, solve
 from atoll.place.capabilities import runners
+from atoll.place.code_targets import with_targets
 from atoll.place.copy_engines import assign_copies
 from atoll.place.costs import cycles_of, driver_cycles
 from atoll.place.list_costs import joint_saving
@@ -176,7 +177,8 @@ class Stages:
         placed = plan_devices(
             network, soc, self.options.requests, accelerators=accelerators, spread=spread
         )
-        graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
+        graph = with_targets(placed.graph, self.options.requests, soc)
+        graph = assign_copies(graph, soc) if accelerators else graph
         graph = with_views(graph, soc)
         graph = assign_copies(graph, soc) if accelerators else graph
         soc = self.planning or self.soc

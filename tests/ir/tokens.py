@@ -8,9 +8,15 @@ from atoll.ir.faults import ProgramError
 
 _TOKEN = re.compile(
     r"(?P<hex>0x(?:[0-9a-f]{2})*)|(?P<number>-?\d+)|(?P<name>[A-Za-z_][\w.]*)"
+    r'|(?P<quoted>"[^"]*")'
     r"|(?P<mark>->|\.\.|<<|>>|<=|==|!=|[-+*/%<&|^(){}\[\],:=@$])|(?P<space>\s+)|(?P<bad>.)"
 )
-_KINDS = {"name": "a name", "number": "a number", "hex": "bytes such as '0x00ff'"}
+_KINDS = {
+    "name": "a name",
+    "quoted": "a text in quotes",
+    "number": "a number",
+    "hex": "bytes such as '0x00ff'",
+}
 T = TypeVar("T")
 
 
@@ -57,6 +63,10 @@ class Tokens:
     def name(self) -> str:
         """Step over a name and return it."""
         return self._take("name")
+
+    def quoted(self) -> str:
+        """Step over a text in quotes and return it."""
+        return self._take("quoted").strip('"')
 
     def number(self) -> int:
         """Step over a decimal number and return it."""

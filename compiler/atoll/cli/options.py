@@ -103,6 +103,14 @@ class PlacementOptions:
             autocompletion=offered("placements"),
         ),
     ] = None
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPS=TARGET",
+            help="Make the code of an operator, or of all that match a pattern, for this target of "
+            "its core; of several MODELs, NETWORK:OPS=TARGET.",
+        ),
+    ] = None
     overlap: Annotated[
         Literal["none", "free", "all"] | None,
         typer.Option(

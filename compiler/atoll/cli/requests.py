@@ -56,6 +56,7 @@ def build_options(
     regions = _by_network("--set-scope", "operator", asked.set_scope or (), networks, operators)
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
     annotations = annotations_by_network(asked.on_device or (), networks)
+    targets = annotations_by_network(asked.target or (), networks, "--target")
     threads = _threads(asked.thread or (), networks)
     wishes = {
         name: Words(
@@ -67,6 +68,7 @@ def build_options(
             free=frees[name],
             on_device=annotations[name],
             thread=threads[name],
+            target=targets[name],
         )
         for name in networks
     }

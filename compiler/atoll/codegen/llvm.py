@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from llvmlite import ir
 
 from atoll.c_functions import with_functions
+from atoll.codegen.code_ways import way_of
 from atoll.codegen.commands import linked
 from atoll.codegen.core_steps import functions_on, overlapping_parameters
 from atoll.codegen.kept_code import kept_code
@@ -101,9 +102,17 @@ def _emit_record(target: ir.Module, record: bytes) -> None:
 def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:
     functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
     units = CoreUnit(core.unit.meaning(DOT4) if core.unit else None)
+    ways = {each.name: way for each in functions if (way := way_of(each, core))}
     branches = not core.instructions.selects
     emit_functions(
-        target, functions, "internal", overlapping, core.vectors, units, branches=branches
+        target,
+        functions,
+        "internal",
+        overlapping,
+        core.vectors,
+        units,
+        branches=branches,
+        ways=ways,
     )
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from atoll.c_functions import CFunction
+from atoll.codegen.code_ways import CodeWay
 from atoll.codegen.llvm_anchors import aligned
 from atoll.codegen.llvm_arithmetic import binary, converted, integer
 from atoll.codegen.llvm_clamp import ClampedStores, clamped
@@ -56,6 +57,7 @@ def emit_functions(
     units: Units = MODELS,
     *,
     branches: bool = False,
+    ways: Mapping[str, CodeWay] = MappingProxyType({}),
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
@@ -63,14 +65,19 @@ def emit_functions(
     buffers that are sized at run time returns a status, 0 or a negative code. Buffers are apart
     in memory, but for the parameters in `overlapping`. `vectors` are those of the core, `units`
     what executes instructions of function units. A core that `branches` where others choose one
-    of two values branches only where a weighted sum is beyond its limits.
+    of two values branches only where a weighted sum is beyond its limits. `ways` says of functions,
+    by name, for what other target of the core they are made.
     """
     known = {function.name: function for function in functions}
     for function in known.values():
         declared = _declare(module, function, overlapping.get(function.name, frozenset()))
         declared.linkage = "internal" if function.result else linkage
         declared.section = f".text.{function.name}"
-        _Emitter(module, function, declared, vectors, known, units, branches).run()
+        way = ways.get(function.name)
+        if way:
+            way.aim(declared)
+        lanes, forks = (way.vectors, way.branches) if way else (vectors, branches)
+        _Emitter(module, function, declared, lanes, known, units, forks).run()
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:

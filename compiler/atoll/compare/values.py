@@ -123,6 +123,8 @@ def _device(device: Device) -> Iterator[tuple[str, Value]]:
 
 def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
     yield "isa", Value(core.isa)
+    for each in core.targets:
+        yield f"targets.{each.name}", Value(each.instructions.name)
     yield "core", Value(core.spec.name)
     yield "toolchain", Value("your own commands" if core.commands else core.toolchain)
     yield from _region("code", core.code)

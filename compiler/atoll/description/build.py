@@ -14,6 +14,7 @@ from pydantic import Field
 from atoll.description.fields import Described, Version, number
 from atoll.description.messages import validate
 from atoll.description.on_device import EXAMPLE, Annotations, entry_of
+from atoll.description.on_device import NAMES as PATTERN
 from atoll.description.pins import (
     NAMES,
     ROLES,
@@ -109,6 +110,17 @@ Threads = Annotated[
 ]
 
 
+Targets = Annotated[
+    dict[str, Word],
+    Field(
+        max_length=MAX_REQUESTS,
+        description="The target of its core that the code of an operator is made for, by the "
+        "operator's name or a pattern of names.",
+        examples=[{"conv_2d_*": "scalar"}],
+    ),
+]
+
+
 class NetworkBuild(Described):
     """What a user asks of one of the networks that share a firmware."""
 
@@ -120,6 +132,7 @@ class NetworkBuild(Described):
     free: Freed = ()
     on_device: Annotations = ()
     threads: Threads = Field(default={})
+    targets: Targets = Field(default={})
     overlap: Overlap | None = Field(
         default=None, description="As 'overlap' of the whole file, which counts otherwise."
     )
@@ -150,6 +163,7 @@ class Build(Described):
     free: Freed = ()
     on_device: Annotations = ()
     threads: Threads = Field(default={})
+    targets: Targets = Field(default={})
     overlap: Overlap = Field(
         default="free",
         description="Whether an operator's output may lie over its input: nowhere, where it costs "
@@ -187,7 +201,7 @@ class Build(Described):
     def named(self) -> frozenset[str]:
         """The operators and tensors that somebody asks something of, and patterns of them."""
         operators = (op for asked in self.set_scope for op in asked.names)
-        names = {*self.place, *self.pin, *self.scopes, *self.free, *operators}
+        names = {*self.place, *self.targets, *self.pin, *self.scopes, *self.free, *operators}
         return frozenset(names)
 
     def named_among(self, names: Iterable[str]) -> frozenset[str]:
@@ -221,6 +235,7 @@ class BuildRequests:
             "free": list(self.model.free),
             "overlap": self.model.overlap,
             **({"threads": dict(self.model.threads)} if self.model.threads else {}),
+            **({"targets": dict(self.model.targets)} if self.model.targets else {}),
             **({} if self.model.spread else {"spread": False}),
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
@@ -267,6 +282,7 @@ class Words:
         free: names of tensors, added to the file's.
         on_device: ``OPERATORS=DEVICE`` and ``FROM..TO=FIELD:VALUE,...`` texts, added to the file's.
         thread: ``CORE=THREAD`` texts.
+        target: ``OPERATORS=TARGET`` texts.
     """
 
     place: Sequence[str] = ()
@@ -277,6 +293,7 @@ class Words:
     free: Sequence[str] = ()
     on_device: Sequence[str] = ()
     thread: Sequence[str] = ()
+    target: Sequence[str] = ()
 
 
 def requests_from(
@@ -305,9 +322,13 @@ def requests_from(
     roles = _assignments("--pin-role", words.pin_role, _ROLE, pin_of, "workspace=dtcm@8KiB,sram")
     scopes = _assignments("--scope", words.scope, _NAMED_OR_PATTERN, scope_of, "logits=global.sram")
     threads = _assignments("--thread", words.thread, _DEVICE, _DEVICE.fullmatch, "cpu=net")
+    targets = _assignments(
+        "--target", words.target, re.compile(PATTERN), _NAMED.fullmatch, "'conv_2d_*=scalar'"
+    )
     given: dict[str, Plain] = {
         "place": _singles("--place", places),
         "threads": _singles("--thread", threads),
+        "targets": _singles("--target", targets),
         "pin": _pins_of(pins),
         "pin_roles": _pins_of(roles),
         "scopes": {name: list(values) for name, values in scopes.items()},

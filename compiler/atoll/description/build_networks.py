@@ -10,7 +10,7 @@ from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
-OF_ONE = ("place", "pin", "scopes", "set_scope", "free", "on_device", "cuts")
+OF_ONE = ("place", "pin", "scopes", "set_scope", "free", "on_device", "targets", "cuts")
 """Keys that name operators and tensors, which belong to one network."""
 
 

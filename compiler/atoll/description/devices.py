@@ -99,6 +99,14 @@ class Commands(Described):
     )
 
 
+class CodeTarget(Described):
+    """A further way to make code for a core."""
+
+    isa: Isa = Field(
+        description="Instruction set, all of which the core's own has.", examples=["rv32imc"]
+    )
+
+
 class Cpu(Described):
     """A core that runs compiled operators; a ``dsp`` is the host only where it is named so."""
 
@@ -109,6 +117,12 @@ class Cpu(Described):
         default=None,
         max_length=16,
         description="Calling convention such as ilp32; by default the usual one of 'isa'.",
+    )
+    targets: dict[Name, CodeTarget] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Further ways to make code for it, by name, for operators that ask for one.",
+        examples=[{"scalar": {"isa": "rv32imc"}}],
     )
     core: CoreName = Field(
         default="picorv32",

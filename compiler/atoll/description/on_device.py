@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from atoll.description.fields import Described, must_be
 from atoll.description.whom import Whom, says_whom
 
-_NAMES = r"[A-Za-z_*?\[][\w.*?!\[\]-]{0,255}"
-_ENTRY = re.compile(rf"\s*({_NAMES}?)(?:\.\.({_NAMES}))?\s*=\s*(.+?)\s*")
+NAMES = r"[A-Za-z_*?\[][\w.*?!\[\]-]{0,255}"
+_ENTRY = re.compile(rf"\s*({NAMES}?)(?:\.\.({NAMES}))?\s*=\s*(.+?)\s*")
 _EXPECTED = (
     "{operators: NAME or PATTERN} or {from: NAME, to: NAME}, with 'device: NAME' or 'scope: {...}'"
 )

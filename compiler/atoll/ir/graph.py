@@ -124,6 +124,7 @@ class Operator:
         outputs: tensor names.
         attributes: options by name; docs/operators.md lists them for each kind.
         device: name of the device that runs it, "" until placed.
+        target: the name of the target of its core that its code is made for, "" for the usual one.
         helpers: further cores, each of which runs a part of it at the same time.
         index: number of the operator in the model file, -1 if a pass made it or if it is of what
             another operator of the file runs.
@@ -142,6 +143,7 @@ class Operator:
     index: int = -1
     helpers: tuple[str, ...] = ()
     packed: tuple[str, ...] = ()
+    target: str = ""
     body: "Graph | None" = field(default=None, repr=False)
 
     @property

@@ -196,12 +196,17 @@ class BufferParam:
 
 @dataclass(frozen=True, slots=True)
 class PrimFunc:
-    """A kernel over buffers (`result` None), or a pure function of scalars."""
+    """A kernel over buffers (`result` None), or a pure function of scalars.
+
+    Attributes:
+        isa: the instruction set that its code is made for, "" for all that its core has.
+    """
 
     name: str
     parameters: tuple[BufferParam | Var, ...]
     body: tuple[Stmt, ...]
     result: Type | None = None
+    isa: str = ""
 
     @property
     def buffers(self) -> tuple[BufferParam, ...]:
@@ -213,4 +218,5 @@ class PrimFunc:
             f"{p.name}: {p.type}" if isinstance(p, Var) else str(p) for p in self.parameters
         )
         result = f" -> {self.result}" if self.result else ""
-        return f"function @{self.name}({parameters}){result} {_block(self.body)}\n"
+        isa = f' for "{self.isa}"' if self.isa else ""
+        return f"function @{self.name}({parameters}){result}{isa} {_block(self.body)}\n"

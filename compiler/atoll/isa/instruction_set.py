@@ -94,6 +94,24 @@ class GccTarget:
     library: tuple[str, ...] = ()
 
 
+_IMPLIED = {
+    "+d": ("+f",),
+    "+mve.fp": ("+mve",),
+    "+mve": ("+dsp",),
+    "+fp-armv8d16": ("+fp-armv8d16sp", "+vfp4d16sp"),
+}
+"""What LLVM's features bring besides themselves."""
+
+
+def _closed(features: str) -> frozenset[str]:
+    left, found = features.split(",") if features else [], set[str]()
+    while left:
+        feature = left.pop()
+        found.add(feature)
+        left += _IMPLIED.get(feature, ())
+    return frozenset(found)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionSet:
     """An instruction set with one of its calling conventions.
@@ -125,3 +143,9 @@ class InstructionSet:
     registers: int = MANY
     multiplies: bool = True
     selects: bool = True
+
+    def includes(self, other: "InstructionSet") -> bool:
+        """Tell whether a core of this instruction set executes all of another one."""
+        ours, theirs = self.llvm, other.llvm
+        same = (ours.triple, ours.cpu) == (theirs.triple, theirs.cpu)
+        return same and _closed(theirs.features) <= _closed(ours.features)

@@ -28,7 +28,7 @@ from atoll.ops.kernel_builder import ELEMENT_TYPES
 from atoll.ops.loops import fixed_point_loops
 from atoll.ops.loops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
@@ -64,7 +64,9 @@ def lower_graph(
         else:
             (core,) = (each for each in soc.cpus if each.name == op.device)
             own = None if op.helpers else unit_kernel(op, graph, core)
-            lowered = own or kind_of(op).lower_for(op, graph, core.arithmetic)
+            arithmetic = core.for_target(op.target).arithmetic
+            lowered = own or kind_of(op).lower_for(op, graph, arithmetic)
+            lowered = _aimed(lowered, core, op.target)
             lowering.call(number, op, lowered, apart=bool(op.helpers or own))
     return lowering.module()
 
@@ -90,6 +92,15 @@ def without_overlaps(module: IRModule, operators: Container[str]) -> IRModule:
         for step in module.entry.steps
     )
     return replace(module, entry=replace(module.entry, steps=steps))
+
+
+def _aimed(lowered: Lowered, core: Cpu, target: str) -> Lowered:
+    """Have the kernel of an operator made for a target of its core."""
+    for each in core.targets:
+        if each.name == target:
+            isa = each.instructions.name
+            return replace(lowered, function=replace(lowered.function, isa=isa))
+    return lowered
 
 
 class _Lowering:

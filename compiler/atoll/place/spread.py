@@ -23,7 +23,7 @@ def spread_operators(
     operators = []
     for op in graph.operators:
         decision = by_name.get(op.name)
-        if decision is not None and not decision.asked:
+        if decision is not None and not decision.asked and not op.target:
             op = spreader.spread(op)
             by_name[op.name] = spreader.described(decision, op)
         operators.append(op)

@@ -1,7 +1,7 @@
 """Which execution scope each operator and tensor was asked, joined and given, and who said so."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.annotations import POOL_SCOPE
@@ -164,7 +164,21 @@ class _Table:
             why = decision.reason
             if decision.joined.device:
                 why = f"'{device}' is the only such device"
+            if target := placed[name].target if name in placed else "":
+                asked = (*map(self._open, asked), self._targeted(device, target))
+                joined = default(replace(joined, target=None), asked[-1].scope)
             yield self._story(name, asked, joined, self.scopes.of(device), why, device)
+
+    def _targeted(self, device: str, target: str) -> Constraint:
+        """Return what `targets` asks of an operator."""
+        asked = SEScope(target=self.scopes.of(device, target=target).target)
+        said = self._soc.written(f"devices.{device}.targets.{target}.isa") or self.line(device)
+        return Constraint(asked, "", f"'targets' asks for '{target}' of '{device}'", said=said)
+
+    @staticmethod
+    def _open(asked: Constraint) -> Constraint:
+        """Return what naming a core asks where the core has several targets: not which."""
+        return replace(asked, scope=replace(asked.scope, target=None))
 
     def _added(self, op: Operator) -> ScopeStory:
         rule = f"copies what does not reach, on '{op.device}'"

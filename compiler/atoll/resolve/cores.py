@@ -9,6 +9,7 @@ from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.errors import SourceLoc
 from atoll.isa.find import NAMES, USUAL, instruction_set
+from atoll.resolve.code_targets import check_targets
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
@@ -45,6 +46,8 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
         )
     elif draft.knows("devices", name, "abi"):
         _check_abi(draft, name, cpu)
+    if draft.knows("devices", name, "isa") and NAMES.fullmatch(cpu.isa):
+        check_targets(draft, name, cpu)
     if core and cpu.protection and core.protection is None:
         draft.faults.add(
             "E106",

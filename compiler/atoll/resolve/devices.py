@@ -13,6 +13,7 @@ from atoll.description.devices import Npu as NpuModel
 from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
+from atoll.resolve.code_targets import code_targets
 from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import unit_of
@@ -108,6 +109,7 @@ def _cpu(
         irq=model.irq,
         protected=model.protection,
         cache=Cache(**dict(model.cache)) if model.cache else None,
+        targets=tuple(code_targets(model)),
         unit=unit_of(units[name]) if name in (units := draft.description.function_units) else None,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from atoll.errors import SourceLoc
+from atoll.isa.code_target import CodeTarget
 from atoll.isa.function_unit import DOT4, FunctionUnit
 from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
@@ -83,6 +84,7 @@ class Cpu(Device):
 
     Attributes:
         instructions: instruction set and calling convention.
+        targets: further ways to make code for it, for operators that ask for one.
         spec: what kind of core it is.
         toolchain: ``zig``, ``gcc`` or ``clang``.
         commands: what compiles and links instead of `toolchain`.
@@ -121,6 +123,12 @@ class Cpu(Device):
     protected: bool = False
     cache: Cache | None = None
     unit: FunctionUnit | None = None
+    targets: tuple[CodeTarget, ...] = ()
+
+    def for_target(self, name: str) -> "Cpu":
+        """Return the core as code for one of its targets sees it; as it is for ""."""
+        (found,) = (each for each in self.targets if each.name == name) if name else (None,)
+        return replace(self, instructions=found.instructions) if found else self
 
     @property
     def vectors(self) -> Vectors:

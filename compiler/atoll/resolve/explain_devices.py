@@ -34,7 +34,9 @@ def _essence(device: Device) -> str:
     match device:
         case Cpu():
             tools = "own commands" if device.commands else device.toolchain
-            what = f"{device.spec.name} {device.isa}, {tools}"
+            names = ", ".join(each.name for each in device.targets)
+            targets = f" (targets {names})" if names else ""
+            what = f"{device.spec.name} {device.isa}{targets}, {tools}"
             box = device.mailbox
             return f"{what}, mailbox at {box.origin:#010x}, irq {device.irq}" if box else what
         case Engine():

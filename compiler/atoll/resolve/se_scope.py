@@ -114,10 +114,14 @@ class ScopeTable:
         """Return the one scope of this table that equals `scope`."""
         return self._held.setdefault(scope, scope)
 
-    def of(self, name: str, memory_scope: str = "") -> SEScope:
-        """Return the scope of a device, with all that the chip says about it."""
+    def of(self, name: str, memory_scope: str = "", target: str = "") -> SEScope:
+        """Return the scope of a device, with all that the chip says about it.
+
+        `target` names one of a core's, and the usual one if it is "".
+        """
         device = self.soc.device(name)
-        scope = SEScope(device.device_type, device.device_id, target_of(device), memory_scope)
+        made = target_of(device, target)
+        scope = SEScope(device.device_type, device.device_id, made, memory_scope)
         return self.intern(scope)
 
     def devices(self) -> Mapping[str, SEScope]:
@@ -125,11 +129,14 @@ class ScopeTable:
         return {device.name: self.of(device.name) for device in self.soc.devices}
 
 
-def target_of(device: Device) -> Target | None:
-    """Return what generates code for `device`, None for a device that runs no operators."""
+def target_of(device: Device, name: str = "") -> Target | None:
+    """Return what generates code for `device`, None for a device that runs no operators.
+
+    `name` is of a target of a core, "" for the usual one.
+    """
     match device:
         case Cpu():
-            return Target("llvm", device.device_type, (("isa", device.isa),))
+            return Target("llvm", device.device_type, (("isa", device.for_target(name).isa),))
         case Npu():
             params = tuple((name, str(value)) for name, value in sorted(device.params.items()))
             return Target(device.spec.name, device.device_type, params)
