@@ -73,7 +73,8 @@ class Stages:
         taken: bytes at the start of pools that hold other models' constants.
         spread: whether operators may be spread over cores.
         overlapping: where results may lie over operands, if not as the options say.
-        explains: what does not fit is explained, with all that it needs.
+        explains: what does not fit is explained, with all that it needs, and so is every device
+            that does not run an operator.
         streaming: chooses whose constants are copied ahead, given the placed graph.
         reaching: the chip as placement sees it, if accelerators reach more there than they do.
         planning: likewise for placement and memory planning, if accelerators are to reach less.
@@ -171,7 +172,12 @@ class Stages:
         soc = self.reaching or self.planning or self.soc
         accelerators = self.options.accelerators
         placed = plan_devices(
-            network, soc, self.options.requests, accelerators=accelerators, spread=spread
+            network,
+            soc,
+            self.options.requests,
+            accelerators=accelerators,
+            spread=spread,
+            explains=self.explains,
         )
         graph = assign_copies(placed.graph, soc) if accelerators else placed.graph
         graph = with_views(graph, soc)

@@ -19,14 +19,12 @@ from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.supply import Supply
+from atoll.place.weighing import FASTER, Weighing
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
-
-FASTER = 10
-"""How many times as fast as its estimate a core that nobody measured may well be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +72,13 @@ def decide(
     *,
     accelerators: bool = True,
     spread: bool = False,
+    explains: bool = False,
 ) -> tuple[Decision, ...]:
     """Choose a device for every operator: the one asked for, else the cheapest that can run it.
 
     Weighed are the accelerators and the default device; another core runs an operator only if
     somebody asks for it, or if the default device cannot keep a pin. With `spread`, cores of one
-    kind are weighed together.
+    kind are weighed together. With `explains`, decisions say of every other device why not there.
 
     Raises:
         PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
@@ -90,8 +89,9 @@ def decide(
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
     if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
-        return decisions
-    return chooser.fed() or chooser.near_host()
+        return chooser.told(decisions) if explains else decisions
+    fed = chooser.fed()
+    return chooser.told(fed) if fed and explains else fed or chooser.near_host()
 
 
 class _Chooser:
@@ -145,6 +145,42 @@ class _Chooser:
         self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
         self._before = ""
         return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
+
+    def told(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+        """Say of every device that was not weighed why it does not run an operator."""
+        weighing = Weighing(self._graph, self._soc, spread=self._spread)
+        where = {each.operator: each.device for each in decisions}
+        pairs = zip(self._graph.operators, decisions, strict=True)
+        return tuple(
+            decision if op.kind == COPY else self._told(op, decision, where, weighing)
+            for op, decision in pairs
+        )
+
+    def _told(
+        self, op: Operator, decision: Decision, where: Mapping[str, str], weighing: Weighing
+    ) -> Decision:
+        rejected = dict(decision.rejected)
+        for device in self._soc.devices:
+            if device.name not in (decision.device, *rejected):
+                rejected[device.name] = self._unable(op, device, decision) or weighing.against(
+                    op, device.name, where
+                )
+        names = (each.name for each in self._soc.devices if each.name in rejected)
+        return replace(decision, rejected=tuple((name, rejected[name]) for name in names))
+
+    def _unable(self, op: Operator, device: Device, decision: Decision) -> str | None:
+        """Say what keeps an operator off a device beside its cost and the ways of its tensors."""
+        if isinstance(device, Npu) and not self._accelerators:
+            return "is an accelerator, and accelerators are switched off"
+        if why := self._obstacle(op, device):
+            return why
+        if decision.asked:
+            return f"'{decision.device}' is asked for"
+        if why := self._not_asked(device, self._joined(op)):
+            return why
+        if not self._reads_constants(op, device.name):
+            return "reads no pool that may hold its constants"
+        return None
 
     def near_host(self) -> tuple[Decision, ...]:
         """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
@@ -288,7 +324,14 @@ class _Chooser:
             return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
-        dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
+        least = costs[best.name].total
+        dearer = {
+            name: f"{cost}, {more} more"
+            if (more := cost.total - least) > 0
+            else f"{cost}, not fewer"
+            for name, cost in costs.items()
+            if name != best.name
+        }
         reason = str(costs[best.name])
         if best is not alone:
             reason = f"{reason}, {self._saved(best)} fewer where it goes on by itself"

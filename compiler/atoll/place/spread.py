@@ -64,7 +64,9 @@ class _Spreader:
         cycles = spread_cycles(op, self._graph, core, self._soc, len(op.devices))
         basis = basis_of(self._soc, op.devices)
         told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"
-        return replace(decision, reason=f"{decision.reason}; {marked(told, basis)}", basis=basis)
+        reason = f"{decision.reason}; {marked(told, basis)}"
+        others = tuple(each for each in decision.rejected if each[0] not in op.helpers)
+        return replace(decision, reason=reason, rejected=others, basis=basis)
 
     def _with(
         self, op: Operator, helpers: Sequence[str]
