@@ -72,6 +72,7 @@ class Stages:
         observe: told the results of stages that rewrite, and of others where nothing came of them.
         taken: bytes at the start of pools that hold other models' constants.
         spread: whether operators may be spread over cores.
+        unlike: whether operators go to cores that nobody asks for, where they are surely faster.
         overlapping: where results may lie over operands, if not as the options say.
         explains: what does not fit is explained, with all that it needs, and so is every device
             that does not run an operator.
@@ -89,6 +90,7 @@ class Stages:
     observe: Observer
     taken: Mapping[str, int]
     spread: bool = True
+    unlike: bool = False
     overlapping: tuple[Overlapping, ...] = ()
     explains: bool = True
     streaming: Callable[[Graph], Streaming] = lambda graph: NOTHING
@@ -177,6 +179,7 @@ class Stages:
             self.options.requests,
             accelerators=accelerators,
             spread=spread,
+            unlike=self.unlike,
             explains=self.explains,
         )
         graph = assign_copies(placed.graph, soc) if accelerators else placed.graph

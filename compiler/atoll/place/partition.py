@@ -15,6 +15,7 @@ from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes
 from atoll.place.constraints import Joined, constraints_of, unify
 from atoll.place.copy_costs import copy_cycles, layout_cycles
 from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
+from atoll.place.faster_cores import FasterCores
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
@@ -72,13 +73,16 @@ def decide(
     *,
     accelerators: bool = True,
     spread: bool = False,
+    unlike: bool = False,
     explains: bool = False,
 ) -> tuple[Decision, ...]:
     """Choose a device for every operator: the one asked for, else the cheapest that can run it.
 
     Weighed are the accelerators and the default device; another core runs an operator only if
     somebody asks for it, or if the default device cannot keep a pin. With `spread`, cores of one
-    kind are weighed together. With `explains`, decisions say of every other device why not there.
+    kind are weighed together. With `unlike`, operators go on from there to any core that is surely
+    faster, even if others that nobody measured are `FASTER` times as fast as they count. With
+    `explains`, decisions say of every other device why not there.
 
     Raises:
         PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
@@ -89,6 +93,7 @@ def decide(
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
     if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
+        decisions = chooser.moved(decisions) if unlike else decisions
         return chooser.told(decisions) if explains else decisions
     fed = chooser.fed()
     return chooser.told(fed) if fed and explains else fed or chooser.near_host()
@@ -145,6 +150,36 @@ class _Chooser:
         self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
         self._before = ""
         return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
+
+    def moved(self, decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
+        """Give operators that nobody asked for to cores that are surely faster."""
+        operators, usual = self._operators, {each.operator: each for each in decisions}
+        free = (op for op in operators.values() if not usual[op.name].asked and op.kind != COPY)
+        cores = {
+            op.name: [each for each in self._runners(op) if isinstance(self._soc.device(each), Cpu)]
+            for op in free
+        }
+        weighing = Weighing(self._graph, self._soc, spread=self._spread)
+        where = FasterCores(weighing, cores).moved(
+            {each.operator: each.device for each in decisions}
+        )
+        found = tuple(
+            each
+            if where[each.operator] == each.device
+            else self._moved(each, weighing.cost(operators[each.operator], where), where)
+            for each in decisions
+        )
+        return found if self.supply(found).possible else decisions
+
+    def _moved(self, usual: Decision, cost: Cost, where: Mapping[str, str]) -> Decision:
+        return Decision(
+            operator=usual.operator,
+            device=where[usual.operator],
+            reason=str(cost),
+            basis=cost.basis,
+            pinned=usual.pinned,
+            joined=usual.joined,
+        )
 
     def told(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         """Say of every device that was not weighed why it does not run an operator."""

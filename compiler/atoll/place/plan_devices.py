@@ -57,13 +57,15 @@ def plan_devices(
     *,
     accelerators: bool = True,
     spread: bool = False,
+    unlike: bool = False,
     explains: bool = False,
 ) -> DevicePlan:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
     Planning the result again changes nothing, since it carries what was asked for; nor does
     asking again, if the network had no copies of its own. With `spread`, cores of one kind are
-    weighed together against accelerators. With `explains`, decisions say of every other device why
+    weighed together against accelerators. With `unlike`, operators go to any core that is surely
+    faster. With `explains`, decisions say of every other device why
     an operator is not there.
 
     Raises:
@@ -74,7 +76,13 @@ def plan_devices(
 
     def plan(chip: ResolvedSoc) -> DevicePlan:
         decisions = decide(
-            graph, chip, requests, accelerators=accelerators, spread=spread, explains=explains
+            graph,
+            chip,
+            requests,
+            accelerators=accelerators,
+            spread=spread,
+            unlike=unlike,
+            explains=explains,
         )
         return _planned(graph, decisions, chip, requests)
 

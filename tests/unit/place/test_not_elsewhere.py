@@ -9,31 +9,7 @@ import pytest
 from atoll.cli import main
 
 DIGITS = str(Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite")
-CHIP = """
-soc: own
-version: 1
-host: cpu
-devices:
-  cpu: {kind: cpu, isa: rv32imc, clock: 50 MHz, stack: {memory: tcm, size: 8 KiB}}
-  quick: {kind: dsp, isa: rv32imc, clock: 200 MHz, mailbox: 0x4000_0000, irq: 3,
-          code: {memory: flash, size: 64 KiB}, stack: {memory: quick_tcm, size: 8 KiB}}
-  mute: {kind: dsp, isa: rv32imc, clock: 50 MHz,
-         code: {memory: flash, size: 64 KiB}, stack: {memory: mute_tcm, size: 8 KiB}}
-  far: {kind: dsp, isa: rv32imc, clock: 50 MHz, mailbox: 0x4000_1000, irq: 4,
-        code: {memory: flash, size: 64 KiB}, stack: {memory: far_tcm, size: 8 KiB}}
-memories:
-  flash: {origin: 0x0, size: 1 MiB, kind: rom, read_latency: 2}
-  tcm: {origin: 0x1000_0000, size: 64 KiB, kind: ram}
-  quick_tcm: {origin: 0x1100_0000, size: 64 KiB, kind: ram}
-  mute_tcm: {origin: 0x1200_0000, size: 64 KiB, kind: ram}
-  far_tcm: {origin: 0x1300_0000, size: 64 KiB, kind: ram}
-  sram: {origin: 0x2000_0000, size: 64 KiB, kind: ram}
-  far_sram: {origin: 0x2100_0000, size: 64 KiB, kind: ram}
-pools:
-  weights: {memory: flash, role: constants, others: ro}
-  shared: {memory: sram, role: workspace, reach: {far: none}, others: rw}
-  lonely: {memory: far_sram, role: workspace, reach: {far: rw}, others: none}
-"""
+UNLIKE = str(Path(__file__).parents[2] / "data" / "unlike.yaml")
 
 
 def rejected(
@@ -44,13 +20,14 @@ def rejected(
     return {each["operator"]: each["rejected"] | {each["device"]: "runs it"} for each in found}
 
 
-def test_every_device_has_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "own.yaml"
-    path.write_text(CHIP)
-    told = rejected(capsys, str(path), "--on-device", "*=cpu")
-    told.pop("reshape_7")
-    assert all(set(each) == {"cpu", "quick", "mute", "far"} for each in told.values())
-    assert told["conv_2d_0"]["mute"].startswith("has no mailbox")
+def test_every_device_has_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ((), ("--on-device", "*=cpu"), ("--no-accelerators",)):
+        told = rejected(capsys, UNLIKE, *words)
+        told.pop("reshape_7")
+        assert all(set(each) == {"cpu", "quick", "mute", "far"} for each in told.values())
+        assert told["conv_2d_0"]["mute"].startswith("has no mailbox")
+    asked = rejected(capsys, UNLIKE, "--on-device", "*=cpu")["conv_2d_0"]
+    assert asked["quick"] == "'cpu' is asked for"
 
 
 @pytest.mark.parametrize("chip", ["twin", "quad"])
