@@ -1,6 +1,7 @@
 """The compiler from top to bottom; what does not fit is cut into stripes, or told what it needs."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from atoll.lower.jobs import overlaps_of
 from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
 from atoll.memory.problem import MemoryPlan
+from atoll.place.faster_cores import has_unlike_cores
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
@@ -99,7 +101,8 @@ def compile_graph(
 def _made(through: Stages) -> Compiled:
     silent = _silent(through)
     try:
-        return with_streaming(silent, _nearer(silent, _cheaper(silent, through.run())))
+        whole = _nearer(silent, _cheaper(silent, through.run()))
+        return with_streaming(*_on_any_core(silent, whole))
     except (PlacementError, PlanError) as error:
         fitting = _fitting(silent, error)
         if fitting and (found := fitting.fitted()):
@@ -177,6 +180,17 @@ def _nearer(stages: Stages, whole: Compiled) -> Compiled:
     if found is None or not pays(expected_length(found), expected_length(whole)):
         return whole
     return found
+
+
+def _on_any_core(stages: Stages, whole: Compiled) -> tuple[Stages, Compiled]:
+    """Return a network on cores that nobody asked for, if it is faster so, and its stages."""
+    if has_unlike_cores(stages.soc):
+        further = replace(stages, unlike=True)
+        with suppress(PlacementError, PlanError):
+            found = _nearer(further, _cheaper(further, further.run()))
+            if expected_length(found) < expected_length(whole):
+                return further, found
+    return stages, whole
 
 
 def _in_stripes(stages: Stages, error: PlacementError | PlanError) -> Compiled:

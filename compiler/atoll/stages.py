@@ -76,8 +76,10 @@ class Stages:
         observe: told the results of stages that rewrite, and of others where nothing came of them.
         taken: bytes at the start of pools that hold other models' constants.
         spread: whether operators may be spread over cores.
+        unlike: whether operators go to cores that nobody asks for, where they are surely faster.
         overlapping: where results may lie over operands, if not as the options say.
-        explains: what does not fit is explained, with all that it needs.
+        explains: what does not fit is explained, with all that it needs, and so is every device
+            that does not run an operator.
         streaming: chooses whose constants are copied ahead, given the placed graph.
         reaching: the chip as placement sees it, if accelerators reach more there than they do.
         planning: likewise for placement and memory planning, if accelerators are to reach less.
@@ -93,6 +95,7 @@ class Stages:
     observe: Observer
     taken: Mapping[str, int]
     spread: bool = True
+    unlike: bool = False
     overlapping: tuple[Overlapping, ...] = ()
     explains: bool = True
     streaming: Callable[[Graph], Streaming] = lambda graph: NOTHING
@@ -175,7 +178,13 @@ class Stages:
         soc = self.reaching or self.planning or self.soc
         accelerators = self.options.accelerators
         placed = plan_devices(
-            network, soc, self.options.requests, accelerators=accelerators, spread=spread
+            network,
+            soc,
+            self.options.requests,
+            accelerators=accelerators,
+            spread=spread,
+            unlike=self.unlike,
+            explains=self.explains,
         )
         graph = with_targets(placed.graph, self.options.requests, soc)
         graph = assign_copies(graph, soc) if accelerators else graph

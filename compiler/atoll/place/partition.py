@@ -15,18 +15,17 @@ from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes
 from atoll.place.constraints import Joined, constraints_of, unify
 from atoll.place.copy_costs import Computing, copy_cycles, layout_cycles
 from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
+from atoll.place.faster_cores import FasterCores
 from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.supply import Supply
+from atoll.place.weighing import FASTER, Weighing
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
-
-FASTER = 10
-"""How many times as fast as its estimate a core that nobody measured may well be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +73,16 @@ def decide(
     *,
     accelerators: bool = True,
     spread: bool = False,
+    unlike: bool = False,
+    explains: bool = False,
 ) -> tuple[Decision, ...]:
     """Choose a device for every operator: the one asked for, else the cheapest that can run it.
 
     Weighed are the accelerators and the default device; another core runs an operator only if
     somebody asks for it, or if the default device cannot keep a pin. With `spread`, cores of one
-    kind are weighed together.
+    kind are weighed together. With `unlike`, operators go on from there to any core that is surely
+    faster, even if others that nobody measured are `FASTER` times as fast as they count. With
+    `explains`, decisions say of every other device why not there.
 
     Raises:
         PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
@@ -90,8 +93,10 @@ def decide(
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
     if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
-        return decisions
-    return chooser.fed() or chooser.near_host()
+        decisions = chooser.moved(decisions) if unlike else decisions
+        return chooser.told(decisions) if explains else decisions
+    fed = chooser.fed()
+    return chooser.told(fed) if fed and explains else fed or chooser.near_host()
 
 
 class _Chooser:
@@ -145,6 +150,72 @@ class _Chooser:
         self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
         self._before = ""
         return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
+
+    def moved(self, decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
+        """Give operators that nobody asked for to cores that are surely faster."""
+        operators, usual = self._operators, {each.operator: each for each in decisions}
+        free = (op for op in operators.values() if not usual[op.name].asked and op.kind != COPY)
+        cores = {
+            op.name: [each for each in self._runners(op) if isinstance(self._soc.device(each), Cpu)]
+            for op in free
+        }
+        weighing = Weighing(self._graph, self._soc, spread=self._spread)
+        where = FasterCores(weighing, cores).moved(
+            {each.operator: each.device for each in decisions}
+        )
+        found = tuple(
+            each
+            if where[each.operator] == each.device
+            else self._moved(each, weighing.cost(operators[each.operator], where), where)
+            for each in decisions
+        )
+        return found if self.supply(found).possible else decisions
+
+    def _moved(self, usual: Decision, cost: Cost, where: Mapping[str, str]) -> Decision:
+        return Decision(
+            operator=usual.operator,
+            device=where[usual.operator],
+            reason=str(cost),
+            basis=cost.basis,
+            pinned=usual.pinned,
+            joined=usual.joined,
+        )
+
+    def told(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+        """Say of every device that was not weighed why it does not run an operator."""
+        weighing = Weighing(self._graph, self._soc, spread=self._spread)
+        where = {each.operator: each.device for each in decisions}
+        pairs = zip(self._graph.operators, decisions, strict=True)
+        return tuple(
+            decision if op.kind == COPY else self._told(op, decision, where, weighing)
+            for op, decision in pairs
+        )
+
+    def _told(
+        self, op: Operator, decision: Decision, where: Mapping[str, str], weighing: Weighing
+    ) -> Decision:
+        rejected = dict(decision.rejected)
+        for device in self._soc.devices:
+            if device.name not in (decision.device, *rejected):
+                rejected[device.name] = self._unable(op, device, decision) or weighing.against(
+                    op, device.name, where
+                )
+        names = (each.name for each in self._soc.devices if each.name in rejected)
+        return replace(decision, rejected=tuple((name, rejected[name]) for name in names))
+
+    def _unable(self, op: Operator, device: Device, decision: Decision) -> str | None:
+        """Say what keeps an operator off a device beside its cost and the ways of its tensors."""
+        if isinstance(device, Npu) and not self._accelerators:
+            return "is an accelerator, and accelerators are switched off"
+        if why := self._obstacle(op, device):
+            return why
+        if decision.asked:
+            return f"'{decision.device}' is asked for"
+        if why := self._not_asked(device, self._joined(op)):
+            return why
+        if not self._reads_constants(op, device.name):
+            return "reads no pool that may hold its constants"
+        return None
 
     def near_host(self) -> tuple[Decision, ...]:
         """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
@@ -288,7 +359,14 @@ class _Chooser:
             return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
-        dearer = {name: f"{cost}, not fewer" for name, cost in costs.items() if name != best.name}
+        least = costs[best.name].total
+        dearer = {
+            name: f"{cost}, {more} more"
+            if (more := cost.total - least) > 0
+            else f"{cost}, not fewer"
+            for name, cost in costs.items()
+            if name != best.name
+        }
         reason = str(costs[best.name])
         if best is not alone:
             reason = f"{reason}, {self._saved(best)} fewer where it goes on by itself"

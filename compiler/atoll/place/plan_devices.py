@@ -57,12 +57,16 @@ def plan_devices(
     *,
     accelerators: bool = True,
     spread: bool = False,
+    unlike: bool = False,
+    explains: bool = False,
 ) -> DevicePlan:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
     Planning the result again changes nothing, since it carries what was asked for; nor does
     asking again, if the network had no copies of its own. With `spread`, cores of one kind are
-    weighed together against accelerators.
+    weighed together against accelerators. With `unlike`, operators go to any core that is surely
+    faster. With `explains`, decisions say of every other device why
+    an operator is not there.
 
     Raises:
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
@@ -71,7 +75,15 @@ def plan_devices(
     requests = check_requests(asked, graph, soc)
 
     def plan(chip: ResolvedSoc) -> DevicePlan:
-        decisions = decide(graph, chip, requests, accelerators=accelerators, spread=spread)
+        decisions = decide(
+            graph,
+            chip,
+            requests,
+            accelerators=accelerators,
+            spread=spread,
+            unlike=unlike,
+            explains=explains,
+        )
         return _planned(graph, decisions, chip, requests)
 
     try:

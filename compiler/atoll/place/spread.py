@@ -65,7 +65,9 @@ class _Spreader:
         basis = basis_of(self._soc, op.devices)
         both = joint_basis((decision.basis, basis))
         told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"
-        return replace(decision, reason=f"{decision.reason}; {marked(told, basis)}", basis=both)
+        reason = f"{decision.reason}; {marked(told, basis)}"
+        others = tuple(each for each in decision.rejected if each[0] not in op.helpers)
+        return replace(decision, reason=reason, rejected=others, basis=both)
 
     def _with(
         self, op: Operator, helpers: Sequence[str]

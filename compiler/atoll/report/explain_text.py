@@ -137,11 +137,19 @@ def decision_table(decisions: Iterable[Decision]) -> Table:
                 decision.operator,
                 decision.device,
                 decision.reason,
-                "; ".join(f"{device}: {why}" for device, why in decision.rejected),
+                "; ".join(_not_elsewhere(decision)),
             )
             for decision in decisions
         ),
     )
+
+
+def _not_elsewhere(decision: Decision) -> Iterator[str]:
+    """Yield why an operator is not on other devices, those with one reason together."""
+    devices: dict[str, list[str]] = {}
+    for device, why in decision.rejected:
+        devices.setdefault(why, []).append(device)
+    return (f"{', '.join(names)}: {why}" for why, names in devices.items())
 
 
 def left_out_table(left_out: Mapping[str, str]) -> Table:

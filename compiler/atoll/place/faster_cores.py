@@ -1,0 +1,74 @@
+"""Give operators to cores that nobody asks for, where the whole is surely faster so."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from atoll.ir.graph import Operator
+from atoll.place.costs import alike
+from atoll.place.weighing import Weighing
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+
+def has_unlike_cores(soc: ResolvedSoc) -> bool:
+    """Tell whether the host can have operators run on cores that are not of one kind."""
+    cores = [core for core in soc.cpus if core.name == soc.host or core.mailbox is not None]
+    return any(not alike(core, cores[0], soc) for core in cores[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class FasterCores:
+    """Moves groups of operators, the largest first, until no move makes the whole faster.
+
+    A move counts only if it is faster in every scenario of what nobody measured.
+
+    Attributes:
+        weighing: what the operators cost.
+        cores: those that may run each operator that may move, by its name.
+    """
+
+    weighing: Weighing
+    cores: Mapping[str, Sequence[str]]
+
+    def moved(self, where: Mapping[str, str]) -> dict[str, str]:
+        """Return a device for each operator: that of `where`, or a faster core."""
+        found, before = dict(where), None
+        while found != before:
+            before = dict(found)
+            for group in self._groups(found):
+                found |= self._best(group, found)
+        return found
+
+    def _groups(self, where: Mapping[str, str]) -> Iterator[tuple[Operator, ...]]:
+        """Yield all operators on cores, those in a row, and each operator that may move."""
+        operators, soc = self.weighing.graph.operators, self.weighing.soc
+
+        def on_core(op: Operator) -> bool:
+            return op.name in self.cores and isinstance(soc.device(where[op.name]), Cpu)
+
+        yield tuple(filter(on_core, operators))
+        for on_cores, run in groupby(operators, on_core):
+            if on_cores:
+                yield tuple(run)
+        yield from ((op,) for op in operators if op.name in self.cores)
+
+    def _best(self, group: Sequence[Operator], where: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the core on which a group is fastest, for those of it that it can run."""
+        names = dict.fromkeys(core for op in group for core in self.cores[op.name])
+        found: list[tuple[int, Mapping[str, str]]] = []
+        for core in names:
+            ops = [op for op in group if core in self.cores[op.name] and where[op.name] != core]
+            there = {**where, **dict.fromkeys((op.name for op in ops), core)}
+            if ops and self._surely(ops, there, where):
+                less = self.weighing.total(ops, there) - self.weighing.total(ops, where)
+                found.append((less, {op.name: core for op in ops}))
+        return min(found, key=lambda each: each[0], default=(0, {}))[1]
+
+    def _surely(
+        self, ops: Sequence[Operator], there: Mapping[str, str], where: Mapping[str, str]
+    ) -> bool:
+        weighing = self.weighing
+        return weighing.feasible(ops, there) and all(
+            weighing.total(ops, there, each) < weighing.total(ops, where, each)
+            for each in weighing.scenarios
+        )

@@ -1,0 +1,206 @@
+"""What operators cost where all their neighbours are known, and how sure that is.
+
+Cycles of cores that nobody measured rest on another core. Such a core may be `FASTER` times as
+fast, each kind by itself: a scenario names the kinds that are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.operand_layouts import input_layouts, output_layout
+from atoll.place.basis import basis_of, stands_in
+from atoll.place.candidates import homes_of, without_sizes
+from atoll.place.copy_costs import copy_cycles, layout_cycles
+from atoll.place.core_costs import fetched
+from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
+from atoll.place.measured import PART_CYCLES
+from atoll.place.routes import Routes
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
+
+FASTER = 10
+"""How many times as fast as its estimate a core that nobody measured may well be."""
+
+Kind = tuple[str, str, bool]
+Scenario = frozenset[Kind]
+AS_ESTIMATED: Scenario = frozenset()
+
+
+def kind_of_core(core: Cpu) -> Kind:
+    """Return what cores have in common that are wrong by the same factor."""
+    return core.spec.name, str(core.instructions), bool(core.cache)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Cycles of an operator: those that are known, and those of each kind of core."""
+
+    known: int
+    by_kind: Mapping[Kind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """Weighs groups of operators, given a device for each operator of the network.
+
+    Attributes:
+        graph: before placement.
+        soc: the chip.
+        spread: cores of one kind are weighed together.
+    """
+
+    graph: Graph
+    soc: ResolvedSoc
+    spread: bool
+    _roomy: ResolvedSoc = field(init=False)
+    _routes: Routes = field(init=False)
+    _readers: dict[str, list[Operator]] = field(init=False)
+    _makers: dict[str, str] = field(init=False)
+    _parts: dict[tuple[str, str], _Parts] = field(init=False, default_factory=dict)
+    _ways: dict[tuple[str, str, str], int | None] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        readers: dict[str, list[Operator]] = {}
+        makers: dict[str, str] = {}
+        for op in self.graph.operators:
+            makers |= {self.graph.storage(name): op.name for name in op.outputs}
+            for name in dict.fromkeys(map(self.graph.storage, op.reads)):
+                readers.setdefault(name, []).append(op)
+        roomy = without_sizes(self.soc)
+        object.__setattr__(self, "_roomy", roomy)
+        object.__setattr__(self, "_routes", Routes(roomy))
+        object.__setattr__(self, "_readers", readers)
+        object.__setattr__(self, "_makers", makers)
+
+    @property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """Every choice of kinds of cores that are faster than their estimates, none first."""
+        kinds = sorted({kind_of_core(core) for core in self.soc.cpus if stands_in(core)})
+        counts = range(len(kinds) + 1)
+        return tuple(frozenset(each) for count in counts for each in combinations(kinds, count))
+
+    def unreached(self, op: Operator, where: Mapping[str, str]) -> str | None:
+        """Say which tensor of `op` no copy brings to or from its device, None if all get there."""
+        device = where[op.name]
+        for name in self._tensors((op,)):
+            writer = self._writer(name, where)
+            for reader in self._reading(name, where):
+                if device in (writer, reader) and self._way(name, writer, reader) is None:
+                    return f"no copy brings '{name}' from '{writer}' to '{reader}'"
+        return None
+
+    def feasible(self, ops: Iterable[Operator], where: Mapping[str, str]) -> bool:
+        """Tell whether every tensor of `ops` gets from its writer to each reader."""
+        return all(self.unreached(op, where) is None for op in ops)
+
+    def total(
+        self, ops: Iterable[Operator], where: Mapping[str, str], scenario: Scenario = AS_ESTIMATED
+    ) -> int:
+        """Predict what `ops` take, all copies of their tensors included."""
+        ops = tuple(ops)
+        computing = sum(self._computing(op, where[op.name], scenario) for op in ops)
+        return computing + self._copying(ops, where)
+
+    def cost(self, op: Operator, where: Mapping[str, str]) -> Cost:
+        """Estimate `op` where it is."""
+        device = where[op.name]
+        cycles = self._computing(op, device, AS_ESTIMATED)
+        copying, basis = self._copying((op,), where), basis_of(self.soc, (device,))
+        return Cost(cycles=cycles, copying=copying, basis=basis)
+
+    def against(self, op: Operator, device: str, where: Mapping[str, str]) -> str:
+        """Say what `op` would take on another device, or why its tensors keep it off."""
+        there = {**where, op.name: device}
+        if why := self.unreached(op, there):
+            return why
+        cost = self.cost(op, there)
+        more = self.total((op,), there) - self.total((op,), where)
+        turns = next((each for each in self.scenarios if self._fewer(op, there, where, each)), None)
+        if more >= 0:
+            return f"{cost}, {more} more" + (f"; fewer if {_said(turns)}" if turns else "")
+        unless = (each for each in self.scenarios if not self._fewer(op, there, where, each))
+        if scenario := next(unless, None):
+            return f"{cost}, {-more} fewer, but not if {_said(scenario)}"
+        return f"{cost}, {-more} fewer, but no faster plan of the whole network was found"
+
+    def _fewer(
+        self, op: Operator, there: Mapping[str, str], where: Mapping[str, str], scenario: Scenario
+    ) -> bool:
+        return self.total((op,), there, scenario) < self.total((op,), where, scenario)
+
+    def _tensors(self, ops: Iterable[Operator]) -> Iterator[str]:
+        names = (name for op in ops for name in (*op.reads, *op.outputs))
+        for name in dict.fromkeys(map(self.graph.storage, names)):
+            if self.graph.tensor(name).data is None:
+                yield name
+
+    def _writer(self, name: str, where: Mapping[str, str]) -> str:
+        return where[self._makers[name]] if name in self._makers else self.soc.host
+
+    def _reading(self, name: str, where: Mapping[str, str]) -> frozenset[str]:
+        read = any(self.graph.storage(each) == name for each in self.graph.outputs)
+        readers = (where[op.name] for op in self._readers.get(name, ()))
+        return frozenset(readers) | ({self.soc.host} if read else frozenset())
+
+    def _copying(self, ops: Iterable[Operator], where: Mapping[str, str]) -> int:
+        cycles = 0
+        for name in self._tensors(ops):
+            writer, tensor = self._writer(name, where), self.graph.tensor(name)
+            laid = {
+                device.name: layout
+                for op in self._readers.get(name, ())
+                if isinstance(device := self.soc.device(where[op.name]), Npu)
+                for at, layout in input_layouts(op, self.graph, device).items()
+                if op.inputs[at] == name
+            }
+            for reader in self._reading(name, where):
+                if reader not in laid:
+                    cycles += self._way(name, writer, reader) or 0
+                elif reader != writer:
+                    cycles += layout_cycles(tensor, laid[reader], self.soc)
+        return cycles
+
+    def _way(self, name: str, writer: str, reader: str) -> int | None:
+        """Return the cycles to copy a tensor from device to device, None if nothing can."""
+        key = name, writer, reader
+        if key not in self._ways:
+            tensor = self.graph.tensor(name)
+            homes = homes_of(self._roomy, {writer: Access.WRITE}, tensor)
+            reached = any(self._routes.readable(reader, home, tensor.size) for home in homes)
+            cycles = copy_cycles(tensor, writer, reader, self.soc) if reached else None
+            self._ways[key] = cycles
+        return self._ways[key]
+
+    def _computing(self, op: Operator, device: str, scenario: Scenario) -> int:
+        if (op.name, device) not in self._parts:
+            self._parts[op.name, device] = self._split(op, self.soc.device(device))
+        parts = self._parts[op.name, device]
+        faster = {True: FASTER, False: 1}
+        each = (cycles // faster[kind in scenario] for kind, cycles in parts.by_kind.items())
+        return parts.known + sum(each)
+
+    def _split(self, op: Operator, device: Device) -> _Parts:
+        host, known = self.soc.host_cpu, 0
+        cycles = compute_cycles(op, self.graph, device, self.soc)
+        if isinstance(device, Cpu):
+            if self.spread:
+                parts = len(helpers_for(op, self.graph, device, self.soc)) + 1
+                cycles = spread_cycles(op, self.graph, device, self.soc, parts) or cycles
+            by_kind = {kind_of_core(device): cycles}
+            if device != host:
+                asking = fetched(PART_CYCLES, host, self.soc)
+                kind = kind_of_core(host)
+                by_kind[kind] = by_kind.get(kind, 0) + asking
+            return _Parts(0, by_kind)
+        assert isinstance(device, Engine)
+        busy = busy_cycles(op, self.graph, device, self.soc)
+        if isinstance(device, Npu) and (layout := output_layout(op, self.graph, device)):
+            results = map(self.graph.tensor, op.outputs)
+            known = sum(layout_cycles(tensor, layout, self.soc) for tensor in results)
+        return _Parts(known + min(busy, cycles), {kind_of_core(host): max(0, cycles - busy)})
+
+
+def _said(scenario: Scenario) -> str:
+    kinds = " and ".join(sorted({name for name, *_ in scenario}))
+    return f"{kinds}, which nobody measured, is {FASTER} times faster than that"
