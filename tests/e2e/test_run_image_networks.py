@@ -13,7 +13,7 @@ pytest.importorskip("unicorn")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = str(EXAMPLES / "01_digits" / "digits_int8.tflite")
-MESSAGES = Path(__file__).parents[1] / "golden" / "cli"
+MESSAGES = Path(__file__).parents[1] / "golden" / "run"
 OWN, PLOVER = EXAMPLES / "07_own_accelerator", EXAMPLES / "10_vector_engine"
 
 Capture = pytest.CaptureFixture[str]

@@ -94,7 +94,7 @@ CASES: dict[str, list[str]] = {
         *("--scope", "depthwise_conv_2d_1.sum0=global.workspace"),
     ],
     "scope_unknown": ["plan", "rfc.yaml", "digits.tflite", "--scope", "image=global.srm"],
-    "scope_word": ["plan", "rfc.yaml", "digits.tflite", "--scope", "image=a.b.c.d"],
+    "scope_word": ["plan", "rfc.yaml", "digits.tflite", "--scope", "image=a+b"],
     "scope_region": ["plan", "rfc.yaml", "digits.tflite", "--build", "region.build"],
     "hint_too_small": ["plan", "rfc.yaml", "digits.tflite", "--pin", "softmax_9_out=dtcm@4B"],
     "role_unknown": ["plan", "rfc.yaml", "digits.tflite", "--pin-role", "weights=flash"],

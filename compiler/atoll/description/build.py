@@ -318,7 +318,7 @@ def requests_from(
         return BuildRequests(validate(Build, SourceMap(root)), SourceMap(root))
     words = words or Words()
     places = _assignments("--place", words.place, _NAMED, _DEVICE.fullmatch, "conv_2d_0=npu")
-    pins = _assignments("--pin", words.pin, _NAMED_OR_PATTERN, pin_of, "logits=dtcm,sram:out")
+    pins = _assignments("--pin", words.pin, _NAMED_OR_PATTERN, pin_of, "logits=dtcm@8KiB,sram:out")
     roles = _assignments("--pin-role", words.pin_role, _ROLE, pin_of, "workspace=dtcm@8KiB,sram")
     scopes = _assignments("--scope", words.scope, _NAMED_OR_PATTERN, scope_of, "logits=global.sram")
     threads = _assignments("--thread", words.thread, _DEVICE, _DEVICE.fullmatch, "cpu=net")

@@ -422,7 +422,7 @@ class _Chooser:
         self, joined: Joined, rejected: Mapping[str, str], pinned: Sequence[str]
     ) -> str:
         if joined.constraints:
-            return f"{joined.source}; no other device that is {joined.scope} can run it"
+            return f"{joined.source}; no accelerator that is {joined.scope} can run it"
         if not self._accelerators:
             return "accelerators are switched off"
         if pinned:

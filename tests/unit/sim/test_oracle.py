@@ -27,7 +27,7 @@ from atoll_sim.oracle.steps import Comparison
 from atoll_sim.oracle.tflite import against_tflm
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits"
-MESSAGES = Path(__file__).parents[2] / "golden" / "cli"
+MESSAGES = Path(__file__).parents[2] / "golden" / "oracle"
 Golden = Callable[[Path, str], None]
 QUICK = ["--cpu", "native", "--accelerator", "model", "--brief", "--oracle"]
 
