@@ -17,7 +17,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     "cpu", ["iss", pytest.param("rtl", marks=(pytest.mark.rtl, pytest.mark.slow))]
 )
-def test_a_chip_with_all_of_it_is_exact(cpu: str, tmp_path: Path, capsys: Capture) -> None:
+def test_d1_c1_k1_a_chip_with_all_of_it_is_exact(cpu: str, tmp_path: Path, capsys: Capture) -> None:
     assert main(["run", *WORDS, "--cpu", cpu, "--json", "--output", str(tmp_path / "built")]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["bit_exact"]
