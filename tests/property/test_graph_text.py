@@ -23,7 +23,7 @@ ATTRIBUTES: st.SearchStrategy[Attribute] = st.one_of(
 def tensors(draw: st.DrawFn, name: str, views: st.SearchStrategy[str]) -> Tensor:
     dtype = draw(st.sampled_from(sorted(ITEM_BYTES)))
     shape = tuple(draw(st.lists(st.integers(0, 5), max_size=3)))
-    pools = draw(st.lists(WORDS, max_size=2).map(tuple))
+    pools = draw(st.lists(WORDS, max_size=3).map(tuple))
     tensor = Tensor(name=name, shape=shape, dtype=dtype, pools=pools, view=draw(views))
     return replace(tensor, data=bytes(tensor.size)) if draw(st.booleans()) else tensor
 

@@ -14,9 +14,7 @@ from pydantic import Field
 from atoll.description.fields import Described, Version, number
 from atoll.description.messages import validate
 from atoll.description.on_device import EXAMPLE, Annotations, entry_of
-from atoll.description.on_device import NAMES as PATTERN
 from atoll.description.pins import (
-    NAMES,
     ROLES,
     WORD,
     Pin,
@@ -28,6 +26,7 @@ from atoll.description.pins import (
     scope_of,
 )
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
+from atoll.description.whom import NAMES, is_pattern
 from atoll.errors import Fault, UsageError
 
 MAX_REQUESTS = 4096
@@ -215,11 +214,6 @@ class Build(Described):
         )
 
 
-def is_pattern(name: str) -> bool:
-    """Tell whether a name stands for all names that match it."""
-    return "*" in name or "?" in name
-
-
 @dataclass(frozen=True, slots=True)
 class BuildRequests:
     """Build options with the place of every key and value."""
@@ -323,7 +317,7 @@ def requests_from(
     scopes = _assignments("--scope", words.scope, _NAMED_OR_PATTERN, scope_of, "logits=global.sram")
     threads = _assignments("--thread", words.thread, _DEVICE, _DEVICE.fullmatch, "cpu=net")
     targets = _assignments(
-        "--target", words.target, re.compile(PATTERN), _NAMED.fullmatch, "'conv_2d_*=scalar'"
+        "--target", words.target, _NAMED_OR_PATTERN, _NAMED.fullmatch, "'conv_2d_*=scalar'"
     )
     given: dict[str, Plain] = {
         "place": _singles("--place", places),

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from atoll.description.fields import Described, must_be
-from atoll.description.whom import Whom, says_whom
+from atoll.description.whom import NAMES, Whom, says_whom
 
-NAMES = r"[A-Za-z_*?\[][\w.*?!\[\]-]{0,255}"
 _ENTRY = re.compile(rf"\s*({NAMES}?)(?:\.\.({NAMES}))?\s*=\s*(.+?)\s*")
 _EXPECTED = (
     "{operators: NAME or PATTERN} or {from: NAME, to: NAME}, with 'device: NAME' or 'scope: {...}'"

@@ -19,8 +19,6 @@ Side = Literal["in", "out", "both"]
 SIDES = ("in", "out", "both")
 
 WORD = r"[A-Za-z_]\w{0,255}"
-NAMES = r"[A-Za-z_*?][\w.*?]{0,255}"
-"""The name of a buffer or of an operator, or a pattern of names."""
 
 _ON_CHIP = r"[A-Za-z_][\w-]{0,255}"
 _POOL = r"[A-Za-z_][\w.-]{0,255}"

@@ -6,6 +6,14 @@ from pydantic import Field
 
 from atoll.description.fields import Described
 
+NAMES = r"[A-Za-z_*?\[][\w.*?!\[\]-]{0,255}"
+"""The name of a buffer or of an operator, or a pattern of names."""
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether a name stands for all names that match it."""
+    return any(each in name for each in "*?[")
+
 
 class Whom(Described):
     """The operators of a name or of a pattern, or those of a region."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from atoll.description.faults import in_order
+from atoll.description.whom import is_pattern
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Allocate, IRModule, PrimFunc, RuntimeAllocate
@@ -184,9 +185,14 @@ class _Run:
         }
         for asked in self._requests.later:
             if asked not in self._met:
+                pattern = is_pattern(asked.name)
                 yield Fault(
                     code="E026",
-                    message=f"build options name tensor '{asked.name}', which is not there",
+                    message=f"no buffer of this build matches the pattern '{asked.name}'"
+                    if pattern
+                    else f"build options name tensor '{asked.name}', which is not there",
                     at=asked.key_at,
-                    remedy=not_there(asked.name, names),
+                    remedy="use names that 'atoll explain' lists without it, or delete it"
+                    if pattern
+                    else not_there(asked.name, names),
                 )

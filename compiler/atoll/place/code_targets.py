@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
+from atoll.description.whom import is_pattern
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator
 from atoll.place.regions import matching, operators_of
@@ -21,7 +22,9 @@ def with_targets(graph: Graph, asked: BuildRequests, soc: ResolvedSoc) -> Graph:
         PlacementError: E217, a key names no operator, or a target that no core of them has.
     """
     faults, found = Faults(), dict[str, str]()
-    for key, target in sorted(asked.model.targets.items(), key=lambda each: _is_name(each[0])):
+    for key, target in sorted(
+        asked.model.targets.items(), key=lambda each: not is_pattern(each[0])
+    ):
         operators = matching(key, graph)
         able = [op.name for op in operators if target in _names_of(op, soc)]
         found |= dict.fromkeys(able, target)
@@ -33,7 +36,7 @@ def with_targets(graph: Graph, asked: BuildRequests, soc: ResolvedSoc) -> Graph:
                 at=at,
                 remedy=nearest(key, [op.name for op in graph.operators]),
             )
-        elif not able or (_is_name(key) and len(able) < len(operators)):
+        elif not able or (not is_pattern(key) and len(able) < len(operators)):
             faults.add(
                 "E217",
                 f"'targets' asks for target '{target}' of '{key}', which runs on "
@@ -54,10 +57,6 @@ def with_targets(graph: Graph, asked: BuildRequests, soc: ResolvedSoc) -> Graph:
     return graph.with_operators(
         replace(op, target=found.get(op.name, op.target)) for op in graph.operators
     )
-
-
-def _is_name(key: str) -> bool:
-    return not set(key) & set("*?[")
 
 
 def _names_of(op: Operator, soc: ResolvedSoc) -> list[str]:

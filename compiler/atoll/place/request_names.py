@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from atoll.description.build import BuildRequests, is_pattern
+from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
 from atoll.description.identifiers import identifier
 from atoll.description.pins import ROLES, Pin
+from atoll.description.whom import is_pattern
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
 from atoll.place.regions import STRIPE, operators_of
