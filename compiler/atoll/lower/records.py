@@ -34,8 +34,10 @@ _USUAL_START = 40
 class RecordEmitter:
     """Makes the records; see `atoll.lower.accelerator.CommandEmitter`."""
 
-    basis = "formula"
-    """What its cycles rest on."""
+    def basis(self, npu: Engine) -> str:
+        """Return what its cycles rest on: formulas of the description, or what stands in."""
+        sources = {"formula" if each.cost else "assumed" for each in npu.spec.operators}
+        return ", ".join(sorted(sources, reverse=True))
 
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack the constants that the description names."""

@@ -49,4 +49,5 @@ def _source(device: Cpu | Engine) -> str:
     if isinstance(device, Cpu):
         return MEASURED_CORE if stands_in(device) else MEASURED
     told = getattr(emitter_of(device).value, "basis", EMITTER)
+    told = told(device) if callable(told) else told
     return told if isinstance(told, str) and told else EMITTER

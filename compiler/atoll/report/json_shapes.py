@@ -51,7 +51,8 @@ BASIS: Shape = {
     "type": "string",
     "minLength": 1,
     "description": "What the figure rests on, separated by commas: measured, vela, formula, "
-    "emitter, picorv32 in the place of another core, driver picorv32 in that of the host's driver.",
+    "assumed, emitter, "
+    "picorv32 in the place of another core, driver picorv32 in that of the host's driver.",
 }
 PLACE = object_of(path=TEXT, line=COUNT, column=COUNT)
 FAULT = object_of(

@@ -61,6 +61,23 @@ def test_cycles_of_an_accelerator_rest_on_its_own_source() -> None:
     assert basis_of(load_soc("lagoon", IBEX[1:]), ("npu",)) == "driver picorv32"
 
 
+@pytest.mark.parametrize(
+    ("operators", "basis"),
+    [
+        ("ADD: {cost: 10}", "formula"),
+        ("ADD: {}", "assumed"),
+        ("ADD: {}\n  CONV_2D: {cost: macs}", "formula, assumed"),
+    ],
+)
+def test_cycles_without_a_formula_are_assumed(operators: str, basis: str, tmp_path: Path) -> None:
+    (tmp_path / "adder.yaml").write_text(
+        f"accelerator: adder\nversion: 1\noperators:\n  {operators}\n"
+    )
+    chip, npu = tmp_path / "chip.yaml", "{accelerator: ./adder.yaml, params: null, runs: null}"
+    chip.write_text(f"extends: {ISLANDS}\nsoc: own\ndevices: {{npu_b: {npu}}}\n")
+    assert basis_of(load_soc(chip), ("npu_b",)) == basis
+
+
 def test_an_emitter_that_does_not_say_has_no_measured_cycles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
