@@ -70,7 +70,7 @@ def _mapped(node: Node, key: Key, faults: Faults) -> Node:
 def _names_something(key: Key) -> bool:
     if len(key) == 1:
         return key[0] in _NAMING
-    inside = key[0] in _TABLES and len(key) > 2
+    inside = len(key) > 2 and key[0] in _TABLES
     return inside and (key[-1] in _NAMING or key[-2:] == _RUNS or key[2] == "moves")
 
 
