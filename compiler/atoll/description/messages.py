@@ -201,6 +201,8 @@ class _Reworded:
     def _instead(self, path: Path, expected: str | None) -> str:
         if whole := self._torn(path):
             return f"quote it: write '{path[-1]}: \"{whole}\"'"
+        if not path and "soc" in self._schema["properties"]:
+            return "start from the output of 'atoll new NAME'"
         shape = shape_at(self._schema, path[:-1], self._data)
         if path and (example := example_of(shape, path[-1])):
             return f"write '{path[-1]}: {example}', for example"
