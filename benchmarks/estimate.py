@@ -3,7 +3,7 @@
 Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does for the example.
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
 ``--random N`` runs networks of random layers, to which nothing was fitted. ``--calibrate`` measures
-the constants of `atoll.place.measured` again. Cycle counts are the same on every machine.
+the constants of `atoll.cost.measured` again. Cycle counts are the same on every machine.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Measure what `atoll.place.measured` holds and a run of firmware shows, on lagoon in RTL."""
+"""Measure what `atoll.cost.measured` holds and a run of firmware shows, on lagoon in RTL."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
+from atoll.cost.engines import busy_cycles
 from atoll.pipeline import Compiled, compile_file
 from atoll.place import measured
-from atoll.place.costs import busy_cycles
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
@@ -60,7 +60,7 @@ class _Run:
 
 
 def constants() -> Iterator[Constant]:
-    """Yield each constant, in the order of `atoll.place.measured`."""
+    """Yield each constant, in the order of `atoll.cost.measured`."""
     usual, half, copied = (_run(*each) for each in ((), (HALF_STACK,), IN_RAM))
     engines = [*usual.on_engines()]
     stack = usual.compiled.soc.host_cpu.stack.size

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
 from atoll.contract.contract import Contract, contract_of
+from atoll.cost.basis import basis_of
+from atoll.cost.lists import in_list
+from atoll.cost.network import spent_by
+from atoll.cost.spent import Spent
 from atoll.description.build import BuildRequests
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph, Tensor
@@ -16,10 +20,7 @@ from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import kind_of
-from atoll.place.basis import basis_of
 from atoll.place.constraints import ScopeLog
-from atoll.place.costs import Spent, spent_by
-from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
 from atoll.place.requests import Requests
 from atoll.place.slower import slower_than_elsewhere

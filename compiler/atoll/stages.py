@@ -10,6 +10,9 @@ from itertools import product
 from atoll.codegen.commands import encode_commands, padded, with_counts
 from atoll.compiled import BuildOptions, Compiled
 from atoll.contract.accepted import accepted, agreed
+from atoll.cost.engines import driver_cycles
+from atoll.cost.lists import joint_saving
+from atoll.cost.network import cycles_of
 from atoll.errors import PlacementError, PlanError
 from atoll.frontend.registry import Source
 from atoll.interchange.plan_text import plan_json
@@ -29,8 +32,6 @@ from atoll.memory.solve import plan_memory, solve
 from atoll.place.capabilities import runners
 from atoll.place.code_targets import with_targets
 from atoll.place.copy_engines import assign_copies
-from atoll.place.costs import cycles_of, driver_cycles
-from atoll.place.list_costs import joint_saving
 from atoll.place.partition import Decision
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices

@@ -8,8 +8,8 @@ from functools import partial
 from atoll.compiled import Compiled, expected_length
 from atoll.errors import PlacementError, PlanError
 from atoll.ir.graph import Graph
-from atoll.place.candidates import CONSTANT_ROLES
 from atoll.place.capabilities import takes_constants
+from atoll.reach.candidates import CONSTANT_ROLES
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.stages import Stages
 from atoll.stream.choose import Chooser, Streaming

@@ -10,9 +10,9 @@ import numpy as np
 
 from atoll.bsp.image_stacks import stacks_of
 from atoll.build_tree import build
+from atoll.cost.basis import basis_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, cautions, expected, slower
-from atoll.place.basis import basis_of
 from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine

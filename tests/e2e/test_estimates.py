@@ -18,10 +18,10 @@ from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
 from atoll.build_tree import build
+from atoll.cost.measured import FINISH_CYCLES
 from atoll.estimate.network import estimates_of
 from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
-from atoll.place.measured import FINISH_CYCLES
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll.samples import random_sample

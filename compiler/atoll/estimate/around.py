@@ -1,14 +1,14 @@
 """What a run takes besides its operators: from reset to the first one, and after the last one."""
 
-from atoll.pipeline import Compiled
-from atoll.place.core_costs import fetched
-from atoll.place.measured import (
+from atoll.cost.cores import fetched
+from atoll.cost.measured import (
     AFTER_CYCLES,
     BEFORE_CYCLES,
     COPIED_CYCLES,
     FILLED_CYCLES,
     START_BLOCK,
 )
+from atoll.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
 
 

@@ -2,6 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.cores import fetched
+from atoll.cost.measured import BETWEEN_CYCLES, MEASURED_CORE
+from atoll.cost.spent import Spent
 from atoll.estimate.around import after_cycles, before_cycles
 from atoll.estimate.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
@@ -9,10 +13,6 @@ from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.pipeline import Compiled, cautions, expected, slower
-from atoll.place.basis import basis_of, stands_in
-from atoll.place.core_costs import fetched
-from atoll.place.costs import Spent
-from atoll.place.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 
 

@@ -7,9 +7,9 @@ from atoll.errors import Fault
 from atoll.ir.tir import Allocate, RuntimeAllocate
 from atoll.lower.specialize_storage import footprint
 from atoll.place.asked_scopes import Narrowing
-from atoll.place.candidates import WORKSPACE_ROLES, pools_for
 from atoll.place.requests import Requests
 from atoll.place.scope_faults import ScopeFault, leaves_nothing
+from atoll.reach.candidates import WORKSPACE_ROLES, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import (
     GLOBAL,

@@ -17,8 +17,8 @@ from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
-from atoll.place.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.place.requests import Requests
+from atoll.reach.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 

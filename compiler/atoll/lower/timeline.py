@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.cost.cores import fetched
+from atoll.cost.engines import driver_cycles
+from atoll.cost.measured import BETWEEN_CYCLES
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
 from atoll.lower.joined_lists import joined
-from atoll.place.core_costs import fetched
-from atoll.place.costs import driver_cycles
-from atoll.place.measured import BETWEEN_CYCLES
 from atoll.resolve.soc import ResolvedSoc
 
 

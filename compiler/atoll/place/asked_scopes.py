@@ -8,8 +8,8 @@ from atoll.description.build import BuildRequests
 from atoll.description.pins import Pin, PoolChoice, SetScope
 from atoll.errors import Fault, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.place.candidates import WORKSPACE_ROLES, by_preference, roles_of
 from atoll.place.regions import between, operators_of
+from atoll.reach.candidates import WORKSPACE_ROLES, by_preference, roles_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, pool_of
 

@@ -8,8 +8,8 @@ from atoll.ops.formulas import limited_values
 from atoll.ops.fused import ACCELERATOR, STEPS
 from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
 from atoll.ops.rounding import ROUNDING, as_tflite, rounding_feature
-from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for, roles_of
 from atoll.place.requests import Requests
+from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, allows, pools_for, roles_of
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, OperatorSupport, ResolvedSoc
 

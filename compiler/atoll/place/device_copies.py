@@ -6,11 +6,11 @@ from dataclasses import replace
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Tensor
-from atoll.place.candidates import Needs, allows, homes_of, needs_of, without_sizes
-from atoll.place.copy_engines import covers
 from atoll.place.reach_faults import unreachable
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_exits, with_replicas
 from atoll.place.routes import Routes, Step, at_home
+from atoll.reach.candidates import Needs, allows, homes_of, needs_of, without_sizes
+from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
 

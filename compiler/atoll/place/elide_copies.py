@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
-from atoll.place.candidates import homes_of
 from atoll.place.constraints import ScopeLog, merged_pools
+from atoll.reach.candidates import homes_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from atoll.cost.copies import changes_layouts
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import RELAYOUT, kind_of
-from atoll.place.candidates import homes_of
-from atoll.place.copy_costs import changes_layouts
-from atoll.place.copy_engines import covers
 from atoll.place.replicas import readers_of
+from atoll.reach.candidates import homes_of
+from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, Dma, Npu, ResolvedSoc
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from atoll.place.candidates import WORKSPACE_ROLES, Needs, pools_for
+from atoll.reach.candidates import WORKSPACE_ROLES, Needs, pools_for
 from atoll.resolve.soc import Access, Dma, ResolvedSoc
 
 Pair = tuple[str, str]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from atoll.ir.graph import Graph
-from atoll.place.candidates import allows, by_preference
+from atoll.reach.candidates import allows, by_preference
 from atoll.resolve.soc import Access, Device, Dma, Master, Pool, ResolvedSoc
 
 MOST_TRIALS = 400

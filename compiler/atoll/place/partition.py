@@ -3,24 +3,26 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from atoll.cost.basis import MEASURED, basis_of, joint_basis, stands_in
+from atoll.cost.copies import Computing, copy_cycles, layout_cycles
+from atoll.cost.cores import CoreCost
+from atoll.cost.engines import busy_cycles
+from atoll.cost.lists import joint_saving
+from atoll.cost.operators import Cost, compute_cycles
 from atoll.description.faults import in_order
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
-from atoll.place.basis import MEASURED, basis_of, joint_basis, stands_in
-from atoll.place.candidates import homes_of, without_sizes
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes_constants
 from atoll.place.constraints import Joined, constraints_of, unify
-from atoll.place.copy_costs import Computing, copy_cycles, layout_cycles
-from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
 from atoll.place.faster_cores import FasterCores
-from atoll.place.list_costs import joint_saving
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.supply import Supply
 from atoll.place.weighing import FASTER, Weighing
+from atoll.reach.candidates import homes_of, without_sizes
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
@@ -503,9 +505,9 @@ class _Chooser:
                 copying += copy_cycles(tensor, device.name, reader, self._soc, moves)
         cycles = computing(op, self._graph, device, self._soc)
         if self._spread and isinstance(device, Cpu):
-            helpers = helpers_for(op, self._graph, device, self._soc)
+            helpers = CoreCost(device, self._soc).helpers(op, self._graph)
             parts = len(helpers) + 1
-            if parted := spread_cycles(op, self._graph, device, self._soc, parts):
+            if parted := CoreCost(device, self._soc).spread(op, self._graph, parts):
                 alone = compute_cycles(op, self._graph, device, self._soc)
                 cycles = parted * cycles // max(1, alone)
         return Cost(cycles=cycles, copying=copying, basis=basis_of(self._soc, movers))

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from atoll.cost.operators import compute_cycles
 from atoll.description.build import BuildRequests
 from atoll.description.patterns import PatternStep
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.fused import ACCELERATOR, STEPS, outside
 from atoll.place.annotations import annotated
 from atoll.place.capabilities import obstacles
-from atoll.place.costs import compute_cycles
 from atoll.place.replicas import readers_of
 from atoll.resolve.soc import Npu, OperatorSupport, ResolvedSoc
 

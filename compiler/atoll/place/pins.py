@@ -8,12 +8,12 @@ from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
-from atoll.place.candidates import Needs, allows, lacking, needs_of, pools_for, roles_of
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope, merged_pools
-from atoll.place.copy_engines import mover_of
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
 from atoll.place.scope_faults import ScopeFault, empty_rule, leaves_nothing
+from atoll.reach.candidates import Needs, allows, lacking, needs_of, pools_for, roles_of
+from atoll.reach.movers import mover_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
 
+from atoll.cost.cores import alike
 from atoll.description.build import BuildRequests
 from atoll.errors import AtollError, Fault, PlacementError
 from atoll.ir.graph import Graph
 from atoll.place.capabilities import with_roundings
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
-from atoll.place.costs import alike
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.layouts import with_layouts

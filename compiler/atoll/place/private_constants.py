@@ -6,10 +6,10 @@ from dataclasses import replace
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.formulas import packed_constants
 from atoll.ops.registry import COPY
-from atoll.place.candidates import WORKSPACE_ROLES, pools_for
 from atoll.place.capabilities import takes_constants
-from atoll.place.copy_engines import mover_of
 from atoll.place.replicas import copy_names
+from atoll.reach.candidates import WORKSPACE_ROLES, pools_for
+from atoll.reach.movers import mover_of
 from atoll.resolve.soc import Access, Npu, ResolvedSoc
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from atoll.errors import Fault
 from atoll.ir.graph import Graph, Tensor
-from atoll.place.candidates import Needs, by_preference, lacking, roles_of
 from atoll.place.missing_moves import missing_moves
+from atoll.reach.candidates import Needs, by_preference, lacking, roles_of
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll.units import format_size
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from atoll.ir.graph import Tensor
-from atoll.place.candidates import WORKSPACE_ROLES, Needs, allows, homes_of
-from atoll.place.copy_engines import covers
+from atoll.reach.candidates import WORKSPACE_ROLES, Needs, allows, homes_of
+from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, ResolvedSoc
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from atoll.errors import Fault, SourceLoc
 from atoll.ir.graph import Tensor
-from atoll.place.candidates import Needs, lacking, roles_of
+from atoll.reach.candidates import Needs, lacking, roles_of
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 from atoll.units import format_size

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from atoll.cost.basis import basis_of, marked
+from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY, kind_of
-from atoll.place.basis import basis_of, marked
 from atoll.place.capabilities import obstacles
-from atoll.place.costs import compute_cycles
 from atoll.place.partition import Decision
 from atoll.resolve.soc import Device, ResolvedSoc
 

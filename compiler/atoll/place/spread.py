@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from atoll.cost.basis import basis_of, joint_basis, marked
+from atoll.cost.cores import CoreCost
+from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph, Operator
-from atoll.place.basis import basis_of, joint_basis, marked
-from atoll.place.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
-from atoll.place.costs import compute_cycles, helpers_for, spread_cycles
 from atoll.place.partition import Decision
+from atoll.reach.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
 
@@ -44,7 +45,7 @@ class _Spreader:
         core = self._soc.device(op.device)
         if not isinstance(core, Cpu):
             return op
-        helpers = helpers_for(op, self._graph, core, self._soc)
+        helpers = CoreCost(core, self._soc).helpers(op, self._graph)
         needs = dict(self._with(op, helpers))
         tensors = ((self._graph.tensor(name), need) for name, need in needs.items())
         tables = dict.fromkeys((op.device, *helpers), Access.READ)
@@ -61,7 +62,7 @@ class _Spreader:
         core = self._soc.device(op.device)
         alone = compute_cycles(op, self._graph, core, self._soc)
         assert isinstance(core, Cpu)
-        cycles = spread_cycles(op, self._graph, core, self._soc, len(op.devices))
+        cycles = CoreCost(core, self._soc).spread(op, self._graph, len(op.devices))
         basis = basis_of(self._soc, op.devices)
         both = joint_basis((decision.basis, basis))
         told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"

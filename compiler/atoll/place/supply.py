@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.ir.graph import Graph, Operator
-from atoll.place.candidates import allows, homes_of
 from atoll.place.routes import Routes
+from atoll.reach.candidates import allows, homes_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
 MOST_RETURNS = 10_000

@@ -6,10 +6,10 @@ from itertools import accumulate
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, JOIN, ROWS, kind_of
-from atoll.place.candidates import homes_of, needs_of
 from atoll.place.constraints import merged_pools
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
+from atoll.reach.candidates import homes_of, needs_of
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
 WORD = 4

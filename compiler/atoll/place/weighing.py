@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.copies import copy_cycles, layout_cycles
+from atoll.cost.cores import CoreCost, fetched
+from atoll.cost.engines import busy_cycles
+from atoll.cost.measured import PART_CYCLES
+from atoll.cost.operators import Cost, compute_cycles
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.operand_layouts import input_layouts, output_layout
-from atoll.place.basis import basis_of, stands_in
-from atoll.place.candidates import homes_of, without_sizes
-from atoll.place.copy_costs import copy_cycles, layout_cycles
-from atoll.place.core_costs import fetched
-from atoll.place.costs import Cost, busy_cycles, compute_cycles, helpers_for, spread_cycles
-from atoll.place.measured import PART_CYCLES
 from atoll.place.routes import Routes
+from atoll.reach.candidates import homes_of, without_sizes
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
 
 FASTER = 10
@@ -185,8 +186,8 @@ class Weighing:
         cycles = compute_cycles(op, self.graph, device, self.soc)
         if isinstance(device, Cpu):
             if self.spread:
-                parts = len(helpers_for(op, self.graph, device, self.soc)) + 1
-                cycles = spread_cycles(op, self.graph, device, self.soc, parts) or cycles
+                parts = len(CoreCost(device, self.soc).helpers(op, self.graph)) + 1
+                cycles = CoreCost(device, self.soc).spread(op, self.graph, parts) or cycles
             by_kind = {kind_of_core(device): cycles}
             if device != host:
                 asking = fetched(PART_CYCLES, host, self.soc)

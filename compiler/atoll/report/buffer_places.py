@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atoll.memory.problem import Buffer, MemoryPlan
-from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, Needs, by_preference, lacking
+from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, Needs, by_preference, lacking
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
 from atoll.units import format_size
 

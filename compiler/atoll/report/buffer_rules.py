@@ -7,7 +7,7 @@ from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import Buffer, MemoryPlan
 from atoll.ops.registry import COPY
-from atoll.place.candidates import Needs
+from atoll.reach.candidates import Needs
 from atoll.report.buffer_places import stack_lacks
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from atoll.ir.tir import AcceleratorWait, Entry
-from atoll.place.candidates import Needs
+from atoll.reach.candidates import Needs
 from atoll.resolve.soc import Access
 
 CALLER_IN, CALLER_OUT = "caller, before the run", "caller, after the run"

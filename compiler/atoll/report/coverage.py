@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
+from atoll.cost.basis import MEASURED, basis_of, joint_basis
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
-from atoll.place.basis import MEASURED, basis_of, joint_basis
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Quantity, Row, Table
 

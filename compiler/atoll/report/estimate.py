@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from atoll.cost.basis import MEASURED
 from atoll.ir.busy import Bound
-from atoll.place.basis import MEASURED
 from atoll.report.result import nanoseconds
 
 

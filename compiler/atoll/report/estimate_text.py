@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group
 
-from atoll.place.basis import MEASURED, joint_basis, marked
+from atoll.cost.basis import MEASURED, joint_basis, marked
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
 from atoll.report.grid import Grid, Sentence
 from atoll.report.result import nanoseconds

@@ -9,8 +9,8 @@ from atoll.ir.graph import Graph
 from atoll.ir.tir import Allocate, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
-from atoll.place.candidates import WORKSPACE_ROLES, by_preference
 from atoll.place.requests import Requests
+from atoll.reach.candidates import WORKSPACE_ROLES, by_preference
 from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
 from atoll.report.buffer_requests import Asked, BufferRequests
 from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from atoll.columns import wrapped
-from atoll.place.basis import marked
+from atoll.cost.basis import marked
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from atoll.cost.basis import MEASURED
 from atoll.memory.problem import PoolUse
-from atoll.place.basis import MEASURED
 from atoll.report.concurrency import Concurrency, Span, concurrency
 from atoll.report.oracle import REFERENCE, OracleVerdict
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 
+from atoll.cost.basis import marked
 from atoll.memory.problem import MemoryPlan
-from atoll.place.basis import marked
 from atoll.report.grid import Grid, Sentence
 from atoll.report.result import RunReport
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import unloadable
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
-from atoll.place.candidates import CONSTANT_ROLES, by_preference
+from atoll.reach.candidates import CONSTANT_ROLES, by_preference
 from atoll.resolve.soc import Access, Device, Pool, ResolvedSoc
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from atoll.place.candidates import WORKSPACE_ROLES
+from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Access, Device, Pool, Region, Registers, ResolvedSoc
 

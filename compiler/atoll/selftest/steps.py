@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from atoll.codegen.commands import encoded
 from atoll.lower.jobs import prepared
-from atoll.place.candidates import WORKSPACE_ROLES
+from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.resolve.soc import Access, Dma, Engine, Pool, ResolvedSoc
 from atoll.selftest.constants import Constants
 from atoll.selftest.places import seen

@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from atoll.cost.constants import reading
+from atoll.cost.copies import moving_cycles
+from atoll.cost.network import cycles_of
+from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.place.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
 from atoll.place.capabilities import obstacles
-from atoll.place.constant_costs import reading
-from atoll.place.copy_costs import moving_cycles
-from atoll.place.costs import compute_cycles, cycles_of
+from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
 from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
 from atoll.stream.parts import counts_of, first_part, mover_of_parts, relayout_of
 from atoll.stream.streams import Stream, constants_of

@@ -7,12 +7,12 @@ lie where they belong; otherwise they are blocks of a layout, which is then chan
 from collections.abc import Iterator
 from dataclasses import replace
 
+from atoll.cost.copies import changes_layouts
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.registry import RELAYOUT
-from atoll.place.candidates import homes_of, needs_of
-from atoll.place.copy_costs import changes_layouts
-from atoll.place.copy_engines import covers
+from atoll.reach.candidates import homes_of, needs_of
+from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, ResolvedSoc
 
 KINDS = frozenset({"conv_2d", "fully_connected"})

@@ -11,8 +11,8 @@ from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.lower.jobs import prepared
 from atoll.ops.registry import COPY
-from atoll.place.candidates import homes_of, needs_of
 from atoll.place.replicas import copy_names
+from atoll.reach.candidates import homes_of, needs_of
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stream.parts import with_parts
 

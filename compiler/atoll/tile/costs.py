@@ -4,12 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from atoll.cost.engines import engine_busy
+from atoll.cost.lists import goes_on_cycles, joint_saving
+from atoll.cost.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
+from atoll.cost.operators import compute_cycles
+from atoll.cost.spent import of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
-from atoll.place.costs import compute_cycles, engine_busy, of_host
-from atoll.place.list_costs import goes_on_cycles, joint_saving
-from atoll.place.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.tile.elsewhere import CALL_CYCLES, Elsewhere, elsewhere

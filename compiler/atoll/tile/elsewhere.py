@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from atoll.cost.copies import moving_cycles
+from atoll.cost.engines import driver_cycles
 from atoll.ir.graph import Graph, Tensor
-from atoll.place.candidates import WORKSPACE_ROLES, allows, by_preference
-from atoll.place.copy_costs import moving_cycles
-from atoll.place.copy_engines import covers
-from atoll.place.costs import driver_cycles
+from atoll.reach.candidates import WORKSPACE_ROLES, allows, by_preference
+from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
 
 CALL_CYCLES = 200

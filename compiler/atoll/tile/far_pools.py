@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from atoll.place.candidates import WORKSPACE_ROLES, allows
+from atoll.reach.candidates import WORKSPACE_ROLES, allows
 from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
 
 

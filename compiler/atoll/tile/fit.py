@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 from atoll.description.build import BuildRequests
 from atoll.errors import AtollError, PlacementError, PlanError
 from atoll.ir.graph import Graph, Operator
-from atoll.place.candidates import candidate_pools
 from atoll.place.plan_devices import plan_devices
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll.tile.costs import Ground
 from atoll.tile.cut import Tiling, tiled

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
+from atoll.cost.basis import basis_of
+from atoll.cost.network import cycles_in_order
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
-from atoll.place.basis import basis_of
-from atoll.place.list_costs import cycles_in_order
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain

@@ -10,6 +10,9 @@ from rich.console import Console
 from tests.requests import load_requests
 
 from atoll.codegen.commands import command_counts
+from atoll.cost.lists import joint_saving
+from atoll.cost.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
+from atoll.cost.network import cycles_of
 from atoll.estimate.around import before_cycles
 from atoll.estimate.network import estimates_of
 from atoll.ir.busy import Bound, Busy
@@ -17,9 +20,6 @@ from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
 from atoll.lower.joined_lists import joined
 from atoll.lower.timeline import timeline_of
 from atoll.pipeline import BuildOptions, Compiled, compile_file
-from atoll.place.costs import cycles_of
-from atoll.place.list_costs import joint_saving
-from atoll.place.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
 from atoll.report.estimate import NetworkEstimate
 from atoll.report.estimate_text import render_estimate
 from atoll.resolve import load_soc

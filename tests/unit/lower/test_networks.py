@@ -18,7 +18,7 @@ from atoll.ir.tir import IRModule, KernelCall
 from atoll.ir.verify import verify
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
-from atoll.place.candidates import candidate_pools
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve import load_soc
 
 MODELS = ("ad01_int8", "kws_ref_model", "pretrainedResnet_quant", "vww_96_int8")

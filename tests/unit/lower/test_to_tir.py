@@ -14,7 +14,7 @@ from atoll.ir.tir import AcceleratorRun, Constant, IRModule, KernelCall
 from atoll.ir.verify import verify
 from atoll.lower.accelerator import Job
 from atoll.lower.to_tir import lower_graph
-from atoll.place.candidates import candidate_pools
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

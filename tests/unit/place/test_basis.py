@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.place.basis import basis_of, joint_basis
+from atoll.cost.basis import basis_of, joint_basis
 from atoll.resolve import load_soc
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from atoll.ir.graph import Graph
-from atoll.place.candidates import candidate_pools
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]

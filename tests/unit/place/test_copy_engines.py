@@ -9,8 +9,8 @@ import pytest
 from atoll.errors import DescriptionError
 from atoll.ir.graph import Graph
 from atoll.pipeline import BuildOptions, Compiled, compile_file
-from atoll.place.candidates import candidate_pools
 from atoll.place.device_copies import insert_copies
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Dma
 

@@ -6,10 +6,10 @@ from math import prod
 
 import pytest
 
+from atoll.cost.copies import copy_cycles, transfer_cycles
+from atoll.cost.measured import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
+from atoll.cost.operators import Cost, compute_cycles
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.place.copy_costs import copy_cycles, transfer_cycles
-from atoll.place.costs import Cost, compute_cycles
-from atoll.place.measured import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
 from atoll.place.partition import decide
 from atoll.resolve import load_soc
 from atoll.resolve.soc import PoolSpeed, ResolvedSoc

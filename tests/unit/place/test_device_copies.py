@@ -7,8 +7,8 @@ import pytest
 
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph
-from atoll.place.candidates import candidate_pools
 from atoll.place.device_copies import insert_copies
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]

@@ -24,8 +24,8 @@ from atoll.errors import AtollError, PlacementError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
-from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
+from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

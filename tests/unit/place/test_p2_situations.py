@@ -15,8 +15,8 @@ from tests.requests import load_requests
 
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
-from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
+from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.report.scopes import scopes_of
 from atoll.resolve.se_scope import ScopeTable, join
 from atoll.resolve.soc import ResolvedSoc

@@ -9,8 +9,8 @@ from tests.effort import cases
 
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph
-from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.device_copies import insert_copies
+from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]

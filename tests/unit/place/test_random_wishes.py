@@ -11,8 +11,8 @@ from atoll.description.build import BuildRequests
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Quantization
 from atoll.ops.registry import COPY
-from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.plan_devices import plan_devices
+from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]

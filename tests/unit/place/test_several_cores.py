@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.requests import load_requests
 
+from atoll.cost.operators import compute_cycles
 from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
-from atoll.place.costs import compute_cycles
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve.se_scope import ScopeTable, join
 from atoll.resolve.soc import Cpu, ResolvedSoc

@@ -7,11 +7,13 @@ import pytest
 from tests.ir.graph_text import parse_graph
 from tests.requests import load_requests
 
+from atoll.cost.cores import CoreCost
+from atoll.cost.measured import PART_CYCLES
+from atoll.cost.network import cycles_of
+from atoll.cost.operators import compute_cycles
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.isa.find import instruction_set
-from atoll.place.costs import compute_cycles, cycles_of, spread_cycles
-from atoll.place.measured import PART_CYCLES
 from atoll.place.plan_devices import DevicePlan, may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.resolve.soc import ResolvedSoc
@@ -166,7 +168,7 @@ def test_cores_are_weighed_together_against_accelerators(
     """The engine is faster than one core and slower than four."""
     soc = make_soc(POOLS, runs=("add",), cores=CORES, npu=8)
     (npu,) = soc.npus
-    monkeypatch.setattr("atoll.place.costs.busy_cycles", lambda *given: 150_000)
+    monkeypatch.setattr("atoll.cost.engines.busy_cycles", lambda *given: 150_000)
     monkeypatch.setattr("atoll.place.partition.obstacles", lambda *given: iter(()))
     for together, device in ((False, npu.name), (True, "cpu")):
         (op,) = plan_devices(adding(4096), soc, spread=together).graph.operators
@@ -177,6 +179,6 @@ def test_a_kind_without_such_loops_stays_on_one_core(soc: ResolvedSoc) -> None:
     graph = adding(4096)
     (op,) = graph.operators
     core = soc.host_cpu
-    assert spread_cycles(op, graph, core, soc, 4) is not None
+    assert CoreCost(core, soc).spread(op, graph, 4) is not None
     moved = replace(op, kind="reshape", inputs=("t0",))
-    assert spread_cycles(moved, graph.with_operators([moved]), core, soc, 4) is None
+    assert CoreCost(core, soc).spread(moved, graph.with_operators([moved]), 4) is None

@@ -16,10 +16,10 @@ from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
-from atoll.place.candidates import candidate_pools, needs_of
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
+from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.samples import random_sample

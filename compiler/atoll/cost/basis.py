@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from atoll.place.measured import MEASURED_CORE
+from atoll.cost.measured import MEASURED_CORE
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 

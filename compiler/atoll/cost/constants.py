@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
-from atoll.place.candidates import homes_of, needs_of
+from atoll.reach.candidates import homes_of, needs_of
 from atoll.resolve.engine_widths import constants_from
 from atoll.resolve.soc import Device, Engine, ResolvedSoc
 

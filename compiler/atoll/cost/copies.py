@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.registry import COPY, RELAYOUT
-from atoll.place.candidates import homes_of
-from atoll.place.copy_engines import covers
-from atoll.place.costs import compute_cycles
+from atoll.reach.candidates import homes_of
+from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, Device, Dma, Engine, Pool, PoolSpeed, ResolvedSoc
 
 Computing = Callable[[Operator, Graph, Device, ResolvedSoc], int]

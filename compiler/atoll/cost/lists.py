@@ -1,13 +1,10 @@
 """What operators take whose engine goes from one to the next by itself, in cycles of the host."""
 
-from itertools import pairwise
-
+from atoll.cost.cores import fetched
+from atoll.cost.engines import crossing_cycles, driver_cycles
+from atoll.cost.measured import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
+from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
-from atoll.ir.graph import Graph
-from atoll.place.core_costs import fetched
-from atoll.place.costs import Spent, crossing_cycles, cycles_of, driver_cycles, of_host
-from atoll.place.measured import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
-from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
@@ -44,17 +41,3 @@ def joint_saving(engine: Engine, soc: ResolvedSoc) -> int:
     start, finish, _ = driver_cycles(soc)
     between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc)
     return start + finish + between - goes_on_cycles(engine, soc)
-
-
-def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
-    """Predict the cycles of all operators of a placed graph, one after the other.
-
-    Engines that can go from one to the next by themselves do so.
-    """
-    devices = [soc.device(op.device) for op in graph.operators]
-    saved = sum(
-        joint_saving(two, soc)
-        for one, two in pairwise(devices)
-        if one == two and isinstance(two, Engine) and links(emitter_of(two))
-    )
-    return sum(cycles_of(graph, soc).values()) - saved

@@ -1,0 +1,130 @@
+"""What operators take on cores: alone, in parts on several, and what they wait for memories."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from atoll.cost.measured import (
+    ACCESS_BYTES,
+    KERNEL_CYCLES,
+    MEASURED_DATA_LATENCY,
+    MEASURED_LATENCY,
+    OTHER_CYCLES,
+    PART_CYCLES,
+)
+from atoll.cost.spent import Spent, of_host
+from atoll.ir.busy import Bound
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.loops.parallel_loops import parallel_loop
+from atoll.ops.registry import kind_of
+from atoll.reach.candidates import homes_of
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True)
+class CoreCost:
+    """What operators take on a core: a `DeviceCost`."""
+
+    core: Cpu
+    soc: ResolvedSoc
+
+    def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
+        """Predict as a `DeviceCost`."""
+        cycles = fetched(kind_of(op).cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
+        return of_host(cycles, self.core, self.soc) + self._waiting(op, graph)
+
+    def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+        """Predict as a `DeviceCost`."""
+        return Spent(cycles=self.cycles(op, graph), bound=Bound.CORE)
+
+    def spread(self, op: Operator, graph: Graph, parts: int) -> int | None:
+        """Predict the cycles with others of its kind, None if the operator has no such parts."""
+        return dict(self._by_parts(op, graph, (parts,))).get(parts)
+
+    def helpers(self, op: Operator, graph: Graph) -> tuple[str, ...]:
+        """Return the cores that had better make parts of `op` beside this, none if it had not.
+
+        Each is of the same kind and shares a pool with this one for each tensor.
+        """
+        kind = (each for each in self.soc.cpus if each != self.core and self._like(each))
+        others = tuple(each.name for each in kind if self._shares(each, op, graph))
+        cycles = {1: self.cycles(op, graph)}
+        cycles |= self._by_parts(op, graph, range(2, len(others) + 2))
+        return others[: min(cycles, key=lambda parts: cycles[parts]) - 1]
+
+    def _like(self, other: Cpu) -> bool:
+        return alike(other, self.core, self.soc)
+
+    def _by_parts(
+        self, op: Operator, graph: Graph, counts: Sequence[int]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield counts of parts that `op` can have, and the cycles that it takes with them."""
+        names = kind_of(op).parallel
+        if not (names and counts):
+            return
+        kernel = kind_of(op).lower_for(op, graph, self.core.arithmetic).function
+        alone = self.cycles(op, graph)
+        asking = fetched(PART_CYCLES, self.soc.host_cpu, self.soc)
+        for parts in counts:
+            if loop := parallel_loop(kernel, names, parts):
+                yield parts, int(alone * loop.share(parts)) + asking * (parts - 1)
+
+    def _shares(self, other: Cpu, op: Operator, graph: Graph) -> bool:
+        needs = [(name, Access.READ) for name in filter(None, op.inputs)]
+        needs += [(name, Access.WRITE) for name in op.outputs]
+        both = (self.core.name, other.name)
+        return all(
+            homes_of(self.soc, dict.fromkeys(both, need), graph.tensor(name))
+            for name, need in needs
+        )
+
+    def _waiting(self, op: Operator, graph: Graph) -> int:
+        """Return what a core waits for activations in far memory, as far as the graph says where.
+
+        Operators that move bytes take a word at a time, others an element, and pooling one for each
+        tap. Those with products are not counted: most copy their windows to their stack first.
+        """
+        features = kind_of(op).features(op, graph)
+        if self.core.cache or features["macs"]:
+            return 0
+        taps = features.get("kernel_h", 1) * features.get("kernel_w", 1)
+        read = graph.results(op)[0].elements * taps if taps > 1 else 0
+        cycles = 0
+        for name in (*op.reads, *op.outputs):
+            tensor = graph.tensor(name)
+            if tensor.data is None and tensor.pool:
+                latency = self.soc.memory(self.soc.pool(tensor.pool).region.memory).read_latency
+                count = tensor.elements if name in op.outputs else read or tensor.elements
+                if "bytes" in features:
+                    count = tensor.size // ACCESS_BYTES
+                cycles += count * max(0, latency - MEASURED_DATA_LATENCY)
+        return cycles
+
+
+def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
+    """Return what `cycles` become with the latency of the memory of the core's instructions.
+
+    `other` is what passes between two fetches besides it.
+    """
+    latency = soc.memory(core.code.memory).read_latency
+    return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
+
+
+def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:
+    """Tell whether two cores that the host can ask run the same code at the same pace.
+
+    A core with a data cache is like no other: parts of one buffer would share lines.
+    """
+    one, two = (
+        (
+            each.kind,
+            each.spec.name,
+            each.instructions,
+            each.toolchain,
+            each.commands,
+            each.clock,
+            soc.memory(each.code.memory).read_latency,
+        )
+        for each in (other, core)
+    )
+    asked = other.name == soc.host or other.mailbox is not None
+    return one == two and asked and not (other.cache or core.cache)

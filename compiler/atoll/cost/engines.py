@@ -1,0 +1,113 @@
+"""What operators take on engines: their own cycles, and those of the host that drives them."""
+
+from dataclasses import dataclass, replace
+
+from atoll.cost.cores import fetched
+from atoll.cost.measured import (
+    ACCESS_CYCLES,
+    BYTE_CYCLES,
+    CROSSING_CYCLES,
+    CROSSING_ENGINE_CYCLES,
+    FINISH_CYCLES,
+    FURTHER_CYCLES,
+    LEAST_CYCLES,
+    MOVE_CYCLES,
+    START_CYCLES,
+    TURN_CYCLES,
+    WORD_CYCLES,
+)
+from atoll.cost.spent import Spent, of_host
+from atoll.ir.busy import Bound, Busy
+from atoll.ir.graph import Graph, Operator
+from atoll.ops.formulas import formulas, values_of
+from atoll.program.effort import effort_of
+from atoll.resolve.engine_parts import emitter_of, whole
+from atoll.resolve.soc import Engine, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True)
+class EngineCost:
+    """What operators take on an engine that the host starts: a `DeviceCost`."""
+
+    engine: Engine
+    soc: ResolvedSoc
+
+    def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
+        """Predict as a `DeviceCost`."""
+        busy = busy_cycles(op, graph, self.engine, self.soc, commands)
+        start, finish, least = driver_cycles(self.soc)
+        working = max(busy, self._driving(op, graph))
+        return max(least, start + working + finish) + crossing_cycles(self.engine, self.soc)
+
+    def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+        """Predict as a `DeviceCost`."""
+        cycles, driving = self.cycles(op, graph, commands), self._driving(op, graph)
+        busy = engine_busy(op, graph, self.engine, commands)
+        working = of_host(busy.cycles, self.engine, self.soc)
+        bound = Bound.DRIVER if driving > working else busy.bound
+        if cycles >= 2 * max(working, driving):
+            bound = Bound.START
+        return Spent(cycles=cycles, bound=bound, busy=busy)
+
+    def _driving(self, op: Operator, graph: Graph) -> int:
+        """Return the cycles of the host for the steps of a program, 0 if there is none."""
+        if self.engine.spec.program is None:
+            return 0
+        with formulas(op, self.engine):
+            values = values_of(op, graph, self.engine, lambda name: 0)
+            effort = effort_of(self.engine.spec.program.runs[op.kind], values)
+        counts = (effort.accesses, effort.moves, effort.words, effort.bytes, effort.turns)
+        each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES)
+        cycles = sum(count * cost for count, cost in zip(counts, each, strict=True))
+        return fetched(cycles, self.soc.host_cpu, self.soc)
+
+
+def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
+    """Return what the host takes to start an engine, to know that it is done, and at least."""
+    further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)
+    half, host = further // 2, soc.host_cpu
+    start, finish = (fetched(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES))
+    return start, finish, fetched(LEAST_CYCLES + further, host, soc)
+
+
+def crossing_cycles(engine: Engine, soc: ResolvedSoc) -> int:
+    """Return the cycles of the host for crossings between its clock and that of an engine."""
+    if engine.clock == soc.host_cpu.clock:
+        return 0
+    return CROSSING_CYCLES + of_host(CROSSING_ENGINE_CYCLES, engine, soc)
+
+
+def busy_cycles(
+    op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
+) -> int:
+    """Predict how long an engine itself is busy with `op`, in cycles of the host."""
+    return of_host(engine_cycles(op, graph, engine, commands), engine, soc)
+
+
+def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
+    """Return what the emitter of `engine` estimates for `op`, in cycles of the engine.
+
+    Raises:
+        AtollError: E041, E110 to E112; it cannot say.
+    """
+    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    found = emitter.call("estimate_cycles", op, graph, engine, commands, about=about)
+    if whole(found) < 0:
+        raise emitter.wrong("estimate_cycles", f"{found!r:.80}, no number of cycles", about)
+    return whole(found)
+
+
+def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Busy:
+    """Return what `engine` does in these cycles; it computes where its emitter has no `busy`.
+
+    Raises:
+        AtollError: as `engine_cycles`.
+    """
+    emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    cycles = engine_cycles(op, graph, engine, commands)
+    if not callable(getattr(emitter.value, "busy", None)):
+        return Busy(cycles=cycles, parts={Bound.COMPUTE: cycles})
+    busy = emitter.call("busy", op, graph, engine, commands, about=about)
+    if not isinstance(busy, Busy):
+        raise emitter.wrong("busy", f"{busy!r:.80}, no Busy", about)
+    return replace(busy, cycles=cycles)

@@ -1,0 +1,49 @@
+"""What an operator takes on a device, waited for at once, in cycles of the host."""
+
+from dataclasses import dataclass
+
+from atoll.cost.basis import MEASURED, marked
+from atoll.cost.cores import CoreCost
+from atoll.cost.engines import EngineCost
+from atoll.cost.spent import DeviceCost
+from atoll.ir.graph import Graph, Operator
+from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What choosing a device costs.
+
+    Attributes:
+        cycles: computing.
+        copying: moving tensors from and to neighbours with which it shares no pool.
+        basis: what both rest on.
+    """
+
+    cycles: int
+    copying: int
+    basis: str = MEASURED
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.cycles + self.copying
+
+    def __str__(self) -> str:
+        copies = f" and {self.copying} for copies" if self.copying else ""
+        return marked(f"about {self.cycles} cycles{copies}", self.basis)
+
+
+def cost_on(device: Device, soc: ResolvedSoc) -> DeviceCost:
+    """Return what knows the cost of operators on `device`."""
+    if isinstance(device, Engine):
+        return EngineCost(device, soc)
+    assert isinstance(device, Cpu)
+    return CoreCost(device, soc)
+
+
+def compute_cycles(
+    op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, commands: int = 0
+) -> int:
+    """Predict the cycles of the host from begin to end of `op` on `device`; see `DeviceCost`."""
+    return cost_on(device, soc).cycles(op, graph, commands)

@@ -1,0 +1,1 @@
+"""Which device reaches which pool, and which DMA engine moves between them."""
