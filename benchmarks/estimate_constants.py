@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
+from atoll.cost import measured
 from atoll.cost.engines import busy_cycles
 from atoll.pipeline import Compiled, compile_file
-from atoll.place import measured
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
