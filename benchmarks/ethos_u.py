@@ -2,7 +2,8 @@
 
 Run as ``python -m benchmarks.ethos_u --networks 300 --mutants 100``. Each network is compiled for
 U55, U65 and U85, where streams, blocks and plans must agree on every byte, and runs natively, where
-its results must be the reference's. Refusals are counted by code. Mutants are wrong streams,
+its results must be the reference's. Refusals are counted by code, and so are networks
+that were cut since commands for a part were refused. Mutants are wrong streams,
 blocks and images of these networks, each of which must be noticed. The status is 0 if all is so.
 """
 
@@ -16,7 +17,13 @@ from random import Random
 from unittest.mock import patch
 
 from tests import tflite_builder
-from tests.npu_mutants import block_mutants, image_mutants, noticed_in_image, stream_mutants
+from tests.npu_mutants import (
+    block_mutants,
+    image_mutants,
+    judged,
+    noticed_in_image,
+    stream_mutants,
+)
 from tests.npu_networks import npu_network
 
 from atoll.build_tree import build
@@ -27,8 +34,6 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import random_samples
 from atoll.scratch import temporary_folder
-from atoll.vela import regions
-from atoll.vela.stream import with_own_regions
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
@@ -88,14 +93,17 @@ def _tried(seed: int, npu: str, counts: Counter[str]) -> bool:
         return False
     with temporary_folder() as folder:
         try:
-            found = _compiled(seed, npu, folder)
+            with judged() as judgements:
+                found = _compiled(seed, npu, folder)
         except AtollError as error:
             fault = error.faults[0]
             message = re.sub(r"\d+", "N", fault.message.partition(".tflite: ")[2] or fault.message)
             counts[f"{npu}: refused, {fault.code} {message[:90]}"] += 1
             return False
+        refused = not all(each.accepted for each in judgements)
         parts = [op for op in found.graph.operators if op.kind == "ethos_u"]
         if not parts:
+            counts[f"{npu}: nothing but refused commands"] += refused
             return False
         (outcome,) = run_models(
             (found,),
@@ -108,6 +116,7 @@ def _tried(seed: int, npu: str, counts: Counter[str]) -> bool:
     counts[f"{npu}: operators of the NPU"] += len(parts)
     counts[f"{npu}: operators with more than two edges"] += sum(each > 2 for each in edges)
     counts[f"{npu}: networks in several parts"] += len(parts) > 1
+    counts[f"{npu}: networks with commands that were refused"] += refused
     return True
 
 
@@ -128,19 +137,11 @@ def _planted(
 
 def _in_stream(seed: int, npu: str, folder: Path, chance: Random) -> bool:
     """Give one operator of the NPU a wrong stream as it is made."""
-    right: list[tuple[int, ...]] = []
-
-    def moved(*given: object, **options: object) -> tuple[int, ...]:
-        right.append(with_own_regions(*given, **options))  # type: ignore[arg-type]
-        return right[-1]
-
-    with patch.object(regions, "with_own_regions", moved):
+    with judged() as parts:
         _compiled(seed, npu, folder)
-    at = chance.randrange(len(right))
-    _, right[at] = chance.choice([*stream_mutants(right[at], int(npu[1:]))])
-    streams = iter(right)
-    with patch.object(regions, "with_own_regions", lambda *_, **__: next(streams)):
-        return _refused(seed, npu, folder)
+    part = chance.choice([each for each in parts if each.accepted])
+    _, stream = chance.choice([*stream_mutants(part.stream, int(npu[1:]))])
+    return part.refuses(stream)
 
 
 def _in_block(seed: int, npu: str, folder: Path, chance: Random) -> bool:
@@ -169,7 +170,7 @@ def _refused(seed: int, npu: str, folder: Path) -> bool:
     try:
         _compiled(seed, npu, folder)
     except AtollError as error:
-        return {fault.code for fault in error.faults} <= {"E121", "E170", "E171"}
+        return {fault.code for fault in error.faults} <= {"E121", "E171"}
     return False
 
 

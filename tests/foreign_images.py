@@ -183,13 +183,13 @@ class Compiler:
             capture_output=True,
             text=True,
             check=False,
-            env=_environment(),
+            env=environment(),
         )
         assert done.returncode == 0, done.stderr
         return elf
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     cache = str(cache_folder() / "zig")
     return {
         "ZIG_GLOBAL_CACHE_DIR": cache,

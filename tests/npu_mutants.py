@@ -2,19 +2,47 @@
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
+from atoll.errors import AtollError
 from atoll.image.check import disagreements
 from atoll.image.elf import read_image
+from atoll.ir.graph import Graph
 from atoll.npu_stream.reader import StreamError, operations
 from atoll.resolve.soc import ResolvedSoc
+from atoll.vela import regions, subgraphs
+from atoll.vela.optimised import NpuCall
+from atoll.vela.stream import with_own_regions
 
 BASES = frozenset({0x000, 0x010, 0x080, 0x020, 0x022, 0x030, 0x031})
 """Registers of an address that follows, by number: maps, weights, scales, copies."""
 
 REGIONS = frozenset({0x10F, 0x11F, 0x18F, 0x128, 0x129, 0x131, 0x130})
+
+
+@dataclass(slots=True)
+class Judged:
+    """A part that Vela compiled, and its stream with regions of its own."""
+
+    body: Graph
+    call: NpuCall
+    stream: tuple[int, ...] = ()
+    accepted: bool = False
+
+    def refuses(self, stream: tuple[int, ...]) -> bool:
+        """Tell whether another stream in its place is E170."""
+        with patch.object(regions, "with_own_regions", lambda *_, **__: stream):
+            try:
+                regions.judged_stream(self.body, self.call)
+            except AtollError as error:
+                return {fault.code for fault in error.faults} == {"E170"}
+        return False
 
 
 def commands_of(stream: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -42,6 +70,29 @@ def touched(stream: Sequence[int], product: int) -> object:
         return [[*each.accesses] for each in operations(stream, product)]
     except StreamError:
         return None
+
+
+@contextmanager
+def judged() -> Iterator[list[Judged]]:
+    """Collect what is judged while networks are compiled, accepted or not."""
+    found: list[Judged] = []
+    judge, move = regions.judged_stream, with_own_regions
+
+    def moved(*given: Any, **options: Any) -> tuple[int, ...]:
+        found[-1].stream = move(*given, **options)
+        return found[-1].stream
+
+    def recorded(body: Graph, call: NpuCall) -> tuple[int, ...]:
+        found.append(Judged(body, call))
+        stream = judge(body, call)
+        found[-1].accepted = True
+        return stream
+
+    with (
+        patch.object(regions, "with_own_regions", moved),
+        patch.object(subgraphs, "judged_stream", recorded),
+    ):
+        yield found
 
 
 def _stream_mutants(stream: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -51,8 +51,12 @@ def _unary(net: Network, x: int) -> None:
         (("RELU", ""), ("RELU6", ""), ("HARD_SWISH", ""), ("LEAKY_RELU", "LeakyReluOptions"))
     )
     options = {"Alpha": 0.25} if table else {}
-    same = code in ("RELU", "RELU6")
-    net.apply(code, (x,), net.new(*net.shape(x), same=same), table, **options)
+    result = net.new(*net.shape(x), same=code in ("RELU", "RELU6"))
+    if code == "RELU6":
+        like = net.tree.tensors[x]
+        grid = {"scales": like.scales, "zero_points": like.zero_points}
+        net.tree.tensors[result] = replace(net.tree.tensors[result], **grid)
+    net.apply(code, (x,), result, table, **options)
 
 
 def _curve(net: Network, x: int) -> None:

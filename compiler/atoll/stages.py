@@ -32,7 +32,7 @@ from atoll.memory.solve import plan_memory, solve
 from atoll.place.capabilities import runners
 from atoll.place.code_targets import with_targets
 from atoll.place.copy_engines import assign_copies
-from atoll.place.partition import Decision
+from atoll.place.partition import Decision, because
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread, plan_devices
 from atoll.place.requests import Requests
@@ -48,7 +48,7 @@ from atoll.stream.choose import NOTHING, Streaming
 from atoll.stream.streams import check_reach, with_streams
 from atoll.tile.asked import asked_tiling
 from atoll.tile.cut import Tiling, tiled
-from atoll.vela.subgraphs import with_subgraphs
+from atoll.vela.subgraphs import Offloaded, with_subgraphs
 
 STAGES = (
     "frontend",
@@ -85,6 +85,7 @@ class Stages:
         reaching: the chip as placement sees it, if accelerators reach more there than they do.
         planning: likewise for placement and memory planning, if accelerators are to reach less.
         left_out: operators of the network as it was that are not in it now, and why.
+        offloaded: what another compiler made of the network, and what it could not.
         records: what is compiled keeps the results of the stages that made it.
         requests: what is asked of buffers, with every name checked.
     """
@@ -103,6 +104,7 @@ class Stages:
     reaching: ResolvedSoc | None = None
     planning: ResolvedSoc | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    offloaded: Offloaded | None = None
     records: bool = False
     requests: Requests = field(default_factory=Requests)
 
@@ -135,10 +137,12 @@ class Stages:
     def rewritten(self) -> "Stages":
         """The stages for the network with what other compilers make of it, made smaller."""
         soc, asked, graph = self.soc, self.options.requests.model, self.network
+        offloaded = Offloaded(graph)
         if self.options.accelerators:
-            graph = with_subgraphs(graph, self.source, soc)
+            offloaded = with_subgraphs(graph, self.source, soc, asked.place)
+        stages, graph = replace(self, offloaded=offloaded), offloaded.graph
         if not asked.rewrite:
-            return replace(self, network=graph)
+            return replace(stages, network=graph)
         cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
         named = asked.named.union(cuts, *(each.names for each in asked.on_device))
         npus = soc.npus if self.options.accelerators else ()
@@ -149,7 +153,7 @@ class Stages:
             patterned=frozenset(step.kind for step in steps),
         )
         made = rewritten(graph, given, self.observe)
-        return replace(self, network=made.graph, left_out=made.left_out)
+        return replace(stages, network=made.graph, left_out=made.left_out)
 
     def _whole(self) -> Compiled:
         soc, options, network = self.soc, self.options, self.network
@@ -193,6 +197,8 @@ class Stages:
         graph = assign_copies(graph, soc) if accelerators else graph
         soc = self.planning or self.soc
         decisions = described(placed.decisions, graph)
+        if self.offloaded:
+            decisions = because(decisions, self.offloaded.npu, self.offloaded.kept_off)
         streaming = self.streaming(graph)
         graph = with_streams(graph, soc, streaming.streams)
         if self.reaching:

@@ -69,6 +69,7 @@ def other_base(patch: Patch) -> None:
 ASKED = {
     "pinned_away": ("--pin", "image=private"),
     "placed_on_a_core": ("--place", "ethos_u_9=cpu"),
+    "elsewhere": ("--place", "ethos_u_9=ethos_u55"),
 }
 CASES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
     **dict.fromkeys(ASKED, (nothing, ())),

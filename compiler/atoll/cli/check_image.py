@@ -166,7 +166,7 @@ def _is_filled(pool: Pool) -> bool:
 
 def _stack_only(image: Path, questions: Questions, machine: bool, allow: bool) -> None:
     use = stack_of(image, read_image(image), questions)
-    faults = (*use.small(), *(() if allow else use.unbounded()))
+    faults = (*use.small(planned=True), *(() if allow else use.unbounded()))
     if machine:
         disagreeing = [_as_data(fault) for fault in faults]
         words = {"image": str(image), **_bounds(use), "disagreements": disagreeing}
@@ -220,12 +220,14 @@ def _stacks(soc: ResolvedSoc, name: str, use: StackUse) -> Mapping[str, int | No
 
 def _bounds(use: StackUse | None) -> dict[str, object]:
     if use is None:
-        return {"stack_bytes": None, "entry_bytes": None, "interrupt_bytes": None, "stack": []}
+        unknown = dict.fromkeys(("stack_bytes", "entry_bytes", "interrupt_bytes"))
+        return {**unknown, "stack": [], "other_stacks": []}
     return {
         "stack_bytes": use.bytes,
         "entry_bytes": use.entry_bytes,
         "interrupt_bytes": use.interrupt_bytes,
         "stack": use.table().as_data(),
+        "other_stacks": [each.as_data() for each in use.others()],
     }
 
 

@@ -24,10 +24,10 @@ WORDS_OF_ONE = _BUSES | {
 }
 """Words that vendors give to one of several addresses of one memory, before or behind its name."""
 
-_BEHIND = WORDS_OF_ONE | {"c", "itcm", "dma", "iram", "dram"}
+_BEHIND = WORDS_OF_ONE | {"c", "itcm", "dma", "iram", "dram", "code", "sys", "system"}
 """Those that they give behind it, which before other words, or alone, name a memory.
 
-``code`` and ``system`` are none: of an i.MX RT1176 they are halves of one.
+``code`` and ``system`` are buses of one memory, or, of an i.MX RT1176, halves of one.
 """
 
 

@@ -93,12 +93,19 @@ class _Reworded:
         self._data = data
 
     def problems(self, details: Iterable[Any]) -> Iterator[Problem]:
-        """Yield one problem for each error of pydantic that is no echo of another one."""
+        """Yield one problem for each error of pydantic that is no echo of another one.
+
+        Keys that are the rest of a torn formula go with it when that is quoted.
+        """
         found = [(self._path(detail["loc"]), detail) for detail in details]
         misspelt = Misspelt.among(found, self._schema, self._data)
+        torn = {piece for path, _ in found for piece in self._pieces(path)}
         bad_names = {path[1] for path, _ in found if len(path) == 3 and path[-1] == "[key]"}
         for path, detail in found:
-            if not _is_echo(detail) and not (
+            written = path[:-1] if path[-1:] == ("[key]",) else path
+            if written in torn:
+                yield Problem(path=written, fault=None, unknown=True)
+            elif not _is_echo(detail) and not (
                 detail["type"] == "missing" and path in misspelt.found
             ):
                 yield self._problem(path, detail, misspelt, bad_names)
@@ -199,7 +206,8 @@ class _Reworded:
         )
 
     def _instead(self, path: Path, expected: str | None) -> str:
-        if whole := self._torn(path):
+        if pieces := self._pieces(path):
+            whole = ", ".join((self._table(path)[path[-1]], *(each[-1] for each in pieces)))
             return f"quote it: write '{path[-1]}: \"{whole}\"'"
         if not path and "soc" in self._schema["properties"]:
             return "start from the output of 'atoll new NAME'"
@@ -208,20 +216,24 @@ class _Reworded:
             return f"write '{path[-1]}: {example}', for example"
         return f"give {_named(path)} such a value" if expected else f"correct {_named(path)}"
 
-    def _torn(self, path: Path) -> str:
-        """Return a formula that commas tore into keys without values; "" if it is whole."""
-        table: Any = self._data
-        for step in path[:-1]:
-            table = table.get(step) if isinstance(table, dict) else None
-        if not path or not isinstance(table, dict) or not isinstance(table.get(path[-1]), str):
-            return ""
-        names = list(table)
-        whole = table[path[-1]]
+    def _pieces(self, path: Path) -> tuple[Path, ...]:
+        """Return the keys that are no keys but the rest of a formula, torn at its commas."""
+        table = self._table(path)
+        if not isinstance(whole := table.get(path[-1]) if path else None, str):
+            return ()
+        names, pieces = list(table), list[Path]()
         for name in names[names.index(path[-1]) + 1 :]:
             if table[name] is not None or whole.count("(") <= whole.count(")"):
                 break
             whole += f", {name}"
-        return whole if whole != table[path[-1]] else ""
+            pieces.append((*path[:-1], name))
+        return tuple(pieces)
+
+    def _table(self, path: Path) -> dict[str, Any]:
+        table: Any = self._data
+        for step in path[:-1]:
+            table = table.get(step) if isinstance(table, dict) else None
+        return table if isinstance(table, dict) else {}
 
     def _layer(self, path: Path) -> str:
         return f" (from {COMMAND_LINE})" if self._where.layer(*path) == COMMAND_LINE else ""

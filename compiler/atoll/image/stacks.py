@@ -20,6 +20,7 @@ from atoll.stack.frame_sizes import read_usage
 NOT_BOUNDED = "not bounded"
 _MACHINES = ("EM_RISCV", "EM_ARM", "EM_AARCH64")
 _ALLOW = "or pass --allow-unbounded"
+_ALIGNED = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,40 @@ class Questions:
     calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
     nested: bool = False
     priorities: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherStack:
+    """A stack besides the first one; None is what is not known.
+
+    Attributes:
+        function: that sets its pointer, or that runs on it.
+        place: of the instruction that sets the pointer of a second stack.
+        top: where it ends.
+        room: bytes of it.
+        bytes: most that calls on it take.
+        chain: the deepest chain of these.
+        thread: that a plan has it for, "" for what code sets by itself.
+    """
+
+    function: str
+    place: int = 0
+    top: int | None = None
+    room: int | None = None
+    bytes: int | None = None
+    chain: str = ""
+    thread: str = ""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it for programs."""
+        known = {"top_address": self.top, "room_bytes": self.room, "bytes": self.bytes}
+        return {"function": self.function, "thread": self.thread, **known}
+
+
+def _other(function: str, depth: Depth, top: int, room: int | None, thread: str = "") -> OtherStack:
+    size = None if depth.causes else depth.bound.bytes
+    chain = str(depth.bound)
+    return OtherStack(function=function, top=top, room=room, bytes=size, chain=chain, thread=thread)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,45 +137,75 @@ class StackUse:
             remedy = f"give each stack an array of its own whose size is enough, {_ALLOW}"
             yield Fault(code="E188", message=message, remedy=remedy)
 
-    def small(self) -> Iterator[Fault]:
-        """Yield each other stack that is an array and has less room than calls on it may take."""
-        for function, top, room in self._others():
-            depth = self.program.depth(function)
-            if room is not None and not depth.causes and depth.bound.bytes > room:
-                name = self.program.name(function)
-                message = f"{name} may take {depth.bound.bytes} B of the stack below {top:#010x}"
-                remedy = f"make the array larger by {depth.bound.bytes - room} B or more"
-                message += f", which has {room} B; deepest: {depth.bound}"
-                yield Fault(code="E189", message=message, remedy=remedy)
+    def small(self, *, planned: bool = False) -> Iterator[Fault]:
+        """Yield each other stack that has less room than calls on it may take.
 
-    def _others(self) -> Iterator[tuple[int, int, int | None]]:
-        """Yield (function, where its stack ends, bytes of it) of stacks besides the first one.
-
-        Firmware of Atoll names its stacks; their limits are those of the chip.
+        Args:
+            planned: those that a plan has count too; without a chip nobody else looks at them.
         """
-        if self.program.top is not None:
-            return
-        first = self.roots.top
-        for function, frame in tuple(self.program.frames.items()):
-            for top in frame.tops:
-                first = top if first is None else first
-                if top != first:
-                    yield function, top, self._room(top)
+        for each in self.others():
+            if each.top is None or each.room is None or each.bytes is None:
+                continue
+            if each.bytes > each.room and (planned or not each.thread):
+                message = f"{each.function} may take {each.bytes} B of the stack below"
+                message += f" {each.top:#010x}, which has {each.room} B; deepest: {each.chain}"
+                yield Fault(code="E189", message=message, remedy=self._larger(each))
 
-    def _room(self, top: int) -> int | None:
+    def _larger(self, stack: "OtherStack") -> str:
+        assert stack.top is not None
+        assert stack.room is not None
+        assert stack.bytes is not None
+        missing = -(stack.room - stack.bytes) + _ALIGNED - 1 & -_ALIGNED
+        if stack.thread:
+            size = f"{stack.room + missing} B or more"
+            return f"give the stack of thread '{stack.thread}' {size} in the description"
+        code = self.program.code
+        begin, end = self._array(stack.top) or (stack.top, stack.top)
+        name = f"'{code.objects.get(begin, 'the array')}'"
+        if end - stack.top >= missing:
+            return f"set the stack pointer to the end of {name}, {end - stack.top} B higher"
+        higher = f", and set the stack pointer to its end, {end:#010x}" if end > stack.top else ""
+        return f"make {name} larger by {missing - (end - stack.top)} B or more{higher}"
+
+    def others(self) -> Iterator["OtherStack"]:
+        """Yield stacks besides the first one: those that code sets, and those of a plan's threads.
+
+        Firmware of Atoll names its stacks; what its plan has runs where these say.
+        """
+        program = self.program
+        if program.top is None:
+            first = self.roots.top
+            for function, frame in tuple(program.frames.items()):
+                for top in frame.tops:
+                    first = top if first is None else first
+                    if top != first:
+                        array = self._array(top)
+                        room = None if array is None else top - array[0]
+                        yield _other(program.name(function), program.depth(function), top, room)
+        for top, depth in self.works:
+            thread = program.thread(top)
+            if top != program.top and thread:
+                limit = program.code.symbols.get(f"atoll_{thread}_stack_limit")
+                room = None if limit is None else top - limit
+                name = depth.bound.path[0][0] if depth.bound.path else thread
+                yield _other(name, depth, top, room, thread)
+        if not program.tops:
+            for name, place in program.second_stacks():
+                yield OtherStack(function=name, place=place)
+
+    def _array(self, top: int) -> tuple[int, int] | None:
+        """Return begin and end of the array that a stack is in."""
         objects = self.program.code.object_ends.items()
-        return next((top - begin for begin, end in objects if begin < top <= end), None)
+        return next(((begin, end) for begin, end in objects if begin < top <= end), None)
 
     def _others_unknown(self) -> Iterator[str]:
-        for function, top, room in self._others():
-            if room is None:
-                name = self.program.name(function)
-                message = f"{name} sets the stack pointer to {top:#010x}, where no array is"
-                yield f"the room of another stack is not known: {message}"
-        if self.program.top is None:
-            for name, place in self.program.second_stacks():
-                message = f"{name} sets the pointer of a second one at {place:#010x}"
+        for each in self.others():
+            if each.top is None:
+                message = f"{each.function} sets the pointer of a second one at {each.place:#010x}"
                 yield f"what another stack takes is not known: {message}"
+            elif each.room is None:
+                message = f"{each.function} sets the stack pointer to {each.top:#010x}"
+                yield f"the room of another stack is not known: {message}, where no array is"
 
 
 def stack_of(

@@ -68,6 +68,22 @@ def assigned(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
     return graph.with_operators(replace(op, device=decision.device) for op, decision in pairs)
 
 
+def because(
+    decisions: tuple[Decision, ...], device: str, reasons: Mapping[str, str]
+) -> tuple[Decision, ...]:
+    """Return `decisions` with what is known of why `device` does not run operators, by name."""
+    return tuple(
+        replace(
+            each,
+            rejected=tuple(
+                (name, reasons.get(each.operator, why) if name == device else why)
+                for name, why in each.rejected
+            ),
+        )
+        for each in decisions
+    )
+
+
 def decide(
     graph: Graph,
     soc: ResolvedSoc,

@@ -14,6 +14,12 @@ _STACK_USE: dict[str, Shape] = {
             not_bounded=each(object_of(function=TEXT, why=TEXT)),
         )
     ),
+    "other_stacks": each(
+        object_of(
+            **dict.fromkeys(("function", "thread"), TEXT),
+            **dict.fromkeys(("top_address", "room_bytes", "bytes"), maybe(COUNT)),
+        )
+    ),
 }
 _DISAGREEMENTS = each(object_of(message=TEXT, at=maybe(TEXT)))
 _HELD = object_of(

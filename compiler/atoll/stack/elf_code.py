@@ -6,8 +6,9 @@ Sources: ELF for the Arm Architecture, "Mapping symbols"; RISC-V ELF psABI, "Map
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import PurePath
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, Symbol, SymbolTableSection
@@ -41,6 +42,9 @@ class Code:
         entry: address of the first instruction.
         floats: of an Arm image: it has instructions for floats, whose registers exceptions push.
         object_ends: first address past each object that has a size, by its address.
+        objects: names of these.
+        sources: the file of each function whose file the image names, without folders.
+        files: all that it names.
     """
 
     machine: str
@@ -58,6 +62,9 @@ class Code:
     entry: int
     floats: bool
     object_ends: Mapping[int, int]
+    objects: Mapping[int, str] = field(default_factory=dict)
+    sources: Mapping[int, str] = field(default_factory=dict)
+    files: frozenset[str] = frozenset()
 
     def read(self, place: int, size: int) -> bytes:
         """Return so many loaded bytes at an address, fewer where nothing is loaded."""
@@ -182,7 +189,27 @@ def read_code(image: ELFFile) -> Code:
             for each in symbols
             if each["st_info"]["type"] == "STT_OBJECT" and each["st_size"]
         },
+        objects={
+            each["st_value"]: each.name
+            for each in symbols
+            if each["st_info"]["type"] == "STT_OBJECT" and each["st_size"]
+        },
+        sources=dict(_sources(symbols, thumb_code)),
+        files=frozenset(
+            PurePath(each.name).name for each in symbols if each["st_info"]["type"] == "STT_FILE"
+        ),
     )
+
+
+def _sources(symbols: Sequence[Symbol], thumb_code: bool) -> Iterator[tuple[int, str]]:
+    """Yield (address, file) of functions that only their file sees: it is named before them."""
+    file = ""
+    for symbol in symbols:
+        kind, local = symbol["st_info"]["type"], symbol["st_info"]["bind"] == "STB_LOCAL"
+        if kind == "STT_FILE":
+            file = PurePath(symbol.name).name
+        elif kind == "STT_FUNC" and local and file:
+            yield symbol["st_value"] & (~1 if thumb_code else ~0), file
 
 
 def _functions(

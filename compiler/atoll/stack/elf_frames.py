@@ -21,6 +21,7 @@ from atoll.stack.register_values import (
     LINK,
     STALE,
     T0_LINK,
+    TEMPORARIES,
     State,
     Value,
     after_call,
@@ -69,7 +70,7 @@ class Frame:
         traps: addresses at which exceptions begin; None is one that the code does not show.
         tops: constants that it sets the stack pointer to.
         second: address at which it sets the pointer of a second stack, if it does.
-        keeps: it leaves t0 as it is, which callers in assembly know.
+        keeps: temporary registers that it leaves as they are, which callers in assembly know.
         links: registers that have the address when it returns: ra, or t0.
         leaves_link: when it returns, ra has an address behind a call.
         stale: address at which it goes to what a call left in ra.
@@ -87,7 +88,7 @@ class Frame:
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
     second: int | None = None
-    keeps: bool = False
+    keeps: frozenset[int] = frozenset()
     links: frozenset[int] = frozenset({RA})
     leaves_link: bool = False
     stale: int | None = None
@@ -104,6 +105,7 @@ def analyse(
     top: int | None,
     callee: Callable[[int], Frame],
     middle: Callable[[int], Iterable[Instruction]] = lambda _: (),
+    shared: Callable[[int], Iterable[Instruction]] = lambda _: (),
     others: Collection[int] = (),
     entry: int | None = None,
     size: int | None = None,
@@ -121,6 +123,8 @@ def analyse(
             the first constant that the function sets it to.
         callee: returns the frame of the function called at an address.
         middle: returns the code around an address that is in the middle of another function.
+        shared: returns the code of a function that begins or ends others: it changes the stack
+            pointer of whoever goes there.
         others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
         size: bytes that it takes at most, where its code does not show them.
@@ -137,7 +141,7 @@ def analyse(
         code,
         own,
         top,
-        _Callees(callee, middle),
+        _Callees(callee, middle, shared),
         frozenset(others),
         size,
         frozenset(labels),
@@ -158,7 +162,9 @@ def analyse(
         traps=tuple(walk.traps),
         tops=tuple(sorted(walk.tops)),
         second=walk.second,
-        keeps=not (walk.calls or walk.unresolved or walk.elsewhere) and not walk.changes(T0),
+        keeps=frozenset()
+        if walk.calls or walk.unresolved or walk.elsewhere
+        else frozenset(each for each in TEMPORARIES if not walk.changes(each)),
         links=frozenset(walk.links),
         leaves_link=walk.leaves_link,
         stale=walk.stale,
@@ -172,6 +178,7 @@ class _Callees:
 
     frame: Callable[[int], Frame]
     middle: Callable[[int], Iterable[Instruction]]
+    shared: Callable[[int], Iterable[Instruction]]
 
 
 @dataclass(slots=True)
@@ -387,6 +394,9 @@ class _Walk:
             self._reach(item.next, after_call(state))
 
     def _go(self, item: Instruction, target: int, state: State) -> None:
+        if item.rd != ZERO and self._takes_in(self.callees.shared(target)):
+            self._reach(target, with_value(state, item.rd, Value(item.next)))
+            return
         if item.rd == ZERO:
             inside = self._holds(target, state)
         else:
@@ -405,8 +415,7 @@ class _Walk:
             if register != item.rd:  # it goes to where this function was called from
                 self._hand_on(replace(item, rd=ZERO), state, state[register])
         if item.rd in called.links:
-            kept = (T0,) if called.keeps else ()
-            after = after_call(state, kept, stale=called.leaves_link)
+            after = after_call(state, called.keeps, stale=called.leaves_link)
             self._reach(item.next, _overwritten(after, called.above))
 
     def _call(self, target: int, state: State) -> None:
@@ -434,10 +443,19 @@ class _Walk:
         one with something on the stack has it taken away there.
         """
         pointer = state[SP]
-        if address not in self.code and pointer is not None and pointer.on_stack and pointer.number:
-            for item in self.callees.middle(address):
-                self.code.setdefault(item.address, item)
+        if address in self.code or self._takes_in(self.callees.shared(address)):
+            return True
+        if pointer is not None and pointer.on_stack and pointer.number:
+            self._takes_in(self.callees.middle(address))
         return address in self.code
+
+    def _takes_in(self, instructions: Iterable[Instruction]) -> bool:
+        """Follow instructions as if they were the function's own; tell whether there are any."""
+        taken = False
+        for item in instructions:
+            self.code.setdefault(item.address, item)
+            taken = True
+        return taken
 
     def changes(self, register: int) -> bool:
         """Tell whether an instruction that was followed changes a register."""

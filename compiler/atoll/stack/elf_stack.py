@@ -16,11 +16,14 @@ from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
 from atoll.stack.elf_frames import UNKNOWN, Frame, Indirect, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
+from atoll.stack.function_sources import sources_in
 from atoll.stack.instruction import RA, Instruction, Kind
 
-_OTHER_STACK = re.compile(r"atoll_\w+_stack_top")
+_OTHER_STACK = re.compile(r"atoll_(\w+)_stack_top")
 _VECTORS = (0xE000_ED08, 0xE002_ED08)
 """VTOR of a Cortex-M, and that of the other world."""
+_SHARED = ("__riscv_save_", "__riscv_restore_")
+"""Functions of GCC's and LLVM's libraries that move the stack pointer of their callers."""
 _DEEPEST_CHAIN = 100_000
 _MOST_CAUSES = 100
 
@@ -49,6 +52,8 @@ class Program:
         with elf.open("rb") as file:
             image = ELFFile(file)
             code = read_code(image)
+            if sizes and sizes.by_name:
+                code = replace(code, sources={**code.sources, **sources_in(image)})
             found = sizes_in(image)
             declared = declared_calls(image)
         if not code.names:
@@ -121,6 +126,11 @@ class Program:
             if frame.second is not None:
                 yield self.name(address), frame.second
 
+    def thread(self, top: int) -> str:
+        """Return the thread whose stack ends at an address, "" if that of none does."""
+        tops = ((_OTHER_STACK.fullmatch(name), at) for name, at in self.code.symbols.items())
+        return next((found[1] for found, at in tops if found and at == top), "")
+
     def name(self, address: int) -> str:
         """Return the name of the function at an address, or where it is."""
         if address in self.code.names:
@@ -178,6 +188,7 @@ class Program:
                     top=self.top,
                     callee=self._frame,
                     middle=self._middle,
+                    shared=self._shared,
                     others=self.tops,
                     entry=address,
                     labels=self.labels,
@@ -188,7 +199,13 @@ class Program:
                 )
                 analysed = follow(self.code.decode(start, address))
                 named = self.code.names.get(address, "")
-                size = self.sizes.of(named, address, alone=self._twins(named) == 1)
+                file = self.code.sources.get(address)
+                size = self.sizes.of(
+                    named,
+                    address,
+                    self.code.files if file is None else (file,),
+                    alone=file is not None or self._twins(named) == 1,
+                )
                 if analysed.unbounded is not None and size is not None:
                     analysed = follow(self.code.decode(start, address), size=size)
                 self.frames[address] = analysed
@@ -204,6 +221,11 @@ class Program:
         """Return the function that has an address in its middle; nothing if none has."""
         start = self._start(address)
         return () if start in (None, address) else self.code.decode(start, address)
+
+    def _shared(self, address: int) -> Iterable[Instruction]:
+        """Return what saves or restores registers for others, as -msave-restore has it."""
+        shared = self.code.names.get(address, "").startswith(_SHARED)
+        return self.code.decode(address, address) if shared else ()
 
     def _twins(self, name: str) -> int:
         """Return how many functions have a name, as static ones of several files may."""
@@ -229,7 +251,8 @@ class Program:
         if frame.unbounded is not None:
             message = f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}"
             remedy = "use arrays of constant size instead of alloca and variable-length arrays"
-            if name in self.sizes.by_name and (twins := self._twins(name)) > 1:
+            apart = address in self.code.sources
+            if name in self.sizes.by_name and not apart and (twins := self._twins(name)) > 1:
                 message += f", and --su tells the {twins} functions of this name not apart"
                 remedy = "give one of them another name"
             yield Cause(function=name, message=message, remedy=remedy)

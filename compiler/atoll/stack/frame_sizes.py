@@ -1,8 +1,9 @@
 """What compilers say of frames: `-fstack-usage` in files, `-fstack-size-section` in the image."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from elftools.elf.elffile import ELFFile
 
@@ -10,7 +11,27 @@ from atoll.errors import UsageError
 
 _SECTION = ".stack_sizes"
 _MORE = 0x80
+_POSITION = re.compile(r"(:[0-9]+){1,2}$")
 _FIELDS, _BOUNDED = 3, ("static", "bounded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """A line of a `.su` file.
+
+    Attributes:
+        source: the file that the function is in, without folders.
+        unit: the `.su` file without its suffix, which is named after what was compiled.
+        size: bytes; None where the compiler says that it does not know.
+    """
+
+    source: str
+    unit: str
+    size: int | None
+
+    def is_of(self, file: str) -> bool:
+        """Tell whether the function is in what was compiled from a source file."""
+        return file == self.source or self.unit in (file, PurePath(file).stem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,18 +39,29 @@ class FrameSizes:
     """Bytes that functions take at most; None where the compiler says that it does not know.
 
     Attributes:
-        by_name: of `.su` files, which say nothing of where a function is; of several functions of
-            one name, the largest.
+        by_name: lines of `.su` files, which say nothing of where a function is.
         by_address: of the section in the image.
     """
 
-    by_name: Mapping[str, int | None] = field(default_factory=dict)
+    by_name: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
     by_address: Mapping[int, int] = field(default_factory=dict)
 
-    def of(self, name: str, address: int, *, alone: bool = True) -> int | None:
-        """Return the bytes of a function, `alone` of its name or not; None: nothing bounds them."""
+    def of(self, name: str, address: int, sources: Collection[str], *, alone: bool) -> int | None:
+        """Return the bytes of a function; None: nothing bounds them.
+
+        Args:
+            name: of the function.
+            address: likewise.
+            sources: files that it may be of, without folders; none where nothing is known of it.
+            alone: there is one such function, or its file is known.
+        """
         known = self.by_address.get(address)
-        return self.by_name.get(name, known) if alone else known
+        lines = self.by_name.get(name, ()) if alone else ()
+        sizes = [each.size for each in lines if not sources or any(map(each.is_of, sources))]
+        if not sizes:
+            return known
+        numbers = [size for size in sizes if size is not None]
+        return max(numbers) if len(numbers) == len(sizes) else None
 
     def joined(self, other: "FrameSizes") -> "FrameSizes":
         """Return what both say."""
@@ -67,7 +99,7 @@ def read_usage(paths: Sequence[Path]) -> FrameSizes:
     ]
     if paths and not files:
         raise _refused(paths[0], "no file of it ends with .su")
-    found: dict[str, int | None] = {}
+    found: dict[str, tuple[Usage, ...]] = {}
     for file in files:
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
@@ -77,10 +109,10 @@ def read_usage(paths: Sequence[Path]) -> FrameSizes:
             fields = line.split("\t")
             if len(fields) != _FIELDS or not fields[1].isascii() or not fields[1].isdigit():
                 raise _refused(file, f"line {number} is not: place, bytes, kind")
-            name = fields[0].rsplit(":", 1)[-1]
+            place, _, name = fields[0].rpartition(":")
+            source = PurePath(_POSITION.sub("", place)).name
             size = int(fields[1]) if fields[2].rsplit(",", 1)[-1] in _BOUNDED else None
-            before = found.get(name, 0)
-            found[name] = None if size is None or before is None else max(size, before)
+            found[name] = (*found.get(name, ()), Usage(source=source, unit=file.stem, size=size))
     return FrameSizes(by_name=found)
 
 

@@ -7,7 +7,8 @@ from atoll.stack.instruction import RA, SP, T0, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
 _LINK_BYTES = 4
-_CALLER_SAVED = frozenset({RA, *range(5, 8), *range(10, 18), *range(28, 32)})
+TEMPORARIES = frozenset({*range(5, 8), *range(28, 32)})
+_CALLER_SAVED = frozenset({RA, *TEMPORARIES, *range(10, 18)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,8 @@ def result(item: Instruction, state: State) -> Value | None:
                 return _moved(left if left.on_stack else right, left.number + right.number)
         case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
             return _moved(left, left.number - right.number)
+        case Kind.ADD_SCALED if item.rs1 == ZERO and right is not None and right.constant:
+            return Value(right.number << item.scale & _WORD)
         case Kind.OR_IMMEDIATE if left is not None and not left.on_stack:
             return _moved(left, left.number | item.immediate)
         case Kind.ALIGN if left is not None:

@@ -163,6 +163,7 @@ class _Fields(TypedDict, total=False):
     rd: int
     rs1: int
     rs2: int
+    scale: int
     immediate: int
     clobbers: tuple[int, ...]
     registers: tuple[int, ...]
@@ -204,6 +205,11 @@ def _align(use: _Operands) -> _Fields:
     if size <= 0 or size & (size - 1):
         return _other(use)
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
+
+
+def _shift(use: _Operands) -> _Fields:
+    rd, source = use.registers[0], use.registers[-1]
+    return {"kind": Kind.ADD_SCALED, "rd": rd, "rs2": source, "scale": use.number}
 
 
 def _or(use: _Operands) -> _Fields:
@@ -311,6 +317,7 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     **dict.fromkeys(("mret", "sret", "uret", "dret"), _resume),
     "andi": _align,
     "ori": _or,
+    "slli": _shift,
     **dict.fromkeys(("csrw", "csrwi", "csrs", "csrsi", "csrc", "csrci"), _write),
     "csrr": _read,
     **dict.fromkeys(("csrrw", "csrrwi", "csrrs", "csrrsi", "csrrc", "csrrci"), _exchange),

@@ -20,12 +20,14 @@ _WHOLE = frozenset(
     {
         *("add", "sub", "mul", "minimum", "maximum", "batch_matmul", "fully_connected"),
         *("relu", "relu6", "hard_swish", "leaky_relu", "logistic", "tanh", "softmax"),
-        *("concatenation", "reshape", "transpose", "mean", "quantize"),
+        *("abs", "exp", "rsqrt", "prelu", "squared_difference", "quantize"),
+        *("concatenation", "reshape", "transpose", "pack", "expand_dims", "squeeze"),
+        *("mean", "sum", "reduce_max", "reduce_min", "arg_max"),
     }
 )
 """Kinds of which each result, or all together, need all elements of the operands."""
 
-_MOVES = frozenset({"concatenation", "reshape", "transpose"})
+_MOVES = frozenset({"concatenation", "reshape", "transpose", "pack", "expand_dims", "squeeze"})
 _WINDOWS = frozenset({"conv_2d", "depthwise_conv_2d", "average_pool_2d", "max_pool_2d"})
 
 

@@ -11,7 +11,7 @@ from tflite.Model import Model
 from atoll.errors import ModelError
 from atoll.vela.allocation import Locations, allocations
 from atoll.vela.payload import UPDATE, Payload, read_second
-from atoll.vela.run import WITHOUT, VelaOutput
+from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError
 
 CUSTOM = "ethos-u"
 _FIXED = 4
@@ -52,7 +52,7 @@ def calls_in(output: VelaOutput) -> tuple[NpuCall, ...]:
         message = (
             "Vela compiles functions that operators such as WHILE run, which Atoll does not take"
         )
-        raise ModelError("E143", message, remedy=WITHOUT)
+        raise VelaRefusalError("E143", message, remedy=WITHOUT)
     found = allocations(output.said)
     if len(found) != sum(counts):
         message = f"Vela wrote {sum(counts)} operators, and said of {len(found)} where tensors are"

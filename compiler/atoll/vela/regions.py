@@ -2,22 +2,24 @@
 
 from itertools import chain
 
-from atoll.errors import ModelError
 from atoll.ir.graph import Graph
 from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread, unused
 from atoll.npu_stream.reader import StreamError, operations
 from atoll.vela.missed import missed, needs_all
 from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
-from atoll.vela.run import WITHOUT, vela_version
+from atoll.vela.run import WITHOUT, VelaRefusalError, vela_version
 from atoll.vela.stream import with_own_regions
 
 FIRST_REGION, MOST_REGIONS = 2, 8
 """The region of the first input, behind constants and scratch; base addresses of an NPU."""
 
 
-def has_addresses(call: NpuCall) -> bool:
-    """Tell whether the NPU has base addresses for all inputs and outputs of an operator."""
-    return len(call.inputs) + len(call.outputs) <= MOST_REGIONS - FIRST_REGION
+def addresses_missing(call: NpuCall) -> VelaRefusalError | None:
+    """Return the error of an operator with more edges than the NPU has base addresses for."""
+    edges, most = len(call.inputs) + len(call.outputs), MOST_REGIONS - FIRST_REGION
+    if edges <= most:
+        return None
+    return unfollowed(f"they have {edges} inputs and outputs, and the NPU has addresses for {most}")
 
 
 def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
@@ -28,8 +30,8 @@ def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
         call: what Vela made, with addresses for all of them.
 
     Raises:
-        ModelError: E170, the commands touch other bytes than those of their tensors, or leave out
-            some that results depend on.
+        VelaRefusalError: E170, the commands touch other bytes than those of their tensors, or leave
+            out some that results depend on.
     """
     inputs, outputs = body.inputs, body.outputs
     edges = tuple(body.tensor(name) for name in (*inputs, *outputs))
@@ -64,9 +66,9 @@ def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
     return stream
 
 
-def unfollowed(what: str) -> ModelError:
+def unfollowed(what: str) -> VelaRefusalError:
     """Return the error of commands that are not for their tensors."""
-    return ModelError(
+    return VelaRefusalError(
         "E170",
         f"Vela {vela_version()} made commands that do not keep to their tensors: {what}",
         remedy=WITHOUT,

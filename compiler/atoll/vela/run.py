@@ -1,5 +1,6 @@
 """Run Vela on a network, once for each network and chip."""
 
+import re
 import struct
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from atoll.kept import kept, name_of
 from atoll.scratch import temporary_folder
 from atoll.tools import run_tool
 from atoll.vela.memories import NAME, VelaTarget
+from atoll.vela.payload import UPDATE
 
 PACKAGE = "ethos-u-vela"
 _FOLDER = "vela-2"
@@ -21,6 +23,19 @@ _SAID = 5
 """Lines of Vela's that a message has at most."""
 
 WITHOUT = "leave the NPU out with --no-accelerators (of atoll run: --accelerator none)"
+
+
+_OF_A_NETWORK = 1
+"""The status with which Vela, and Python around it, gives a network up."""
+
+_OF_AN_INSTALLATION = re.compile(
+    r"\b(ImportError|ModuleNotFoundError|MemoryError|Incorrect argument to CLI option"
+    r"|Invalid configuration of)\b"
+)
+
+
+class VelaRefusalError(ModelError):
+    """What Vela makes of a network is of no use; what it makes of parts of it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +74,8 @@ def optimised(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
 
     Raises:
         ToolchainError: E136, E100.
-        ModelError: E143, Vela refuses the file.
+        VelaRefusalError: E143, Vela refuses the file.
+        ModelError: E143, Vela does not run.
     """
     release, options = vela_version(), options_of(target, strategy)
     name = f"{_FOLDER}/{name_of(release, *options, target.config, data)}"
@@ -93,13 +109,13 @@ def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
         )
         made = folder / f"{_STEM}_vela.tflite"
         if done.returncode or not made.is_file():
-            said = _said(f"{done.stdout}\n{done.stderr}", folder)
-            raise ModelError(
-                "E143",
-                f"Vela {vela_version()} does not compile the network for"
-                f" {target.accelerator}: {said}",
-                remedy=f"correct the network, or {WITHOUT}",
-            )
+            text = f"{done.stdout}\n{done.stderr}"
+            who, said = f"Vela {vela_version()}", _said(text, folder)
+            if done.returncode != _OF_A_NETWORK or _OF_AN_INSTALLATION.search(text):
+                message = f"{who} does not run as Atoll calls it: {said}"
+                raise ModelError("E143", message, remedy=f"{UPDATE}, or {WITHOUT}")
+            message = f"{who} does not compile it for {target.accelerator}: {said}"
+            raise VelaRefusalError("E143", message, remedy=WITHOUT)
         file = made.read_bytes()
         table = folder / f"{_STEM}_per-layer.csv"
         layers = table.read_bytes() if table.is_file() else b""

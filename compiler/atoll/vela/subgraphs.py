@@ -2,12 +2,15 @@
 
 Vela keeps the names of the tensors at the edges of its operators, and the network's own operators
 stay as they were read: those between these edges become the body of an ETHOS_U, all others are
-untouched. What Vela does inside is not followed.
+untouched. What Vela does inside is not followed. What it refuses, and what it makes wrong commands
+of, is cut in halves, and halves of these; single operators then stay with the cores.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
+from atoll.description.identifiers import identifier
 from atoll.errors import ModelError
 from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
@@ -17,13 +20,32 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
 from atoll.vela.parts import first_alone, part_of
-from atoll.vela.regions import has_addresses, judged_stream, unfollowed
-from atoll.vela.run import WITHOUT, VelaOutput, optimised, vela_version
+from atoll.vela.regions import addresses_missing, judged_stream, unfollowed
+from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError, optimised, vela_version
 
 LEAST_SCRATCH = 16
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
-def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
+@dataclass(frozen=True, slots=True)
+class Offloaded:
+    """A network with what Vela made of it.
+
+    Attributes:
+        graph: the network.
+        npu: the name of the NPU, "" if nothing was compiled for one.
+        kept_off: what keeps an operator off the NPU that Vela was given and could not be followed
+            in, by the operator's name.
+    """
+
+    graph: Graph
+    npu: str = ""
+    kept_off: Mapping[str, str] = field(default_factory=dict)
+
+
+def with_subgraphs(
+    graph: Graph, source: Source, soc: ResolvedSoc, place: Mapping[str, str] = NOWHERE
+) -> Offloaded:
     """Return `graph` with an ETHOS_U for each operator that Vela makes of its file.
 
     It is `graph` itself where the chip has no Ethos-U, or the file is no TFLite file: Vela reads
@@ -34,36 +56,50 @@ def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
         graph: of the front end.
         source: the file that it was read from.
         soc: the chip.
+        place: devices that somebody asks for, by the names of operators or of an ETHOS_U.
 
     Raises:
         ToolchainError: E136, Vela is not installed.
-        ModelError: E143, Vela refuses the network, or does with it what cannot be followed.
+        ModelError: E143, Vela does not run, or does what cannot be followed; E143, E170, as much
+            keeps an operator off the NPU that somebody asks for it.
         PlacementError: E144, no pool fits what Vela needs.
     """
     npu = npu_of(soc)
     if npu is None or source.suffix != TFLITE.suffix:
-        return graph
+        return Offloaded(graph)
     target = target_of(soc, npu)
+    wanted = [name for name, device in place.items() if identifier(device) == npu.name]
     try:
-        return _rewritten(graph, source, target)
+        return _rewritten(graph, source, target, wanted)
     except ModelError as error:
         raise error.about(str(source.path)) from error
 
 
-def _rewritten(graph: Graph, source: Source, target: VelaTarget) -> Graph:
+def _rewritten(
+    graph: Graph, source: Source, target: VelaTarget, wanted: Collection[str]
+) -> Offloaded:
     file, data = read_file(source.path), source.data
     names = _names(graph, file)
     if file.others and not any(op.calls for op in file.operators):
         data = first_alone(data)
     for strategy in ("Performance", "Size"):
-        compiled = _Vela(graph, names, data, target, strategy).compiled
-        if all(_workspace(graph, call, names) <= target.arena.room for _, call in compiled):
+        vela = _Vela(graph, names, data, target, strategy)
+        parts = vela.parts
+        if all(_workspace(graph, part) <= target.arena.room for part in parts):
             break
-    parts = tuple(_part(graph, call, names, _cycles(output, names)) for output, call in compiled)
-    return _joined(graph, parts)
+    found = {part.operator.name for part in parts}
+    placed = {name for part in parts for name in part.replaced}
+    kept_off = {name: error for name, error in vela.kept_off.items() if name not in placed | found}
+    for name in wanted:
+        if name in kept_off:
+            fault = kept_off[name].faults[0]
+            raise ModelError(fault.code, fault.message, remedy=_unasked(name, target.npu.name))
+    whys = {name: error.faults[0].message for name, error in kept_off.items()}
+    return Offloaded(_joined(graph, parts), target.npu.name, whys)
 
 
-_Compiled = tuple[VelaOutput, NpuCall]
+def _unasked(name: str, npu: str) -> str:
+    return f"do not ask for '{npu}' for '{name}': what Vela compiles wrongly then runs on the cores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +112,8 @@ class _Vela:
         data: the file.
         target: what is compiled for.
         strategy: what Vela optimises.
+        kept_off: what was wrong with the last part that Vela made of an operator, by the names of
+            the operator and of the part.
     """
 
     graph: Graph
@@ -84,33 +122,55 @@ class _Vela:
     target: VelaTarget
     strategy: str
 
-    @property
-    def compiled(self) -> tuple[_Compiled, ...]:
-        """Vela's operators, each with the file that it was made in."""
-        return tuple(self._of(self.data))
+    kept_off: dict[str, VelaRefusalError] = field(default_factory=dict)
 
-    def _of(self, data: bytes) -> Iterator[_Compiled]:
-        output = optimised(data, self.target, self.strategy)
-        calls = calls_in(output)
+    @property
+    def parts(self) -> tuple["_Part", ...]:
+        """What replaces the operators that Vela compiles as they are meant."""
+        return tuple(self._of(self.data, self.graph.operators))
+
+    def _of(self, data: bytes, body: Sequence[Operator]) -> Iterator["_Part"]:
+        """Yield what Vela makes of a file, or of its halves.
+
+        Args:
+            data: the file.
+            body: its operators.
+        """
+        try:
+            output, calls = self._compiled(data)
+        except VelaRefusalError as error:
+            yield from self._of_halves(body, error)
+            return
         taken = set[str]()
         for call in calls:
-            alone = self._alone(call, taken) if len(calls) > 1 else (output, call)
-            yield from self._fitting(*alone)
+            if len(calls) == 1:
+                yield from self._fitting(output, call, body)
+            else:
+                yield from self._alone(call, body, taken)
 
-    def _alone(self, call: NpuCall, taken: set[str]) -> _Compiled:
-        """Return what Vela makes alone of the operators of `call` that are not `taken`."""
-        inputs, outputs = self._sides(call)
-        body = [op for op in _needed(self.graph, inputs, outputs) if op.name not in taken]
+    def _alone(
+        self, call: NpuCall, given: Sequence[Operator], taken: set[str]
+    ) -> Iterator["_Part"]:
+        """Yield what Vela makes alone of the operators of `call` that are not `taken`."""
+        body = [op for op in _needed(self.graph, *self._sides(call)) if op.name not in taken]
         taken |= {op.name for op in body}
         edges = _edges(self.graph, body)
-        if unknown := {*edges[0], *edges[1]} - {*self.names.values()}:
-            raise _untraceable(f"tensor '{min(unknown)}' at an edge, which is none of the file")
-        output = optimised(self._part(*edges), self.target, self.strategy)
-        calls = calls_in(output)
-        sides = [tuple(map(set, self._sides(each))) for each in calls]
-        if sides != [tuple(map(set, edges))]:
-            raise unfollowed(f"of the part that makes {call.outputs[0]} alone it makes another one")
-        return output, calls[0]
+        try:
+            if unknown := {*edges[0], *edges[1]} - {*self.names.values()}:
+                raise _untraceable(f"tensor '{min(unknown)}' at an edge, which is none of the file")
+            output, calls = self._compiled(self._part(body))
+            sides = [tuple(map(set, self._sides(each))) for each in calls]
+            if sides != [tuple(map(set, edges))]:
+                what = f"of the part that makes {call.outputs[0]} alone it makes another one"
+                raise unfollowed(what)
+        except VelaRefusalError as error:
+            yield from self._of_halves(_both(body, given), error)
+        else:
+            yield from self._fitting(output, calls[0], given)
+
+    def _compiled(self, data: bytes) -> tuple[VelaOutput, tuple[NpuCall, ...]]:
+        output = optimised(data, self.target, self.strategy)
+        return output, calls_in(output)
 
     def _sides(self, call: NpuCall) -> tuple[list[str], list[str]]:
         inputs, outputs = (
@@ -118,26 +178,39 @@ class _Vela:
         )
         return inputs, outputs
 
-    def _part(self, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
-        sides = ([self.graph.tensor(name).index for name in side] for side in (inputs, outputs))
-        return part_of(self.data, *sides)
+    def _part(self, body: Sequence[Operator]) -> bytes:
+        """Return a file with some operators, and with functions only where one may run them."""
+        sides = ([self.graph.tensor(n).index for n in side] for side in _edges(self.graph, body))
+        part = part_of(self.data, *sides)
+        return first_alone(part) if all(op.index >= 0 for op in body) else part
 
-    def _fitting(self, output: VelaOutput, call: NpuCall) -> Iterator[_Compiled]:
-        """Yield `call`, or what Vela makes of its halves where the NPU lacks addresses for it.
+    def _fitting(
+        self, output: VelaOutput, call: NpuCall, given: Sequence[Operator]
+    ) -> Iterator["_Part"]:
+        """Yield the part that `call` is, or what Vela makes of its halves where it cannot be."""
+        inputs, outputs = self._sides(call)
+        try:
+            if missing := addresses_missing(call):
+                raise missing
+            body = _between(self.graph, inputs, outputs)
+            yield _part(self.graph, call, self.names, body, _cycles(output, self.names))
+        except VelaRefusalError as error:
+            yield from self._of_halves(_both(_needed(self.graph, inputs, outputs), given), error)
 
-        A single operator with too many inputs and outputs stays with the cores.
-        """
-        if has_addresses(call):
-            yield output, call
-            return
-        for half in self._halves(_between(self.graph, *self._sides(call))):
-            yield from self._of(self._part(*_edges(self.graph, half)))
+    def _of_halves(self, body: Sequence[Operator], why: VelaRefusalError) -> Iterator["_Part"]:
+        """Yield what Vela makes of the halves of a part; a single operator is left to the cores."""
+        if body:
+            self.kept_off.update(dict.fromkeys((_name(body), *(op.name for op in body)), why))
+        for half in self._halves(body):
+            yield from self._of(self._part(half), half)
 
     def _halves(self, body: Sequence[Operator]) -> tuple[Sequence[Operator], ...]:
-        """Return an operator's body in two, cut near its middle at tensors of the file."""
+        """Return an operator's body in two, cut near its middle between operators of the file."""
         known = {*self.names.values()}
         for at in sorted(range(1, len(body)), key=lambda at: abs(2 * at - len(body))):
             halves = body[:at], body[at:]
+            if body[at - 1].index == body[at].index:
+                continue
             if all(known.issuperset((*i, *o)) for i, o in (_edges(self.graph, h) for h in halves)):
                 return halves
         return ()
@@ -158,10 +231,11 @@ def _cycles(output: VelaOutput, names: Mapping[str, str]) -> Mapping[str, int]:
     return {names[name]: count for name, count in layers.items() if name in names}
 
 
-def _workspace(graph: Graph, call: NpuCall, names: Mapping[str, str]) -> int:
+def _workspace(graph: Graph, part: "_Part") -> int:
     """Return the bytes of scratch, inputs and outputs together."""
-    edges = {names[name] for name in (*call.inputs, *call.outputs) if name in names}
-    return call.scratch + sum(graph.tensor(name).size for name in edges)
+    body = part.operator.body
+    assert body is not None, f"{part.operator.name} has no body"
+    return part.scratch + sum(graph.tensor(name).size for name in {*body.inputs, *body.outputs})
 
 
 def _names(graph: Graph, file: FileModel) -> Mapping[str, str]:
@@ -176,22 +250,33 @@ def _names(graph: Graph, file: FileModel) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What replaces some operators: the operator, its own tensors, and which it replaces."""
+    """What replaces some operators: the operator, its own tensors, and which it replaces.
+
+    Attributes:
+        scratch: bytes that Vela wants of it.
+    """
 
     operator: Operator
     tensors: tuple[Tensor, ...]
     replaced: tuple[str, ...]
+    scratch: int
+
+
+def _name(body: Sequence[Operator]) -> str:
+    return f"{KIND}_{body[-1].index}"
 
 
 def _part(
-    graph: Graph, call: NpuCall, names: Mapping[str, str], cycles: Mapping[str, int]
+    graph: Graph,
+    call: NpuCall,
+    names: Mapping[str, str],
+    replaced: Sequence[Operator],
+    cycles: Mapping[str, int],
 ) -> _Part:
     inputs, outputs = (
         tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs)
     )
-    replaced = _between(graph, inputs, outputs)
-    last = replaced[-1]
-    name = f"{KIND}_{last.index}"
+    name = _name(replaced)
     body = _body(graph, name, replaced, inputs, outputs)
     payload = replace(call.payload, stream=judged_stream(body, call))
     tensors = (
@@ -211,10 +296,10 @@ def _part(
             "operators": len(replaced),
             "vela": vela_version(),
         },
-        index=last.index,
+        index=replaced[-1].index,
         body=body,
     )
-    return _Part(operator, tensors, tuple(op.name for op in replaced))
+    return _Part(operator, tensors, tuple(op.name for op in replaced), call.scratch)
 
 
 def _found(name: str, names: Mapping[str, str]) -> str:
@@ -253,9 +338,15 @@ def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Seq
     return body
 
 
-def _untraceable(what: str) -> ModelError:
+def _both(body: Sequence[Operator], given: Sequence[Operator]) -> Sequence[Operator]:
+    """Return the operators of a part that are among those that Vela was given."""
+    names = {op.name for op in given}
+    return [op for op in body if op.name in names]
+
+
+def _untraceable(what: str) -> VelaRefusalError:
     message = f"Atoll cannot follow what Vela compiled: its operator has {what}"
-    return ModelError("E143", message, remedy=WITHOUT)
+    return VelaRefusalError("E143", message, remedy=WITHOUT)
 
 
 def _constant(name: str, data: bytes) -> Tensor:

@@ -19,10 +19,20 @@ def test_a_formula_with_a_comma_is_to_be_quoted(tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(AtollError) as caught:
         load_accelerator(path, None)
-    found = re.fullmatch(r"quote it: write '(.*)'", caught.value.faults[0].remedy or "")
+    (fault,) = caught.value.faults
+    found = re.fullmatch(r"quote it: write '(.*)'", fault.remedy or "")
     assert found
     path.write_text(text.replace("cost: 100 + ceil(elements, 8)", found[1]))
     assert load_accelerator(path, None).model.operators["ADD"].cost == "100 + ceil(elements, 8)"
+
+
+def test_a_key_that_is_no_part_of_a_torn_formula_is_still_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    cost = "{cost: 100 + ceil(elements, 8), nothing: 3}"
+    path.write_text(f"accelerator: own\nversion: 1\noperators:\n  ADD: {cost}\n")
+    with pytest.raises(AtollError) as caught:
+        load_accelerator(path, None)
+    assert [fault.code for fault in caught.value.faults] == ["E012", "E011"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from tests.effort import cases
 from tests.onnx_builder import Builder, Grid, steps_between
 from tests.onnx_cases import CASES, COMPARISONS, pick
 
+from atoll.errors import ModelError
 from atoll.frontend.onnx.graph import HANDLERS
 
 ROUNDS = cases(20, 3)
@@ -80,6 +81,21 @@ def test_operands_for_which_a_function_has_no_value(ops: tuple[str, ...], tmp_pa
         real = b.node(op, [real])
     made = b.quantized(real, Grid("int8", 0.03, -3))
     assert steps_between(b, [made], tmp_path / "built.onnx").max() == 0
+
+
+@pytest.mark.parametrize(("scale", "fits"), [(1.0, True), (0.03, False)])
+def test_a_root_of_what_nothing_quantised_is_near_or_refused(
+    scale: float, fits: bool, tmp_path: Path
+) -> None:
+    """A result that holds only small roots would show the error of the sum of squares."""
+    b = Builder(1)
+    x = b.x((2, 130), Grid("int8", 0.04, 3))
+    made = b.quantized(b.node("ReduceL2", [b.node("Add", [x, x])]), Grid("int8", scale, -3))
+    if fits:
+        assert steps_between(b, [made], tmp_path / "built.onnx").max() <= 1
+        return
+    with pytest.raises(ModelError, match="has an operand of 16 bits that may make"):
+        steps_between(b, [made], tmp_path / "built.onnx")
 
 
 @pytest.mark.parametrize("op", ["LogSoftmax", "Sigmoid", "Softmax", "Tanh"])

@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.foreign_images import Compiler
+from tests.foreign_images import SCRIPT as PLAIN_SCRIPT
+from tests.foreign_images import Compiler, environment
 from tests.stack_measure import measure
 
 from atoll.cache import cache_folder
 from atoll.cli import main
 from atoll.image.elf import read_image
 from atoll.image.stacks import Questions, stack_of
+from atoll.stack.bound import Depth, StackBound
 from atoll.stack.elf_stack import Program
 from atoll.stack.frame_sizes import read_usage
 
@@ -251,15 +253,62 @@ def test_sizes_of_the_compiler_bound_what_code_does_not(tmp_path: Path) -> None:
 def test_sizes_of_a_name_that_two_functions_have(tmp_path: Path) -> None:
     elf = Compiler("zig", "rv32", "-Os").link("VLA", tmp_path)
     usage = tmp_path / "main.su"
-    usage.write_text("other.c:1:11:vary\t0\tstatic\nmain.c:1:11:work\t700\tstatic\n")
+    usage.write_text("main.c:1:11:vary\t0\tstatic\nmain.c:1:11:work\t700\tstatic\n")
     program = Program.read(elf, read_usage((usage,)))
     twin = next(each for each, name in program.code.names.items() if name == "small")
     start = program.address_of("vary") or program.address_of("work")
     assert start is not None
     names = {**program.code.names, twin: program.code.names[start]}
-    program.code = replace(program.code, names=names)
+    program.code = replace(program.code, names=names, sources={})
     causes = program.depth(start).causes
     assert "tells the 2 functions of this name not apart" in causes[0].message
+
+
+TWINS = {
+    "main.c": """
+int other(int);
+static __attribute__((noinline)) int twin(int n) {
+  char a[n]; ((volatile char *)a)[0] = 1; return ((volatile char *)a)[n / 2]; }
+__attribute__((used)) void _start(void) { twin(other(40)); for (;;) {} }
+""",
+    "other.c": """
+static __attribute__((noinline)) int twin(int n) { volatile char a[8]; a[n & 7] = 1; return a[3]; }
+int other(int n) { return twin(n) + n; }
+""",
+}
+
+
+def two_files(folder: Path, *options: str) -> Path:
+    """Link two files, each with a function of the same name, of which one has no bound."""
+    for name, text in TWINS.items():
+        (folder / name).write_text(text)
+    (folder / "chip.ld").write_text(PLAIN_SCRIPT)
+    words = ("-target", "riscv32-freestanding", "-nostdlib", "-O1", "-fno-sanitize=all")
+    command = [sys.executable, "-m", "ziglang", "cc", *words, *options, "-T", "chip.ld", *TWINS]
+    done = subprocess.run(
+        [*command, "-o", "it.elf"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "it.elf"
+
+
+@pytest.mark.parametrize("options", [(), ("-g",)], ids=["symbols", "debugging information"])
+def test_sizes_are_those_of_a_functions_own_file(options: tuple[str, ...], tmp_path: Path) -> None:
+    elf = two_files(tmp_path, *options)
+    usage = tmp_path / "other.su"
+    usage.write_text("other.c:2:44:twin\t16\tstatic\n")
+    assert bytes_of(elf, Questions(usage=(usage,)))[0] is None
+    usage.write_text("/src/main.c:3:44:twin\t80\tdynamic,bounded\n")
+    size = bytes_of(elf, Questions(usage=(usage,)))[0]
+    assert size is not None
+    assert size >= 80
+    usage.write_text("never_linked.c:3:44:twin\t80\tdynamic,bounded\n")
+    assert bytes_of(elf, Questions(usage=(usage,)))[0] is None
 
 
 @pytest.mark.parametrize(
@@ -349,3 +398,42 @@ def test_the_room_of_another_stack(
     assert said in err
     assert f"error[{code}]" in err if code else not err
     assert main(["check-image", "--stack-only", elf, "--allow-unbounded"]) == (code == "E189")
+
+
+def test_the_other_stacks_are_in_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {}
+    for flag in ("SWITCH=64", "SECOND"):
+        elf = str(linked(tmp_path, "-DHANDLED=20", f"-D{flag}"))
+        capsys.readouterr()
+        assert main(["check-image", "--stack-only", elf, "--json"]) == 1
+        (found[flag],) = json.loads(capsys.readouterr().out)["other_stacks"]
+    other, second = found["SWITCH=64"], found["SECOND"]
+    assert (other["function"], other["room_bytes"], other["bytes"]) == ("gate", 64, 3000)
+    assert (second["top_address"], second["room_bytes"], second["bytes"]) == (None, None, None)
+
+
+def test_a_second_stack_is_not_known_whoever_names_the_first_one(tmp_path: Path) -> None:
+    elf = linked(tmp_path, "-DHANDLED=20", "-DSECOND")
+    use = stack_of(elf, read_image(elf), Questions())
+    use.program.top = 0x2002_0000
+    assert [fault.code for fault in use.unbounded()] == ["E188"]
+
+
+@pytest.mark.parametrize(("limit", "codes"), [(0x2001_FF00, []), (0x2001_FFF0, ["E189"])])
+def test_a_planned_stack_has_to_have_room_without_a_chip_too(
+    limit: int, codes: list[str], tmp_path: Path
+) -> None:
+    elf = linked(tmp_path, "-DHANDLED=20")
+    use = stack_of(elf, read_image(elf), Questions())
+    start, top = use.roots.entries[0].address, 0x2002_0000
+    names = {"atoll_net_stack_top": top, "atoll_net_stack_limit": limit}
+    use.program.code = replace(use.program.code, symbols=names)
+    depth = Depth(bound=StackBound(bytes=200, path=((use.program.name(start), 200),)), causes=())
+    planned = replace(use, works=((top, depth),))
+    assert [*planned.small()] == []
+    faults = [*planned.small(planned=True)]
+    assert [each.code for each in faults] == codes
+    for each in faults:
+        assert "give the stack of thread 'net' 208 B or more" in str(each.remedy)

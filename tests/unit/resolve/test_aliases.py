@@ -178,6 +178,9 @@ def test_twins_are_a_question_until_somebody_answers(chip: Any, refused: Any, wo
         ("cached_ddr", "ddr"),
         ("l2mem", "nc_l2mem"),
         ("x_iram", "x_dram"),
+        ("sram_code", "sram_sys"),
+        ("sram_code", "sram_system"),
+        ("ocram", "ocram_code"),
     ],
 )
 def test_words_of_vendors_at_either_end_are_a_question(refused: Any, one: str, two: str) -> None:

@@ -7,15 +7,24 @@ from typing import Any
 
 import pytest
 from tests import tflite_builder
+from tests.npu_mutants import judged
 from tests.npu_networks import npu_network
 from tests.operator_samples import SCALE, Tree
+from tflite.BuiltinOperator import BuiltinOperator
 from tflite.Model import Model
 
+from atoll.cli import main
+from atoll.compiled import BuildOptions
+from atoll.description.build import read_requests
 from atoll.errors import ModelError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.samples import random_samples
+from atoll.vela import subgraphs
+from atoll.vela.memories import VelaTarget
 from atoll.vela.parts import part_of
+from atoll.vela.regions import judged_stream
+from atoll.vela.run import VelaOutput, VelaRefusalError, optimised
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")
@@ -136,15 +145,115 @@ def test_an_input_that_vela_reads_and_does_not_name_is_found(tmp_path: Path) -> 
     run_well(found)
 
 
-def test_what_vela_does_past_a_tensor_is_refused(tmp_path: Path) -> None:
-    """Vela 5.2 leaves out the second of two axes of SUM, counted from the end."""
+def why_not_there(found: Compiled) -> dict[str, str]:
+    """Return why operators are not on the NPU, for those that cores run."""
+    return {
+        each.operator: dict(each.rejected).get("ethos_u55", "")
+        for each in found.decisions
+        if each.device == "cpu"
+    }
+
+
+def summed() -> Any:
+    """SUM and RELU; Vela 5.2 leaves out the second of two axes, counted from the end."""
     tree = Tree(tflite_builder)
     x, axes = tree.add((1, 6, 6, 8), **SCALE), tree.numbers(1, -1)
-    tree.apply("SUM", (x, axes), tree.add((1, 6), **SCALE), "ReducerOptions", KeepDims=False)
+    total = tree.add((1, 6), **SCALE)
+    tree.apply("SUM", (x, axes), total, "ReducerOptions", KeepDims=False)
+    tree.apply("RELU", (total,), tree.add((1, 6), **SCALE))
+    return tree.model()
+
+
+def test_what_vela_does_past_a_tensor_runs_on_the_core(tmp_path: Path) -> None:
+    found = compiled(summed(), "u55", tmp_path)
+    assert [op.kind for op in found.graph.operators] == ["sum", "ethos_u"]
+    (why,) = why_not_there(found).values()
+    assert "made commands that do not keep to their tensors: " in why
+    assert "is bytes 0 to 48 of region" in why
+    run_well(found)
+
+
+@pytest.mark.parametrize("name", ["sum_0", "ethos_u_0"])
+def test_what_vela_does_past_a_tensor_is_refused_to_who_asks_for_it(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "network.tflite"
+    path.write_bytes(tflite_builder.write(summed()))
+    soc = load_soc("corstone300_u55")
+
+    def asking(text: str) -> Compiled:
+        requests = read_requests({"place": dict([text.split("=")])})
+        return compile_file(soc, path, BuildOptions(requests=requests))
+
     with pytest.raises(ModelError, match="E170") as raised:
-        compiled(tree.model(), "u55", tmp_path)
+        asking(f"{name}=ethos_u55")
     assert "is bytes 0 to 48 of region" in str(raised.value)
-    assert "--no-accelerators" in str(raised.value.faults[0].remedy)
+    assert f"do not ask for 'ethos_u55' for '{name}'" in str(raised.value.faults[0].remedy)
+    asking("ethos_u_1=ethos_u55")
+
+
+REFUSED_ONCE = (7006, 7016, 7020, 7033, 7042, 7048)
+"""Networks of which Vela 5.2 makes commands for U55 that do not keep to their tensors."""
+
+
+@pytest.mark.parametrize("seed", REFUSED_ONCE)
+def test_what_vela_compiles_wrongly_is_cut_smaller(seed: int, tmp_path: Path) -> None:
+    found = compiled(npu_network(tflite_builder, seed), "u55", tmp_path)
+    assert any(op.kind == "ethos_u" for op in found.graph.operators)
+    assert any("do not keep to their tensors" in why for why in why_not_there(found).values())
+    run_well(found)
+
+
+def test_explain_says_what_the_commands_did(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "network.tflite"
+    path.write_bytes(tflite_builder.write(summed()))
+    assert main(["explain", "corstone300_u55", str(path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "ethos_u55: Vela " in said
+    assert "made commands that do not keep to their tensors: the ofm" in said
+
+
+def test_a_split_is_not_cut(tmp_path: Path) -> None:
+    """Each half of a SPLIT is an operator, and the file has one for both."""
+    found = compiled(npu_network(tflite_builder, 7006), "u55", tmp_path)
+    names = [op.name for op in found.graph.operators]
+    assert len(names) == len({*names})
+
+
+def refusing(code: str) -> Callable[..., VelaOutput]:
+    """Return Vela as it would be if it gave up on files with a kind of operator."""
+    compile_it = optimised
+
+    def given(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
+        model = Model.GetRootAs(data)
+        graph = model.Subgraphs(0)
+        for at in range(graph.OperatorsLength()):
+            op = model.OperatorCodes(graph.Operators(at).OpcodeIndex())
+            if op.BuiltinCode() == getattr(BuiltinOperator, code):
+                raise VelaRefusalError("E143", "Vela does not compile it: AssertionError")
+        return compile_it(data, target, strategy)
+
+    return given
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_what_vela_gives_up_on_runs_on_the_core(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RELUs, a HARD_SWISH that Vela cannot take, and RELUs."""
+    monkeypatch.setattr(subgraphs, "optimised", refusing("HARD_SWISH"))
+    tree = Tree(tflite_builder)
+    x = tree.add((1, 16), **SCALE)
+    for code in (*["RELU"] * count, "HARD_SWISH", *["RELU"] * count):
+        x = tree.apply(code, (x,), tree.add((1, 16), **SCALE))
+    found = compiled(tree.model(), "u55", tmp_path)
+    kinds = [op.kind for op in found.graph.operators]
+    assert kinds.count("hard_swish") == 1
+    assert {*kinds} == {"ethos_u", "hard_swish"}
+    assert [*why_not_there(found).values()] == ["Vela does not compile it: AssertionError"]
+    run_well(found)
 
 
 def halves(
@@ -179,10 +288,14 @@ def multiplied_halves(*, inside: bool = False) -> Any:
 def test_what_is_not_read_as_far_as_results_need_it_is_refused(
     inside: bool, said: str, npu: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelError, match="E170") as raised:
-        compiled(multiplied_halves(inside=inside), npu, tmp_path)
+    with judged() as parts:
+        found = compiled(multiplied_halves(inside=inside), npu, tmp_path)
+    assert not parts[0].accepted
+    with pytest.raises(VelaRefusalError, match="E170") as raised:
+        judged_stream(parts[0].body, parts[0].call)
     assert said in str(raised.value)
-    assert "--no-accelerators" in str(raised.value.faults[0].remedy)
+    assert len(found.graph.operators) > 1
+    run_well(found)
 
 
 def one_slice() -> Any:

@@ -31,7 +31,7 @@ DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tfl
 def rewritten(path: Path, *settings: str) -> tuple[Graph, Graph]:
     """Return a network as it was read, and with what Vela made of it."""
     graph = load_network(path)
-    return graph, with_subgraphs(graph, read_source(path), load_soc(CHIP, settings))
+    return graph, with_subgraphs(graph, read_source(path), load_soc(CHIP, settings)).graph
 
 
 def same_results(before: Graph, after: Graph) -> None:
@@ -92,7 +92,7 @@ def test_a_network_that_vela_leaves_altogether_is_the_same(
 
 def test_a_chip_without_an_npu_changes_nothing() -> None:
     graph = load_network(DIGITS)
-    assert with_subgraphs(graph, read_source(DIGITS), load_soc("lagoon")) is graph
+    assert with_subgraphs(graph, read_source(DIGITS), load_soc("lagoon")).graph is graph
 
 
 def test_a_small_pool_gets_vela_to_save_memory_and_then_an_error(shared_models: Path) -> None:
@@ -128,27 +128,40 @@ def test_what_vela_says_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"inputs": ("no such tensor",)}, "the tensor 'no such tensor'"),
         ({"inputs": ()}, "input 'image' of the network, which it does not name"),
         ({"weights": b"1234"}, "of region 0, which has 4"),
         ({"scratch": 64}, "of region 1, which has 64"),
         ({"locations": {}}, "its tables have 0 places of tensor 'serving_default_image:0'"),
     ],
 )
-def test_a_file_that_cannot_be_followed_is_refused(
+def test_a_file_that_cannot_be_followed_is_left_to_the_cores(
     change: dict[str, object], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def changed(output: run.VelaOutput) -> tuple[NpuCall, ...]:
         return tuple(replace(call, **change) for call in calls_in(output))  # type: ignore[arg-type]
 
     monkeypatch.setattr(subgraphs, "calls_in", changed)
+    graph = load_network(DIGITS)
+    made = with_subgraphs(graph, read_source(DIGITS), load_soc(CHIP))
+    assert any(message in why for why in made.kept_off.values())
+    name = next(iter(made.kept_off))
     with pytest.raises(ModelError, match=r"E143|E170") as raised:
+        with_subgraphs(graph, read_source(DIGITS), load_soc(CHIP), {name: "ethos_u55"})
+    assert made.kept_off[name] in str(raised.value)
+    assert f"do not ask for 'ethos_u55' for '{name}'" in str(raised.value.faults[0].remedy)
+
+
+def test_a_tensor_that_the_network_has_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed(output: run.VelaOutput) -> tuple[NpuCall, ...]:
+        return tuple(replace(call, inputs=("no such tensor",)) for call in calls_in(output))
+
+    monkeypatch.setattr(subgraphs, "calls_in", changed)
+    with pytest.raises(ModelError, match="E143") as raised:
         rewritten(DIGITS)
-    assert message in str(raised.value)
-    assert "another version" not in str(raised.value.faults[0].remedy)
+    assert "the tensor 'no such tensor'" in str(raised.value)
 
 
-def test_a_tensor_inside_that_others_read_is_refused(
+def test_a_tensor_inside_that_others_read_is_left_to_the_cores(
     shared_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if Vela had taken one side of a residual block up to its sum."""
@@ -163,9 +176,9 @@ def test_a_tensor_inside_that_others_read_is_refused(
         return tuple(replace(call, outputs=names) for call in calls_in(output))
 
     monkeypatch.setattr(subgraphs, "calls_in", cut)
-    with pytest.raises(ModelError, match="E143") as raised:
-        rewritten(path)
-    assert "inside, which others read" in str(raised.value)
+    made = with_subgraphs(graph, read_source(path), load_soc(CHIP))
+    assert all("inside, which others read" in why for why in made.kept_off.values())
+    assert made.kept_off
 
 
 def test_what_has_more_edges_than_base_addresses_alone_stays_with_the_cores(

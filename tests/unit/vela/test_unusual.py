@@ -9,9 +9,8 @@ import pytest
 from tests import tflite_builder
 from tests.flow_samples import looped
 from tests.operator_samples import SCALE, Tree
-from tests.unit.vela.test_edges import NPUS, OTHER, compiled, run_well
+from tests.unit.vela.test_edges import NPUS, OTHER, compiled, run_well, why_not_there
 
-from atoll.errors import ModelError
 from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 
@@ -88,8 +87,9 @@ def test_the_function_of_a_signature_is_compiled(tmp_path: Path) -> None:
     run_well(found)
 
 
-def test_functions_that_the_npu_would_run_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="E143") as raised:
-        compiled(looped(tflite_builder), "u55", tmp_path)
-    assert "functions that operators such as WHILE run" in str(raised.value)
-    assert "--no-accelerators" in str(raised.value.faults[0].remedy)
+def test_functions_that_the_npu_would_run_stay_with_the_core(tmp_path: Path) -> None:
+    found = compiled(looped(tflite_builder), "u55", tmp_path)
+    whys = why_not_there(found)
+    assert whys
+    assert all("functions that operators such as WHILE run" in why for why in whys.values())
+    run_well(found)

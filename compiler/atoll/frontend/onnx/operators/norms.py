@@ -97,10 +97,11 @@ def norm(c: Conversion, node: Node) -> Part:
     def make(to: Grid, activation: str) -> Stored:
         if to.dtype != "int8":
             raise Unfit("has a result of 16 bits", "quantise the result to int8 or uint8")
-        if error > _MOST_OFF * to.scale:
-            message = f"has an operand of 16 bits that may make {error / to.scale:.2f} steps"
-            raise Unfit(f"{message}, where {_MOST_OFF} are the most", "quantise the operand")
         greatest = max(to.scale, min(most, (to.limits[1] + 1 - to.zero_point) * to.scale))
+        off = squares.error / (2 * greatest)  # roots beyond what the result holds do not count
+        if off > _MOST_OFF * to.scale:
+            message = f"has an operand of 16 bits that may make {off / to.scale:.2f} steps"
+            raise Unfit(f"{message}, where {_MOST_OFF} are the most", "quantise the operand")
         fine = grid("int16", greatest / _WIDEST, 0)
         total: Stored | None = None
         for end, start in _ranges(greatest, to.scale):
