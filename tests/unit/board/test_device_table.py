@@ -15,6 +15,7 @@ from atoll.board.package import Board, package_files
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.device_table import device_rows
+from atoll.resolve.explain_devices import devices
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import random_sample
@@ -114,6 +115,20 @@ def test_d1_the_loader_says_where_code_is(tmp_path: Path) -> None:
     )
     loaders = {row.name: row.loader for row in device_rows(load_soc(str(path)))}
     assert (loaders["always_on_cpu"], loaders["audio_dsp"]) == ("xip", "external")
+
+
+def test_d1_a_loader_is_described_shown_and_exported() -> None:
+    """What is described wins where it can be; `check` and resolved.json say who decided."""
+    soc = load_soc(str(DASHED), ("devices.cam_0.loader=external", "devices.audio-dsp.loader=xip"))
+    rows = {row.name: row.loader for row in device_rows(soc)}
+    assert (rows["cam_0"], rows["audio_dsp"], rows["npu_conv_0"]) == ("external", "xip", "none")
+    assert soc.layers["devices.cam_0.loader"] == "--set"
+    assert soc.layers["devices.npu_conv_0.loader"] == "derived"
+    exported = json.loads(to_json(soc))["soc"]["devices"]
+    assert {each["name"]: each["loader"] for each in exported} == rows
+    shown = devices(soc)
+    at = shown.keys.index("loader")
+    assert {row[0]: row[at] for row in shown.rows} == rows
 
 
 def test_d2_devicetree_and_svd_have_the_names(package: Path) -> None:
