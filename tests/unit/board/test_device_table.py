@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from cmsis_svd.parser import SVDParser
@@ -147,6 +148,29 @@ def test_d2_devicetree_and_svd_have_the_names(package: Path) -> None:
         if label in nodes
     }
     assert seen == {name: label for name, label, *_ in DEVICES if name != "cam_0"}
+    ordinals = {
+        node.props["label"].to_string(): (
+            node.props["atoll,ordinal"].to_num(),
+            node.props["atoll,kind"].to_string(),
+            node.props["atoll,loader"].to_string(),
+        )
+        for node in tree.node_iter()
+        if "atoll,ordinal" in node.props
+    }
+    assert ordinals == {
+        label: (number, kind, loader)
+        for number, (name, label, kind, *_, loader) in enumerate(DEVICES)
+        if name != "cam_0"
+    }
+    extension = ElementTree.parse(package / "svd" / "dashed.svd").getroot()[-1]
+    assert extension.tag == "vendorExtensions"
+    assert [
+        [each.attrib[key] for key in ("ordinal", "name", "label", "kind", "loader")]
+        for each in extension.iter("{urn:atoll:chip}device")
+    ] == [
+        [str(number), name, label, kind, loader]
+        for number, (name, label, kind, *_, loader) in enumerate(DEVICES)
+    ]
     device: Any = SVDParser.for_xml_file(package / "svd" / "dashed.svd").get_device(
         xml_validation=True, schema_version_detection=False
     )
