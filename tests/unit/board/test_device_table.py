@@ -224,6 +224,15 @@ def test_d1_the_command_line_takes_either_spelling() -> None:
         assert soc.device(name.replace("-", "_")).clock == 50_000_000
 
 
+def test_d1_the_chip_itself_may_have_dashes(tmp_path: Path) -> None:
+    path = tmp_path / "over.yaml"
+    path.write_text(f"extends: {DASHED}\nsoc: my-chip.v2\n")
+    soc = load_soc(str(path), ("devices.cam-0=null",))
+    assert soc.name == "my_chip_v2"
+    assert "devicetree/my_chip_v2.dts" in package_files(Board(soc=soc), ["devicetree"])["devicetree"]
+    assert load_soc(str(path), ("soc=other-one",)).name == "other_one"
+
+
 def test_d1_a_layer_may_spell_a_name_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "over.yaml"
     path.write_text(
