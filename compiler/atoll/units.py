@@ -5,15 +5,19 @@ import re
 _SIZES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _FREQUENCIES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
 _DURATIONS = {"ms": 1, "s": 1000, "min": 60_000}
+_BYTES = re.compile(r"0[xX][0-9a-fA-F_]{1,20}|[0-9][0-9_]*")
 _QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]+)")
 
 
 def parse_size(text: str) -> int:
-    """Turn ``"64 KiB"`` into 65536 bytes.
+    """Turn ``"64 KiB"``, ``"65536"`` or ``"0x1_0000"`` into 65536 bytes.
 
     Raises:
-        ValueError: no unit of B, KiB, MiB, GiB, or not a whole number of bytes.
+        ValueError: another unit than B, KiB, MiB, GiB, or not a whole number of bytes.
     """
+    if _BYTES.fullmatch(plain := text.strip()):
+        digits = plain.replace("_", "")
+        return int(digits, 16 if digits[1:2] in ("x", "X") else 10)
     return _parse(text, _SIZES)
 
 

@@ -120,6 +120,24 @@ def test_c2_the_message_says_what_was_left_the_rule_and_a_remedy_that_works(
     assert place(compiled(scope=["softmax_9_out=global.dtcm"]), "softmax_9_out") == "dtcm"
 
 
+def test_c2_the_remedy_is_the_pool_with_the_fastest_operators(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """'near' comes first, but the accelerator does not reach it: three operators would leave it."""
+    crab = ROOT / "tests" / "data" / "crab.yaml"
+    told = refusal(
+        ["explain", str(crab), str(DIGITS), "--scope", "conv_2d_0_out=global.stack"], capsys
+    )
+    assert "without it, 'near' and 'lp' are left" in told
+    assert "write 'global.lp' in its place" in told
+    devices = []
+    for words in ([], ["conv_2d_0_out=global.lp"], ["conv_2d_0_out=global.near"]):
+        options = BuildOptions(requests=load_requests(None, scope=words))
+        graph = compile_file(load_soc(crab), DIGITS, options).graph
+        devices.append([op.device for op in graph.operators if op.name == "conv_2d_0"])
+    assert devices == [["conv"], ["conv"], ["cpu"]]
+
+
 def test_c2_scopes_of_one_tensor_narrow_together() -> None:
     words = ["softmax_9_out=global.workspace", "softmax_9_out=global.sram"]
     assert place(compiled(scope=words), "softmax_9_out") == "sram"

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.board.blocks import REGISTER_BYTES, Block, blocks_of
+from atoll.board.extension import NAMESPACE, add_extension
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import made_from
 from atoll.resolve.memory_views import as_seen_by
@@ -41,6 +42,8 @@ def _component(board: Board) -> Element:
     for block in blocks_of(soc):
         _registers(space, block)
     _texts(space, addressUnitBits="8")
+    ElementTree.register_namespace("atoll", NAMESPACE)
+    add_extension(component, f"{{{_SCHEMA}}}vendorExtensions", board.soc, memories=False)
     return component
 
 

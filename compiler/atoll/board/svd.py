@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from atoll.board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll.board.cortex_m import has_floats, is_cortex_m, priority_bits
+from atoll.board.extension import NAMESPACE, add_extension
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import made_from
 from atoll.resolve.soc import Cpu
@@ -44,6 +45,8 @@ def _device(board: Board) -> Element:
     first: dict[str, Block] = {}
     for block in blocks_of(soc):
         _peripheral(peripherals, block, first.setdefault(block.kind, block))
+    ElementTree.register_namespace("atoll", NAMESPACE)
+    add_extension(device, "vendorExtensions", soc, memories=True)
     ElementTree.indent(device)
     return device
 

@@ -7,6 +7,7 @@ register files, 13 on address maps.
 from collections.abc import Mapping
 
 from atoll.board.blocks import REGISTER_BYTES, Block, blocks_of
+from atoll.board.extension import devices_of, memories_of
 from atoll.board.package import Board, Entry, generated
 from atoll.board.render import render
 
@@ -17,6 +18,8 @@ def systemrdl_files(board: Board) -> Mapping[str, Entry]:
     kinds: dict[str, Block] = {}
     for block in blocks:
         kinds.setdefault(block.kind, block)
+    entries = [("device", each) for each in devices_of(board.soc)]
+    entries += [("memory", each) for each in memories_of(board.soc)]
     text = render(
         "chip.rdl",
         board,
@@ -24,8 +27,13 @@ def systemrdl_files(board: Board) -> Mapping[str, Entry]:
         kinds=kinds.values(),
         bits=8 * REGISTER_BYTES,
         identifier=_identifier,
+        said=[f"{tag} {_values(entry)}" for tag, entry in entries],
     )
     return {f"systemrdl/{board.soc.name}.rdl": generated(text)}
+
+
+def _values(entry: Mapping[str, str]) -> str:
+    return " ".join(f"{name}='{value}'" for name, value in entry.items())
 
 
 def _identifier(name: str) -> str:

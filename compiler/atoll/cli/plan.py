@@ -57,7 +57,7 @@ AnySocArgument = Annotated[
 def _bytes(text: str) -> int:
     """Read a number of bytes, with or without a unit."""
     try:
-        size = int(text) if text.isascii() and text.isdigit() else parse_size(text)
+        size = parse_size(text)
     except ValueError as fault:
         raise typer.BadParameter(str(fault)) from fault
     if not 1 <= size <= UNLIMITED:

@@ -38,6 +38,11 @@ _LABEL = (
     "What people read in the place of its name: in tables, at run time, in devicetrees. By default"
     " its name as it is written, with '-' and '.'."
 )
+Loader = Literal["xip", "copy", "host", "external", "none"]
+_LOADER = (
+    "What brings its code to where it runs: xip, nothing does, it runs in ROM; copy, its start-up"
+    " code; host, the host's image; external, what is no part of any image; none, it has no code."
+)
 _VIEWS = "Address of its registers at each core that sees them elsewhere."
 
 
@@ -112,6 +117,7 @@ class Cpu(Described):
 
     kind: Literal["cpu", "dsp"]
     label: Label | None = Field(default=None, description=_LABEL)
+    loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     isa: Isa = Field(description="Instruction set such as rv32imc.", examples=["rv32imc"])
     abi: str | None = Field(
         default=None,
@@ -177,6 +183,7 @@ class Npu(Described):
 
     kind: Literal["npu"]
     label: Label | None = Field(default=None, description=_LABEL)
+    loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     accelerator: AcceleratorName = Field(
         description="The name of an installed one (reef, ripple), or a path relative to this file.",
         examples=["reef"],
@@ -206,6 +213,7 @@ class Dma(Described):
 
     kind: Literal["dma"]
     label: Label | None = Field(default=None, description=_LABEL)
+    loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     engine: EngineName = Field(
         description="The name of an installed one (reef, ripple), or a path relative to this file.",
         examples=["ripple"],
@@ -241,6 +249,7 @@ class Master(Described):
 
     kind: Literal["master"]
     label: Label | None = Field(default=None, description=_LABEL)
+    loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
 

@@ -18,7 +18,7 @@ _TABLES = ("devices", "memories", "pools")
 _KEYED = frozenset({"reach", "views", "threads"})
 """Mappings inside these whose keys are names of the chip."""
 
-_NAMING = frozenset({"memory", "alias_of", "host", "default_device"})
+_NAMING = frozenset({"soc", "memory", "alias_of", "host", "default_device"})
 _RUNS = ("stack", "runs")
 
 

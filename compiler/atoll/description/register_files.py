@@ -33,7 +33,7 @@ def with_register_file(
         faults.add("E148", what, at=place, remedy="remove 'registers', or remove 'systemrdl'")
         return None
     try:
-        top, said = _compiled(path)
+        top, said = compiled_file(path)
     except ImportError:
         what = "the Python package 'systemrdl-compiler' is not installed"
         faults.add("E148", what, at=at, remedy=INSTALL)
@@ -54,7 +54,7 @@ def with_register_file(
     return accelerator.model_copy(update={"registers": block})
 
 
-def _compiled(path: Path) -> tuple[Any, tuple[str, SourceLoc | None] | None]:
+def compiled_file(path: Path) -> tuple[Any, tuple[str, SourceLoc | None] | None]:
     """Return the top of a file, None with the first error if it is wrong.
 
     Raises:

@@ -19,7 +19,6 @@ from atoll.description.fields import (
     Frequency,
     Latency,
     MachineName,
-    Name,
     PositiveSize,
     Preference,
     SectionName,
@@ -147,7 +146,7 @@ class Qemu(Described):
 class Soc(Described):
     """A whole chip."""
 
-    soc: Name = Field(description="Name of the chip.", examples=["my_chip"])
+    soc: ChipName = Field(description="Name of the chip.", examples=["my_chip"])
     version: Version = Field(description="Version of this format.", examples=["1"])
     extends: str | None = Field(default=None, description="A description to start from.")
     devices: dict[ChipName, Device] = Field(

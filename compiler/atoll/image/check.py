@@ -97,6 +97,13 @@ class Rules:
         if not handler & 1 or not inside:
             yield self._fault(f"the reset vector is {handler:#010x}, which is no Thumb instruction")
 
+    @property
+    def _first(self) -> int:
+        """The address of the first bytes that the core reads: an instruction, or vectors."""
+        core = self.core
+        thumb = core.instructions.family is Family.THUMB
+        return core.code.origin if thumb else core.reset_address
+
     def _overlaps(self) -> Iterator[Fault]:
         for one, two in pairwise(self.image.sections):
             if two.begin < one.end:
@@ -180,6 +187,10 @@ class Rules:
         code, size = self.core.code, len(section.data)
         what = f"section {section}"
         if section.load != section.begin:
+            if section.begin <= self._first < section.end:
+                held = f"'{self.core.shown}' has 'loader: {self.core.loader}'"
+                where = f"is loaded at {section.load:#010x}, not where it runs, and {held}"
+                yield self._fault(f"{what} holds what the core begins with, {where}")
             align = min(section.align, _WORD)
             if section.load % align:
                 where = f"is copied from {section.load:#010x}, no multiple of {align}"
@@ -188,9 +199,8 @@ class Rules:
                 where = f"is copied from {section.load:#010x}, outside of '{code.name}'"
                 yield self._fault(f"{what} {where}")
             return
-        boots = self.soc.memory(code.memory).kind
         memory = self._memory(section)
-        if boots == "rom" and memory is not None and memory.kind == "ram":
+        if self.core.loader == "xip" and memory is not None and memory.kind == "ram":
             yield self._fault(f"{what} is in RAM '{memory.name}', and nothing copies it there")
 
     def _copies(self) -> Iterator[Fault]:

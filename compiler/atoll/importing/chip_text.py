@@ -8,7 +8,7 @@ from pathlib import Path
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
 from atoll.importing.aliases import with_aliases
-from atoll.importing.facts import Core, Engine, Facts, Master, Memory, Source
+from atoll.importing.facts import Core, Facts, Master, Memory, Source
 from atoll.importing.names import identifier
 from atoll.importing.values import isas_of, nearest_core
 from atoll.shown import cut, shown
@@ -21,6 +21,7 @@ _HEAD = """\
 # the files do not say and the format has a default for is left out, such as clock and width;
 # docs/description.md explains every key.
 """
+_PAIRS = "pairs of memories"
 _LONGEST_COMMENT = 100
 _ALIGNMENT = 16
 _MOST_BYTES = 256 * 2**20
@@ -68,10 +69,11 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         f"soc: {identifier(facts.name, (), 'chip')}",
         "version: 1",
         *([_line("console", _address(facts.console))] if facts.console is not None else []),
+        *_host(facts, names),
         "",
         "devices:",
         *_cores(facts.cores, names.cores),
-        *_engines(facts.engines, names.engines),
+        *_engines(facts, names),
         *_masters(facts.masters, names.masters),
         "",
         *_memories(facts, names),
@@ -93,7 +95,8 @@ def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
     for core, name in zip(cores, names, strict=True):
         yield from _place(core.source, "  ")
         yield f"  {name}:"
-        yield _line("    kind", "cpu", "or dsp: no file says" if core.mailbox is not None else "")
+        unsaid = "or dsp: no file says" if core.mailbox is not None and not core.kind else ""
+        yield _line("    kind", core.kind or "cpu", unsaid)
         near, said, isas = core.core, "", core.isas
         if core.word and not core.core:
             near = nearest_core(core.word)
@@ -112,8 +115,16 @@ def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
         yield f"    stack: {{memory: {UNDECIDED}, size: {UNDECIDED}}}"
 
 
-def _engines(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[str]:
-    for engine, name in zip(engines, names, strict=True):
+def _host(facts: Facts, names: _Names) -> Iterator[str]:
+    for core, name in zip(facts.cores, names.cores, strict=True):
+        if facts.host and core.name == facts.host:
+            yield _line("host", name)
+            return
+
+
+def _engines(facts: Facts, names: _Names) -> Iterator[str]:
+    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
+    for engine, name in zip(facts.engines, names.engines, strict=True):
         kind, key = _ENGINE_KEYS[engine.moves]
         yield from _place(engine.source, "  ")
         yield f"  {name}:"
@@ -122,7 +133,10 @@ def _engines(engines: Sequence[Engine], names: Sequence[str]) -> Iterator[str]:
         yield _line("    registers", _address(engine.registers))
         yield _line("    irq", _interrupt(engine.irq))
         if engine.moves:
-            yield f"    moves: {UNDECIDED}  # pairs of memories"
+            pairs = [(memories.get(one), memories.get(two)) for one, two in engine.between]
+            known = pairs and all(one and two for one, two in pairs)
+            moves = ", ".join(f"[{one}, {two}]" for one, two in pairs)
+            yield _line("    moves", f"[{moves}]" if known else None, "" if known else _PAIRS)
 
 
 def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:

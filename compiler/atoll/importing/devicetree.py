@@ -159,7 +159,11 @@ class _Tree:
         """Yield each core; a mailbox that no node of a core names is a core too."""
         boxes = {
             _name(node): Core(
-                name=_name(node), mailbox=at, irq=self._line(node), source=self._source(node)
+                name=_name(node),
+                kind=_kind(node),
+                mailbox=at,
+                irq=self._line(node),
+                source=self._source(node),
             )
             for at, node in self.of(_MAILBOX)
         }
@@ -189,6 +193,7 @@ class _Tree:
             isas = isas or _isas(core, node, words)
         return Core(
             name=_name(node) if "label" in node.properties else node.name,
+            kind=_kind(node),
             word=next(iter(words), ""),
             core=core,
             isas=isas,
@@ -347,6 +352,12 @@ class _Tree:
 
 def _name(node: TreeNode) -> str:
     return node.string("label") or node.name.partition("@")[0]
+
+
+def _kind(node: TreeNode) -> str:
+    """Return the kind of core that a tree of ours says."""
+    said = node.string("atoll,kind")
+    return said if said in ("cpu", "dsp") else ""
 
 
 def _clock(node: TreeNode) -> int | None:

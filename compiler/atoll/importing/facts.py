@@ -24,6 +24,7 @@ class Core:
 
     Attributes:
         name: as the file has it.
+        kind: ``cpu`` or ``dsp``; empty if the file does not say.
         word: what the file calls the kind of core, such as ``CM4``; empty if it does not say.
         core: the name of the core that Atoll has for it.
         isas: the instruction sets that it can be; one if the file decides it.
@@ -34,6 +35,7 @@ class Core:
     """
 
     name: str
+    kind: str = ""
     word: str = ""
     core: str | None = None
     isas: tuple[str, ...] = ()
@@ -76,13 +78,18 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """An accelerator or a DMA engine that Atoll has; `moves` tells the second from the first."""
+    """An accelerator or a DMA engine that Atoll has; `moves` tells the second from the first.
+
+    Attributes:
+        between: memories that it copies from and to, where the file says so.
+    """
 
     name: str
     accelerator: str
     moves: bool
     registers: int
     irq: int | None
+    between: tuple[tuple[str, str], ...] = ()
     source: Source
 
 
@@ -123,6 +130,7 @@ class Facts:
     Attributes:
         name: of the chip, as the file has it.
         console: address of Atoll's console, where an export of ours says it.
+        host: name of the core that starts everything, likewise.
     """
 
     name: str = ""
@@ -132,6 +140,7 @@ class Facts:
     masters: tuple[Master, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     console: int | None = None
+    host: str = ""
 
 
 MEMORY_WORDS: Mapping[str, bool] = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from atoll.errors import SourceLoc, UsageError
 from atoll.importing.engines import engine_of
 from atoll.importing.expressions import NoValueError, value_of
+from atoll.importing.extension import extended, own_entries
 from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, Memory, memory_left_out
 from atoll.importing.reader import Given, Importer
 from atoll.importing.values import core_named, counted, is_dma, isas_by_name, number_of
@@ -87,14 +88,23 @@ class _Component:
         if others:
             why = "a description has no place for them"
             left_out.append(LeftOut(counted(others), why, self._given.source(self._root.line)))
-        return Facts(
+        facts = Facts(
             name=self._root.said("name"),
             cores=tuple(self._cores()),
             memories=tuple(each for each in memories if isinstance(each, Memory)),
             engines=tuple(each for each in found if isinstance(each, Engine)),
             masters=tuple(each for each in found if isinstance(each, Master)),
             left_out=tuple(left_out),
+            console=next(self._consoles(), None),
         )
+        return extended(facts, own_entries(self._given, self._root))
+
+    def _consoles(self) -> Iterator[int]:
+        """Yield the address of Atoll's console, which our own exports have."""
+        for block in self._root.walk():
+            known = (block.said("name"), block.said("typeIdentifier"))
+            if known == ("atoll_console", "console"):
+                yield from filter(None, [self._known(block, "baseAddress")])
 
     def _processors(self) -> Iterator[Element]:
         cpus = self._root.first("cpus") or self._root.first("processors")

@@ -40,7 +40,11 @@ def merged(files: Sequence[Facts]) -> Facts:
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
         for engine in facts.engines:
             old = engines.setdefault(engine.registers, engine)
-            engines[engine.registers] = replace(old, irq=engine.irq if old.irq is None else old.irq)
+            engines[engine.registers] = replace(
+                old,
+                irq=engine.irq if old.irq is None else old.irq,
+                between=old.between or engine.between,
+            )
         for master in facts.masters:
             same = (master.name.lower(), master.what.partition(",")[0])
             longer = max(masters.get(same, master), master, key=lambda it: len(it.what))
@@ -50,6 +54,7 @@ def merged(files: Sequence[Facts]) -> Facts:
         kept,
         name=next((facts.name for facts in files if facts.name), ""),
         left_out=_distinct((*left_out, *too_many)),
+        host=next((facts.host for facts in files if facts.host), ""),
         console=next((facts.console for facts in files if facts.console is not None), None),
     )
 
@@ -107,6 +112,7 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
         both = set(old.isas) & set(core.isas)
         cores[place] = replace(
             old,
+            kind=old.kind or core.kind,
             word=old.word or core.word,
             core=old.core or core.core,
             isas=tuple(isa for isa in old.isas if isa in both) or old.isas or core.isas,

@@ -94,6 +94,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "pdsc": "atoll.importing.pdsc:IMPORTER",
         "ipxact": "atoll.importing.ipxact:IMPORTER",
         "litex": "atoll.importing.litex:IMPORTER",
+        "systemrdl": "atoll.importing.systemrdl:IMPORTER",
         "repl": "atoll.importing.repl:IMPORTER",
         "dtb": "atoll.importing.devicetree:IMPORTER",
         "dts": "atoll.importing.devicetree_source:IMPORTER",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.importing.engines import engine_of
+from atoll.importing.extension import extended, own_entries
 from atoll.importing.facts import Core, Engine, Facts, LeftOut, Master, memory_left_out
 from atoll.importing.reader import Given, Importer
 from atoll.importing.values import (
@@ -29,7 +30,7 @@ _MOST_COPIES = 4096
 _RISCV = ("rv32", "rv64")
 _LONGEST_CHAIN = 16
 _UNUSED = (
-    *("fields", "enumeratedValues", "vendorExtensions", "description"),
+    *("fields", "enumeratedValues", "description"),
     *("displayName", "access", "protection", "resetValue", "resetMask", "dataType"),
 )
 _SPAN = re.compile(r"([0-9]{1,4})-([0-9]{1,4})")
@@ -100,7 +101,7 @@ class _Device:
         if others:
             source = self._given.source(self._root.line)
             left_out.append(LeftOut(counted(others), "a description has no place for them", source))
-        return Facts(
+        facts = Facts(
             name=self._root.said("name"),
             cores=tuple(cores),
             engines=tuple(engines),
@@ -108,6 +109,7 @@ class _Device:
             left_out=tuple(left_out),
             console=console,
         )
+        return extended(facts, own_entries(self._given, self._root))
 
     def _placed(self) -> Iterator[tuple[str, int, Element]]:
         """Yield each peripheral with name and address; an array as its members."""

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from atoll.cost.operators import compute_cycles
 from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
+from atoll.place.capabilities import obstacles
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope, merged_pools
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
@@ -247,7 +249,7 @@ class _Pinning:
     ) -> str:
         """Return the least change of a request with which something is left, tried."""
         others = [each for each in self._requests.pins[tensor.name] if each is not asked]
-        for pool in before:
+        for pool in sorted(before, key=lambda name: self._cycles(tensor, name)):
             other = [self._left(tensor, each, needs) for each in others if each.pin.pools]
             if all(pool in pools for pools in other):
                 word = f"global.{pool}" if asked.scope else pool
@@ -257,6 +259,25 @@ class _Pinning:
             if all(self._left(tensor, asked, each) for each in alone):
                 return f"add '{tensor.name}' to 'free', so that it may be copied"
         return "delete it"
+
+    def _cycles(self, tensor: Tensor, pool: str) -> int:
+        """Return the least cycles of the operators around a tensor on devices that reach a pool.
+
+        An operator that no such device runs would cost a copy: that of the tensor's bytes.
+        """
+        reach, total = self._soc.pool(pool).reach, 0
+        maker = self._makers.get(tensor.name)
+        users = [(maker, Access.WRITE)] if maker else []
+        users += [(op, Access.READ) for op in self._operators(tensor)]
+        for op, need in users:
+            able = (
+                compute_cycles(op, self._graph, device, self._soc)
+                for device in self._soc.devices
+                if allows(reach[device.name], need)
+                and not any(obstacles(op, self._graph, device, self._soc))
+            )
+            total += min(able, default=tensor.size)
+        return total
 
     def _out_of_reach(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         writer, maker = self._writer(tensor), self._makers.get(tensor.name)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from atoll.resolve.se_scope import target_of
-from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
+from atoll.resolve.soc import Device, Engine, ResolvedSoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +18,7 @@ class DeviceRow:
         device_type, device_id: of DLPack.
         generator: what makes its code, "" for a device that runs no operators.
         accelerator: what it is an instance of, "" for cores and bus masters.
-        loader: ``xip``, its code runs in place, in a ROM; ``external``, its code lies in RAM, and
-            what is no part of any image writes it there before the core runs; ``none``, there is
-            nothing to load.
+        loader: what brings its code to where it runs, as `Device` has it.
     """
 
     ordinal: int
@@ -51,11 +49,5 @@ def device_row(soc: ResolvedSoc, device: Device) -> DeviceRow:
         device_id=device.device_id,
         generator=target.kind if target else "",
         accelerator=device.spec.name if isinstance(device, Engine) else "",
-        loader=_loader(soc, device),
+        loader=device.loader,
     )
-
-
-def _loader(soc: ResolvedSoc, device: Device) -> str:
-    if not isinstance(device, Cpu):
-        return "none"
-    return "xip" if soc.memory(device.code.memory).kind == "rom" else "external"

@@ -17,6 +17,7 @@ from atoll.resolve.code_targets import code_targets
 from atoll.resolve.cores import spec_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import unit_of
+from atoll.resolve.loaders import loader_of
 from atoll.resolve.soc import (
     Cache,
     Commands,
@@ -50,10 +51,16 @@ def build_devices(
             "clock": model.clock,
             "at": draft.where.key_at("devices", name),
             "label": model.label or "",
+            "loader": loader_of(draft, model, _code_memory(regions, name)),
         }
         numbers[device_type] += 1
         devices.append(_device(draft, common, model, regions, blocks))
     return tuple(devices)
+
+
+def _code_memory(regions: Mapping[str, Region], name: str) -> str:
+    region = regions.get(f"{name}.{RegionKind.CODE}")
+    return region.memory if region else ""
 
 
 def _device(

@@ -61,6 +61,8 @@ class Device:
         ordinal: number among all devices of the chip: its place in the one enumeration.
         clock: hertz.
         label: its name as the YAML has it, which may have '-' and '.', or its own ``label``.
+        loader: ``xip``, its code runs in place, in a ROM; ``external``, its code lies in RAM, and
+            what is no part of any image writes it there before it runs; ``none``, it has no code.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Device:
     clock: int
     at: SourceLoc | None = None
     label: str = ""
+    loader: str = "none"
 
     @property
     def shown(self) -> str:

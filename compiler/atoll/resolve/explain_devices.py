@@ -12,8 +12,8 @@ def devices(soc: ResolvedSoc) -> Table:
     return Table(
         key="devices",
         title=f"Devices of {soc.name}",
-        columns=("device", "kind", "type", "id", "ordinal", "clock", "is", "note"),
-        keys=("device", "kind", "type", "id", "ordinal", "clock_hz", "is", "note"),
+        columns=("device", "kind", "type", "id", "ordinal", "clock", "loader", "is", "note"),
+        keys=("device", "kind", "type", "id", "ordinal", "clock_hz", "loader", "is", "note"),
         rows=tuple(
             (
                 device.name,
@@ -22,6 +22,7 @@ def devices(soc: ResolvedSoc) -> Table:
                 device.device_id,
                 device.ordinal,
                 clock(device.clock),
+                device.loader,
                 _essence(device),
                 ", ".join(_roles(soc, device)),
             )

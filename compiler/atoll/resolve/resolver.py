@@ -20,6 +20,7 @@ from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.layout import lay_out
+from atoll.resolve.loaders import check_loaders
 from atoll.resolve.moves import check_moves
 from atoll.resolve.pools import check_heaps, check_pools, resolve_pools
 from atoll.resolve.protection.check import check_protection
@@ -66,6 +67,7 @@ def resolve(description: Description) -> ResolvedSoc:
     console = Registers(origin=draft.soc.console, size=REGISTER_PAGE)
     check_bus(draft, blocks, console)
     check_aliases(draft)
+    check_loaders(draft, memories)
     check_views(draft, memories, blocks, console)
     regions = lay_out(draft, memories)
     check_heaps(draft, regions)

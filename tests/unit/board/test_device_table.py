@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from cmsis_svd.parser import SVDParser
@@ -15,6 +16,7 @@ from atoll.board.package import Board, package_files
 from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.device_table import device_rows
+from atoll.resolve.explain_devices import devices
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import random_sample
@@ -116,6 +118,20 @@ def test_d1_the_loader_says_where_code_is(tmp_path: Path) -> None:
     assert (loaders["always_on_cpu"], loaders["audio_dsp"]) == ("xip", "external")
 
 
+def test_d1_a_loader_is_described_shown_and_exported() -> None:
+    """What is described wins where it can be; `check` and resolved.json say who decided."""
+    soc = load_soc(str(DASHED), ("devices.cam_0.loader=external", "devices.audio-dsp.loader=xip"))
+    rows = {row.name: row.loader for row in device_rows(soc)}
+    assert (rows["cam_0"], rows["audio_dsp"], rows["npu_conv_0"]) == ("external", "xip", "none")
+    assert soc.layers["devices.cam_0.loader"] == "--set"
+    assert soc.layers["devices.npu_conv_0.loader"] == "derived"
+    exported = json.loads(to_json(soc))["soc"]["devices"]
+    assert {each["name"]: each["loader"] for each in exported} == rows
+    shown = devices(soc)
+    at = shown.keys.index("loader")
+    assert {row[0]: row[at] for row in shown.rows} == rows
+
+
 def test_d2_devicetree_and_svd_have_the_names(package: Path) -> None:
     subprocess.run(
         ["dtc", "-I", "dts", "-O", "dtb", "-o", "host.dtb", "devicetree/dashed.dts"],
@@ -132,6 +148,29 @@ def test_d2_devicetree_and_svd_have_the_names(package: Path) -> None:
         if label in nodes
     }
     assert seen == {name: label for name, label, *_ in DEVICES if name != "cam_0"}
+    ordinals = {
+        node.props["label"].to_string(): (
+            node.props["atoll,ordinal"].to_num(),
+            node.props["atoll,kind"].to_string(),
+            node.props["atoll,loader"].to_string(),
+        )
+        for node in tree.node_iter()
+        if "atoll,ordinal" in node.props
+    }
+    assert ordinals == {
+        label: (number, kind, loader)
+        for number, (name, label, kind, *_, loader) in enumerate(DEVICES)
+        if name != "cam_0"
+    }
+    extension = ElementTree.parse(package / "svd" / "dashed.svd").getroot()[-1]
+    assert extension.tag == "vendorExtensions"
+    assert [
+        [each.attrib[key] for key in ("ordinal", "name", "label", "kind", "loader")]
+        for each in extension.iter("{urn:atoll:chip}device")
+    ] == [
+        [str(number), name, label, kind, loader]
+        for number, (name, label, kind, *_, loader) in enumerate(DEVICES)
+    ]
     device: Any = SVDParser.for_xml_file(package / "svd" / "dashed.svd").get_device(
         xml_validation=True, schema_version_detection=False
     )
@@ -183,6 +222,16 @@ def test_d1_the_command_line_takes_either_spelling() -> None:
     for name in ("always_on_cpu", "audio-dsp"):
         soc = load_soc(str(DASHED), (f"devices.{name}.clock=50MHz",))
         assert soc.device(name.replace("-", "_")).clock == 50_000_000
+
+
+def test_d1_the_chip_itself_may_have_dashes(tmp_path: Path) -> None:
+    path = tmp_path / "over.yaml"
+    path.write_text(f"extends: {DASHED}\nsoc: my-chip.v2\n")
+    soc = load_soc(str(path), ("devices.cam-0=null",))
+    assert soc.name == "my_chip_v2"
+    (files,) = package_files(Board(soc=soc), ["devicetree"]).values()
+    assert "devicetree/my_chip_v2.dts" in files
+    assert load_soc(str(path), ("soc=other-one",)).name == "other_one"
 
 
 def test_d1_a_layer_may_spell_a_name_otherwise(tmp_path: Path) -> None:

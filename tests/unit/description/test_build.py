@@ -150,7 +150,7 @@ def test_p1_the_schema_accepts_what_the_model_accepts(file: Any) -> None:
         ("pin:\n  t: shared:up", "2:6: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin: {t: {side: in}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("scopes: {t: a+b}", "1:13: error[E012]: 'scopes.t' must be SCOPE, SCOPE:in,"),
-        ("pin: {t: 'a@8,b'}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
+        ("pin: {t: 'a@8kB,b'}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin: {t: {pools: [a], size: 8}}", "1:10: error[E012]: 'pin.t' must be POOL, POOL:in,"),
         ("pin_roles: {weights: a}", "1:13: error[E011]: 'pin_roles' has no key 'weights'"),
         ("set_scope: [{from: a, scope: local}]", "1:13: error[E012]: 'set_scope.0' must be"),

@@ -139,6 +139,13 @@ PLANTS = {
     "data copied from a pool": Plant(
         said="outside of 'cpu.code'", edits={r"> data AT > code": "> data AT > pool_weights"}
     ),
+    "code that is copied": Plant(
+        said="holds what the core begins with, is loaded at",
+        edits={
+            r"(\.text : \{.*?\}) > code": r"\1 > code AT > pool_weights",
+            r"(\.rodata : \{.*?\}) > code": r"\1 > code AT > code",
+        },
+    ),
     "constants over weights": Plant(
         said="overlaps pool 'weights'", edits={r"(\.rodata :.*?\}) > code": r"\1 > pool_weights"}
     ),

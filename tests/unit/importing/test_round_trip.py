@@ -1,5 +1,6 @@
 """What `atoll bsp` exports is imported again: the same chip, as far as the format carries it."""
 
+import sys
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from tests.unit.board.trees import blob, parsed, written
 from tests.unit.importing.reading import asked, chip, imported
 
 from atoll.board.package import Board, package_files
+from atoll.description.accelerators import known_accelerators
+from atoll.errors import ToolchainError, UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
-from atoll.resolve.soc import Region, ResolvedSoc
+from atoll.resolve.soc import Cpu, Dma, Engine, Npu, Region, ResolvedSoc
 from atoll.units import parse_frequency, parse_size
 
 DATA = Path(__file__).parents[2] / "data"
@@ -26,46 +29,113 @@ def exported(soc: ResolvedSoc, emitter: str, suffix: str) -> str:
     return text
 
 
-def engines_of(soc: ResolvedSoc) -> dict[str, dict[str, Any]]:
-    """Return the accelerators and DMA engines as a description has them, as the host sees them.
-
-    Arm's Ethos-U is left out: an export has one register of it, by which nobody could tell it.
-    """
-    seen = as_seen_by(soc, soc.host)
-    return {
-        each.name: {
-            "kind": "dma" if each.spec.name == "ripple" else "npu",
-            ("engine" if each.spec.name == "ripple" else "accelerator"): each.spec.name,
-            "registers": each.registers.origin,
-            "irq": each.irq,
-        }
-        for each in seen.engines
-        if each.spec.driver != "ethos_u"
-    }
+def described(soc: ResolvedSoc) -> dict[str, dict[str, Any]]:
+    """Return the devices as a description has them, with the addresses that the host sees."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in as_seen_by(soc, soc.host).devices:
+        data: dict[str, Any] = {"kind": each.kind}
+        match each:
+            case Cpu():
+                data |= {"core": each.spec.name, "isa": each.isa, "clock": each.clock}
+                if each.mailbox:
+                    data |= {"mailbox": each.mailbox.origin, "irq": each.irq}
+            case Npu():
+                data |= {"accelerator": each.spec.name, "registers": each.registers.origin}
+            case Dma():
+                data |= {"engine": each.spec.name, "registers": each.registers.origin}
+                data["moves"] = [list(pair) for pair in each.moves]
+        if isinstance(each, Engine) and each.irq is not None:
+            data["irq"] = each.irq
+        found[each.name] = data
+    return found
 
 
 @pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
-def test_svd(path: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("emitter", ["svd", "ipxact", "systemrdl"])
+def test_d2_devices_memories_and_interrupts_come_back(
+    emitter: str, path: str, tmp_path: Path
+) -> None:
+    """All of them, by the format's own words or in its place for extensions."""
     soc = load_soc(path)
-    found = imported(tmp_path, {"chip.svd": exported(soc, "svd", ".svd")})
+    suffix = {"svd": ".svd", "ipxact": ".xml", "systemrdl": ".rdl"}[emitter]
+    data = chip(imported(tmp_path, {f"chip{suffix}": exported(soc, emitter, suffix)}))
+    assert (data["soc"], data["console"], data["host"]) == (soc.name, soc.console.origin, soc.host)
+    devices = {
+        name: {key: value for key, value in each.items() if key not in ("stack",)}
+        for name, each in data["devices"].items()
+    }
+    for each in devices.values():
+        if "clock" in each:
+            each["clock"] = parse_frequency(each["clock"])
+        if each.get("irq") == "undecided":
+            del each["irq"]  # an Ethos-U on a chip without its line
+    expected = described(soc)
+    shipped = set(known_accelerators())
+    assert devices == {
+        name: each
+        for name, each in expected.items()
+        if {each.get("accelerator", "reef"), each.get("engine", "reef")} <= shipped
+    }
+    seen = as_seen_by(soc, soc.host)
+    assert {
+        name: (each["origin"], parse_size(each["size"]), each["kind"])
+        for name, each in data["memories"].items()
+        if "alias_of" not in each or each["alias_of"] == "none"
+    } == {each.name: (each.origin, each.size, each.kind) for each in seen.memories}
+
+
+def test_what_renode_cannot_say(tmp_path: Path) -> None:
+    """Cores with instruction sets and memories come back; kinds, engines and lines do not."""
+    soc = load_soc("twin")
+    data = chip(imported(tmp_path, {"twin.repl": exported(soc, "renode", ".repl")}))
+    assert {name: (each["kind"], each["isa"]) for name, each in data["devices"].items()} == {
+        core.name: ("cpu", core.isa) for core in soc.cpus
+    }
+    assert {*data["memories"]} == {each.name for each in soc.memories}
+
+
+def test_systemrdl_of_others(tmp_path: Path) -> None:
+    """Memories are native to the language; a map of maps is gone through."""
+    text = """
+mem ram_t { mementries = 1024; memwidth = 32; sw = rw; };
+mem rom_t { mementries = 2048; memwidth = 64; sw = r; };
+addrmap uart { reg { field {} d[32]; } data @ 0x0; };
+addrmap system { external ram_t sram[2] @ 0x2000_0000; uart dma0 @ 0x0; };
+addrmap chip {
+  external rom_t boot @ 0x0;
+  system sys @ 0x4000_0000;
+  uart serial @ 0x5000_0000;
+};
+"""
+    found = imported(tmp_path, {"chip.rdl": text.replace("0x4000_0000", "0x1000_0000")})
     data = chip(found)
-    assert (data["soc"], data["console"]) == (soc.name, soc.console.origin)
-    kept = ("kind", "engine", "accelerator", "registers", "irq")
-    engines = {
-        name: {key: device[key] for key in kept if key in device}
-        for name, device in data["devices"].items()
-        if device["kind"] != "cpu"
+    assert {
+        name: (each["origin"], parse_size(each["size"]), each["kind"])
+        for name, each in data["memories"].items()
+    } == {
+        "boot": (0, 16384, "rom"),
+        "sram_0": (0x3000_0000, 4096, "ram"),
+        "sram_1": (0x3000_1000, 4096, "ram"),
     }
-    assert engines == engines_of(soc)
-    boxes = {
-        name: (device["mailbox"], device["irq"])
-        for name, device in data["devices"].items()
-        if "mailbox" in device
-    }
-    cores = as_seen_by(soc, soc.host).cpus
-    assert boxes == {
-        core.name: (core.mailbox.origin, core.irq) for core in cores if core.mailbox is not None
-    }
+    assert data["devices"]["dma0"] == {"kind": "master"}
+    assert [each.what for each in found.left_out] == ["1 other peripheral"]
+
+
+def test_systemrdl_that_is_wrong_or_has_no_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="nothing") as caught:
+        imported(tmp_path, {"chip.rdl": "addrmap chip {\n  nothing n;\n};\n"})
+    (fault,) = caught.value.faults
+    assert fault.code == "E138"
+    assert fault.at is not None
+    assert fault.at.line == 2
+    monkeypatch.setitem(sys.modules, "systemrdl.compiler", None)
+    with pytest.raises(ToolchainError) as missing:
+        imported(tmp_path, {"chip.rdl": "addrmap chip {};\n"})
+    (fault,) = missing.value.faults
+    assert fault.code == "E070"
+    assert "pip install 'atoll[systemrdl]'" in (fault.remedy or "")
 
 
 @pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
@@ -122,39 +192,14 @@ def test_pdsc(name: str, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
-def test_ipxact(path: str, tmp_path: Path) -> None:
-    """Memories and engines of the host's map; the format has no interrupts here."""
-    soc = load_soc(path)
-    seen = as_seen_by(soc, soc.host)
-    data = chip(imported(tmp_path, {"chip.xml": exported(soc, "ipxact", ".xml")}))
-    assert {
-        name: (each["origin"], parse_size(each["size"]), each["kind"])
-        for name, each in data["memories"].items()
-    } == {each.name: (each.origin, each.size, each.kind) for each in seen.memories}
-    kept = ("kind", "engine", "accelerator", "registers")
-    engines = {
-        name: {key: device[key] for key in kept if key in device}
-        for name, device in data["devices"].items()
-        if device["kind"] != "cpu"
-    }
-    assert engines == {
-        name: {key: each[key] for key in kept if key in each}
-        for name, each in engines_of(soc).items()
-    }
-
-
-@pytest.mark.parametrize("emitter", ["svd", "system-devicetree"])
-def test_a_remote_core_may_be_a_dsp(emitter: str, tmp_path: Path) -> None:
-    """No format of ours says which kind a core with a mailbox is, and the description says so."""
+@pytest.mark.parametrize("emitter", ["devicetree", "system-devicetree"])
+def test_a_dsp_comes_back_from_a_devicetree(emitter: str, tmp_path: Path) -> None:
     soc = load_soc("twin")
-    if emitter == "svd":
-        files: dict[str, str | bytes] = {"chip.svd": exported(soc, "svd", ".svd")}
-    else:
-        (source,) = (written(soc, emitter, tmp_path) / "devicetree").glob("*.dts")
-        files = {"chip.dtb": blob(parsed(source))}
-    text = imported(tmp_path, files).text
-    assert text.count("kind: cpu  # or dsp: no file says") == len(soc.remote_cpus) == 1
+    (source,) = (written(soc, emitter, tmp_path) / "devicetree").glob("*.dts")
+    data = chip(imported(tmp_path, {"chip.dtb": blob(parsed(source))}))
+    assert {name: each["kind"] for name, each in data["devices"].items()} == {
+        each.name: each.kind for each in soc.devices
+    }
 
 
 @pytest.mark.parametrize("name", ["lagoon", "twin", "stm32h747"])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from atoll.board.cortex_m import architecture, priority_bits
 from atoll.board.devicetree.node import Cell, Node, Reference, Value, dashed, quantity
 from atoll.isa.instruction_set import Family
-from atoll.resolve.soc import Cpu
+from atoll.resolve.soc import Cpu, Device
 
 _NVIC = range(0xE000_E100, 0xE000_ED00)
 """Registers of the interrupt controller of each Cortex-M (Armv7-M Architecture Reference Manual,
@@ -29,6 +29,7 @@ def core_node(core: Cpu) -> Node:
         "compatible": core_compatible(core),
         "reg": (0,),
         "label": core.shown,
+        **device_properties(core),
         "clock-frequency": quantity(core.clock),
     }
     is_riscv = core.instructions.family is Family.RISCV
@@ -42,6 +43,15 @@ def core_node(core: Cpu) -> Node:
         properties=properties,
         children=(_controller(core),) if inside else (),
     )
+
+
+def device_properties(device: Device) -> dict[str, Value]:
+    """Return what the one table of devices says of a device beside its name."""
+    return {
+        "atoll,kind": device.kind,
+        "atoll,ordinal": (device.ordinal,),
+        "atoll,loader": device.loader,
+    }
 
 
 def private_nodes(core: Cpu, reg: Registers) -> Iterator[Node]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.board.blocks import Block, blocks_on_bus
+from atoll.board.devicetree.cores import device_properties
 from atoll.board.devicetree.node import Node, Reference, Value, cells, dashed, quantity
 from atoll.resolve.soc import (
     Access,
@@ -121,10 +122,16 @@ class Parts:
                 else f"atoll,{block.kind}",
                 "reg": self.span(block.origin, block.size),
                 "label": block.label or block.name,
+                **self._device(block.name),
                 **line,
                 **(self._engine(engine) if engine else {}),
             },
         )
+
+    def _device(self, name: str) -> Mapping[str, Value]:
+        """Return what the table of devices says of the one whose registers these are."""
+        devices = {each.name: each for each in self.soc.devices}
+        return device_properties(devices[name]) if name in devices else {}
 
     def _engine(self, engine: Engine) -> Mapping[str, Value]:
         pools = [Reference(label_of(pool.region)) for pool in self.pools_of(engine)]

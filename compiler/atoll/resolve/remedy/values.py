@@ -37,6 +37,10 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dma": "engine copy copier mover dmac",
             "master": "bus_master peripheral initiator ethernet usb camera",
         },
+        "xip": {
+            "xip": "flash rom inplace in-place execute_in_place",
+            "external": "bootloader boot debugger probe jtag",
+        },
         "zig": {"zig": "clang llvm lld", "gcc": "gnu riscv-gcc ld"},
         "internal": {
             "internal": "image firmware atoll static",
