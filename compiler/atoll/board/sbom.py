@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha1, sha256
-from importlib.metadata import version
 
+from atoll import __version__
 from atoll.board.cmake import libraries
 from atoll.board.package import Board, Entry, generated
 from atoll.board.sources import driver_files, model_files, objects, startup_files
@@ -49,7 +49,7 @@ def sbom_files(board: Board) -> Mapping[str, Entry]:
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"{name} board support package",
         "documentNamespace": f"urn:atoll:{name}:{digest}",
-        "creationInfo": {"created": _created(), "creators": [f"Tool: atoll-{version('atoll')}"]},
+        "creationInfo": {"created": _created(), "creators": [f"Tool: atoll-{__version__}"]},
         "documentDescribes": ["SPDXRef-Package"],
         "packages": [package, *_networks(board)],
         "files": files,
