@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every program that Atoll runs: it ends with Atoll, and after a time limit at the latest.
 
 Each runs behind a guard of its own, `child_guard.py`, which sees when this process is gone and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write files and folders whole or not at all."""
 
 import errno

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which of several networks a word of the command line is about: ``NETWORK:NAME``."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiler from top to bottom; what does not fit is cut into stripes, or told what it needs."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stages of the compiler, from placement to commands: each is a call, each arrow a value."""
 
 import json

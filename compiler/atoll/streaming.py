@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile a network again with constants that are copied ahead, where that is worth it."""
 
 from collections.abc import Iterator, Mapping

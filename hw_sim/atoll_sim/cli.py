@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elementwise kinds beside ADD, MUL and QUANTIZE, on top of what a network has."""
 
 from math import prod

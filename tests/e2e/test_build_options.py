@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1, P4: what a user asks for reaches the plan, the run and the build folder."""
 
 from pathlib import Path

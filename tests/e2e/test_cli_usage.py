@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that make no sense, help, version, and the promise of `--json`."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D1: one core has two targets: code of each operator is made for the one that it asks for."""
 
 import json

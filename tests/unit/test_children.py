@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that Atoll runs end with it, in time, and leave nothing behind."""
 
 import ast

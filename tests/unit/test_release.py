@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The version is written once, and the changelog has it."""
 
 import re

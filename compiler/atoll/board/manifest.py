@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of the files that Atoll made in a package, and what was in each."""
 
 import json

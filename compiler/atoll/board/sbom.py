@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the images of a package are linked from, as an SPDX document.
 
 Source: SPDX 2.3 (ISO/IEC 5962), JSON. The document has no time of its own, so that the same package

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turn what a linker says into faults of the chip's description."""
 
 import re

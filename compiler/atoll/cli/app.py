@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `atoll` command: find the command, run it, turn what ends it into a message and a status."""
 
 import atexit

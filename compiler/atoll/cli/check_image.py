@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll check-image`."""
 
 from collections.abc import Iterator, Mapping, Sequence

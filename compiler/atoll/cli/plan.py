@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
 import re

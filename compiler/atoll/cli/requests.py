@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the options of a command ask for each network."""
 
 from collections.abc import Callable, Mapping, Sequence

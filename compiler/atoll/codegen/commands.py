@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of jobs, encoded when memory is planned."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build options of several networks: those of the whole file, and those of each network's own."""
 
 from collections.abc import Iterator, Mapping, Sequence

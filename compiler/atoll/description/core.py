@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The description of a core: what it runs, its interrupts, its start-up code and its RTL."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put one layer on top of another, where ``null`` deletes what the other one says."""
 
 from atoll.description.faults import Faults, nearest_key

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the function units that a chip's cores have."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the layouts of an accelerator's operands against the operators that have them."""
 
 from collections.abc import Callable

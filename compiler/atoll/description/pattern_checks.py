@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the patterns of an accelerator's operators against the operators that there are."""
 
 from collections.abc import Iterator

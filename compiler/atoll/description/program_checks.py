@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the program of an accelerator, and its formulas, against what there is."""
 
 from collections.abc import Collection, Iterator, Mapping

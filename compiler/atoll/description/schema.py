@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SoC description, field for field. Nothing here is derived; see `atoll.resolve`."""
 
 from typing import Any, Literal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the bytes of a model file."""
 
 import stat

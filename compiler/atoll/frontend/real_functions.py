@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real numbers compute of one number: float32 to float32, each rounded once.
 
 Several front ends make tables of int8 of them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judge a graph that another package's front end made, before anything trusts it."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of an image is not as the chip has it: rules yield faults of code E140, streams E172."""
 
 from collections.abc import Iterator, Sequence

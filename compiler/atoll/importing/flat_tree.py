@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes of a flattened devicetree.
 
 Source: Devicetree Specification v0.4, chapter 5.

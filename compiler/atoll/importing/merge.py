@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What several files say of one chip, put together."""
 
 from collections.abc import Iterable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bare planning instances: buffers with a life and a size, one pool.
 
 The format is that of google/minimalloc: comma-separated values, a first line that names the

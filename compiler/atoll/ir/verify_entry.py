@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of the entry: its buffers, and steps that touch them as they say."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of one function: names, types, directions, bounds, divisors, returns."""
 
 from collections.abc import Iterator, Mapping

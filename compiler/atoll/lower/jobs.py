@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ask the emitters of accelerators for their jobs, and judge what they return."""
 
 from collections.abc import Iterator, Mapping

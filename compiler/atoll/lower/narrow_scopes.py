@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Narrow the buffers that placement and lowering made to what the user asked of them (C1, C2).
 
 Tensors of the network are narrowed when devices are planned, since copies depend on that.

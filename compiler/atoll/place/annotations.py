@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What entries of `on_device` mean for a network on a chip: scopes, and whose they are."""
 
 from collections.abc import Collection, Iterable, Iterator

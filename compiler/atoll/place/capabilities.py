@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which devices can run an operator, and what keeps the others from it."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which target of its core the code of each operator is made for: by request alone."""
 
 from collections.abc import Iterable

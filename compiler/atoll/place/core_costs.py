@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core waits for memories beside what its operators were measured with."""
 
 from atoll.ir.graph import Graph, Operator

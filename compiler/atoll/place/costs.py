@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimate what an operator takes on a device, in cycles of the host."""
 
 from collections.abc import Iterator, Mapping, Sequence

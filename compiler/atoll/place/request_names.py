@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the names in build options against the network and the chip."""
 
 from collections.abc import Mapping

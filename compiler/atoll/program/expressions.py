@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole numbers computed from names: costs, values of registers, counts.
 
 ``40 + 3 * ceil(elements, data_bytes)``, with ``+ - * // % << >> & |``, ``min``, ``max``, ``ceil``

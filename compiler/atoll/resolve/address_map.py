@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system bus: memories and register blocks that do not overlap."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of an alias cannot be, and memories that could be one and do not say so."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Divide memories into regions: code, data and stack of each core, and the pools.
 
 In each memory the order is fixed: pools with an offset first, then code, stacks, data and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may touch which pool: every pair is decided, and every device can work."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stacks that fit their memory and limits that fit the stack."""
 
 from atoll.description.devices import Cpu, Limits

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devices: which core runs the show, what each can execute, how each is reached."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Views that cannot be built, and what a device would see at one address twice."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cuts that a user asks for."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cut a network until it fits: the cheapest way that a compiler accepts, else the smallest pool.
 
 What is found by estimates is compiled; where that needs more than there is, the next estimate is

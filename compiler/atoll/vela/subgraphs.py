@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put what Vela compiled into the graph: one ETHOS_U in the place of the operators it stands for.
 
 Vela keeps the names of the tensors at the edges of its operators, and the network's own operators

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a chip must keep so that the simulator can build it."""
 
 from collections import Counter

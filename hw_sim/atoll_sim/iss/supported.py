@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which chips an instruction-set simulation runs; none of it loads Unicorn."""
 
 from collections.abc import Iterator

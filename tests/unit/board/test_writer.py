@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A package beside what the user makes of it: no edit is lost, nothing generated is stale."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The image of each core: whose code it is, what it holds, and whose limits bound it."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps name fields of registers, of the YAML or of SystemRDL, in the place of masks."""
 
 from pathlib import Path

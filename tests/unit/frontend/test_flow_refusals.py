@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What IF and WHILE may not do, each with its place and reason."""
 
 from collections.abc import Callable

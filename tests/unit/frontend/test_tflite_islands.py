@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real numbers compute of one int8 value inside of a network is a table, with TFLM's bytes."""
 
 from collections.abc import Callable

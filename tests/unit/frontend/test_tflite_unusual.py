@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What few files have and TFLM runs: nothing at all as an operand, a filter with a zero point, …"""
 
 import json

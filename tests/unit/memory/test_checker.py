@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checker accepts a correct plan and names each planted error."""
 
 from dataclasses import replace

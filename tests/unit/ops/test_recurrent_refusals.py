@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kinds with states do not support is refused."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wishes, pins, the cost model and their faults, on small chips."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Front ends and BSP emitters of other packages may be broken: each fault is one error."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Unicorn leaves to Atoll, by small programs: traps, interrupts, sleep, counters, watchdog."""
 
 from collections.abc import Callable

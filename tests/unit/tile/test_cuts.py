@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chains in stripes: which rows are made, where they lie, and what may not be cut."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several inputs and outputs of what Vela makes: each lies where the commands have it."""
 
 from collections.abc import Callable

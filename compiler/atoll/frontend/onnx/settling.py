@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settle an ONNX file: judge it as a whole, make all shapes known, and fold what is constant.
 
 Checker and shape inference of the package `onnx` are C++ that wrong files can end, or keep busy.

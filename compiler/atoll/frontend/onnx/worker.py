@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settle ONNX files in a process of its own, which may fail without harm.
 
 The process is ``python -m atoll.frontend.onnx.worker FD``. FD is an end of a pair of sockets on

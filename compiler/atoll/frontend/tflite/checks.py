@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judge what a TFLite file states as a whole: references, tensors, constants and order."""
 
 import math

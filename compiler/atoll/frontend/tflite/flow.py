@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """IF and WHILE of TFLite files: what they run takes their place, so that a network has neither.
 
 Constants decide how often a WHILE turns at most, and its body is there once for each turn. So is

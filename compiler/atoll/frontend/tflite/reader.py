@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD and SUB: both operands are brought to one scale, added and brought to the result's."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of one int8 operand that TFLite computes with float32 and keeps in a table.
 
 TFLM has the table (`PopulateLookupTable`) and of these kinds ELU alone.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an LSTM consists of, and what Atoll accepts of it."""
 
 from collections.abc import Iterator

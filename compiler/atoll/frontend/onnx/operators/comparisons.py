@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparisons of real numbers, as exact as float32 is, and what combines truth values."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that move elements, or only rename their places."""
 
 from collections.abc import Iterator, Sequence
