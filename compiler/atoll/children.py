@@ -204,7 +204,7 @@ def time_limit(seconds: float) -> float:
     if not 0 < limit <= LONGEST:
         raise UsageError(
             "E101",
-            f"{LIMIT_VARIABLE} is '{chosen[:COMMAND_SHOWN]}', which is no number of seconds",
+            f"{LIMIT_VARIABLE} is '{chosen[:COMMAND_SHOWN]}', which is not a number of seconds",
             remedy=f"write {LIMIT_VARIABLE}=3600, or unset it",
         )
     return limit

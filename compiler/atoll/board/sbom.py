@@ -26,7 +26,7 @@ def sbom_files(board: Board) -> Mapping[str, Entry]:
     """Return ``<chip>.spdx.json``.
 
     Raises:
-        UsageError: E135; SOURCE_DATE_EPOCH is no number of seconds.
+        UsageError: E135; SOURCE_DATE_EPOCH is not a number of seconds.
     """
     name = board.soc.name
     files = [*_files(board)]

@@ -25,7 +25,7 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
         elif _deletes(entry):
             faults.add(
                 "E130",
-                f"null deletes '{'.'.join((*key, name))}', which is not there",
+                f"null deletes '{'.'.join((*key, name))}', which does not exist",
                 at=entry.key_at,
                 remedy=nearest_key(".".join((*key, name)), base.entries),
             )

@@ -85,7 +85,7 @@ def _check_opcodes(unit: FunctionUnit, where: SourceMap, faults: Faults) -> None
             faults.add(
                 "E126",
                 f"instruction '{name}' of unit '{unit.function_unit}' has opcode '{each.opcode}',"
-                f" which a port of style '{unit.style}' does not hand on",
+                f" which a port of style '{unit.style}' does not forward",
                 at=where.at("instructions", name, "opcode"),
                 remedy=f"write 'opcode: {reached[0]}'",
             )

@@ -80,7 +80,7 @@ class Pool(Described):
 
     memory: ChipName = Field(description="The memory that holds it.", examples=["sram"])
     role: Literal["constants", "workspace", "both", "state"] = Field(
-        description="Weights and tables, activations, both, or what outlives runs alone.",
+        description="Weights and tables, activations, both, or state that outlives a run.",
         examples=["workspace"],
     )
     reach: dict[ChipName, Access] = Field(

@@ -92,7 +92,9 @@ class Rules:
                 f"the first vector sets the stack to {top:#010x}, outside of the core's"
             )
         elif top % 8:
-            yield self._fault(f"the first vector sets the stack to {top:#010x}, no multiple of 8")
+            yield self._fault(
+                f"the first vector sets the stack to {top:#010x}, not a multiple of 8"
+            )
         begin = handler & ~1
         inside = any(each.executable and each.begin <= begin < each.end for each in image.sections)
         if not handler & 1 or not inside:
@@ -183,7 +185,7 @@ class Rules:
         if section.load != section.begin:
             align = min(section.align, _WORD)
             if section.load % align:
-                where = f"is copied from {section.load:#010x}, no multiple of {align}"
+                where = f"is copied from {section.load:#010x}, not a multiple of {align}"
                 yield self._fault(f"{what} {where}")
             if not (code.origin <= section.load and section.load + size <= code.end):
                 where = f"is copied from {section.load:#010x}, outside of '{code.name}'"

@@ -55,7 +55,7 @@ class TreeNode:
         return next(iter(self.strings(name)), "")
 
     def cells(self, name: str) -> tuple[int, ...]:
-        """Return a property as cells; none if it is no whole number of them."""
+        """Return a property as cells; none if it is not a whole number of them."""
         data = self.properties.get(name, b"")
         if len(data) % _CELL_BYTES:
             return ()

@@ -191,7 +191,7 @@ class _Run:
                     code="E026",
                     message=f"no buffer of this build matches the pattern '{asked.name}'"
                     if pattern
-                    else f"build options name tensor '{asked.name}', which is not there",
+                    else f"build options name tensor '{asked.name}', which does not exist",
                     at=asked.key_at,
                     remedy="use names that 'atoll explain' lists without it, or delete it"
                     if pattern

@@ -27,7 +27,7 @@ LEAST_SCRATCH = 16
 def with_subgraphs(graph: Graph, source: Source, soc: ResolvedSoc) -> Graph:
     """Return `graph` with an ETHOS_U for each operator that Vela makes of its file.
 
-    It is `graph` itself where the chip has no Ethos-U, or the file is no TFLite file: Vela reads
+    It is `graph` itself where the chip has no Ethos-U, or the file is not a TFLite file: Vela reads
     nothing else here. Vela optimises speed; where scratch, inputs and outputs are then larger than
     the pool for them, size.
 

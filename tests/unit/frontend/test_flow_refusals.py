@@ -184,12 +184,12 @@ def test_there_is_an_end(
     endless = looped(tflite_builder, turns=5, step=-1)
     monkeypatch.setattr(flow, "MOST_TURNS", 4)
     longer = faults(looped(tflite_builder, turns=5), tflite_builder, tmp_path)
-    assert longer == ["E054 operator 0 (WHILE): makes more than 4 turns"]
+    assert longer == ["E054 operator 0 (WHILE): runs more than 4 iterations"]
     assert load_once(looped(tflite_builder, turns=4), tflite_builder, tmp_path) == 4
     assert load_once(endless, tflite_builder, tmp_path) == 2
     monkeypatch.setattr(flow, "MOST_OPERATORS", 9)
     (larger,) = faults(looped(tflite_builder, turns=4), tflite_builder, tmp_path)
-    assert larger.endswith("is one of more than 9 operators in all turns")
+    assert larger.endswith("is one of more than 9 operators over all iterations")
 
 
 def load_once(model: Any, builder: ModuleType, folder: Path) -> int:

@@ -17,7 +17,7 @@ from atoll.frontend.tflite.load import load_tflite
 
 Compare = Callable[[Any, np.random.Generator], None]
 POSITIVE = {"LOG", "RSQRT", "SQRT"}
-"""TFLM converts what is no number to some integer."""
+"""TFLM converts what is not a number to some integer."""
 
 
 def island(

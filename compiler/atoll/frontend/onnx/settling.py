@@ -37,7 +37,7 @@ def settled(data: bytes) -> bytes:
     try:
         model.ParseFromString(data)
     except DecodeError as fault:
-        message = "is no ONNX file, or is damaged or cut off: it cannot be decoded"
+        message = "is not an ONNX file, or is damaged or cut off: it cannot be decoded"
         raise ModelError("E051", message, remedy="export or download it again") from fault
     for each in model.opset_import:
         each.domain = "" if each.domain == "ai.onnx" else each.domain

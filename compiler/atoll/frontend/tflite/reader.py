@@ -184,7 +184,7 @@ def model_bytes(path: Path) -> bytes:
     """
     data, signature = file_bytes(file_of(path), ".tflite"), signature_of(path)
     if data[4:8] != IDENTIFIER:
-        message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
+        message = f"is not a TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
         raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
     return with_function_first(data, signature) if signature else data
 
