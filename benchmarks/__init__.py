@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements of Atoll, beside a peer in the same run."""

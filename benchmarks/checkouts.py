@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compare the simulation of this checkout with that of another one, turn by turn in one run.
 
 Run as ``python -m benchmarks.checkouts OTHER [MODEL ...] [--soc SOC]``. Both simulate with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time and memory that compiling large networks takes, beside Vela on the same files in one run.
 
 Run as ``python -m benchmarks.compile_time [NETWORK.tflite ...] [--rounds N]``. All write what they

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cells of a row of `benchmarks.cores`: what a core can do with a network, done."""
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do with every core that ships all that can be done with it, and print what came of it.
 
 Run as ``python -m benchmarks.cores NETWORK.tflite...``. The core runs the whole network, on the

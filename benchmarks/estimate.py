@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold what `atoll estimate` says against RTL, network by network and layer by layer.
 
 Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does for the example.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure what `atoll.cost.measured` holds and a run of firmware shows, on lagoon in RTL."""
 
 from collections.abc import Iterator, Sequence

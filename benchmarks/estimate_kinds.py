@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold what each kind of operator is estimated to take on lagoon's core against RTL.
 
 Run as ``python -m benchmarks.estimate_kinds [--seed S] [--count N]``. The operators are those of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of random layers, to which no estimate was fitted."""
 
 from dataclasses import dataclass, field

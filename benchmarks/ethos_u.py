@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Try random networks on chips with an Ethos-U, and plant faults in what the NPU is told.
 
 Run as ``python -m benchmarks.ethos_u --networks 300 --mutants 100``. Each network is compiled for

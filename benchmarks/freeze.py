@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Freeze what the compiler chooses, and compare two such tables.
 
 Run as ``python -m benchmarks.freeze write TABLE.jsonl [NETWORK.tflite ...]`` before and after a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chips, networks and options that `benchmarks.freeze` compiles.
 
 They are chosen for what the compiler does of its own: stripes, streams, operators spread over

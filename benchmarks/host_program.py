@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the object of a network in this process, for cores whose instruction set this machine has."""
 
 import ctypes

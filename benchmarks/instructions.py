@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Count what a core runs for each multiply-accumulate, beside a plain C loop nest at -O3.
 
 Run as ``python -m benchmarks.instructions NETWORK.tflite...``; `make bench` does for the example.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks as large as people's, with random weights: MobileNetV2 and a chain of many operators."""
 
 from collections.abc import Callable

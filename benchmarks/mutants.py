@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plant mutants on several chips, and write the tables of docs/mutation.md.
 
 Run as ``python -m benchmarks.mutants NETWORK.tflite... [--chip NAME] [--count N] [--write]``. It

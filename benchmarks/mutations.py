@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plant faults of one line in the product and count how many the tests notice.
 
 Run as ``python -m benchmarks.mutations``. All tests run once in a copy that tells which of them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the table of docs/operator-table.md: types that Atoll, TFLM and Vela take of operators.
 
 Run as ``python -m benchmarks.operator_table CHECKOUT``; CHECKOUT is a folder with the sources of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop nest that anyone would write for one layer: the peer of benchmarks/instructions.py.
  *
  * Extents are macros, so that the compiler knows as much as Atoll does. */

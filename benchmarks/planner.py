@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure the memory planner: instances beside minimalloc, and gaps on random problems.
 
 Run as ``python -m benchmarks.planner``; `make bench` does. Processor times of both planners

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the planner's benchmark measures, and the tables of it for a terminal."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planning problems with a known optimum: a rectangle of time and bytes that is cut to pieces."""
 
 import heapq

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where benchmarks print their tables."""
 
 from rich.console import Console

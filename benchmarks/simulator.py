@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure what users wait for, as medians and as ratios against a peer in the same run.
 
 Run as ``python -m benchmarks.simulator``; `make bench` does. Times of one run compare with each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Link a small program for a core of a chip, and state its simulation."""
 
 import subprocess

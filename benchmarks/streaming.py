@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a network of 4 MiB of weights in full RTL: read where they lie, streamed, and all in SRAM.
 
 Run as ``python -m benchmarks.streaming``. Prints a table of external memories against cycles of the

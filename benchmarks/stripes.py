@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run networks in full RTL with ever less shared memory: what it costs that they are cut.
 
 Run as ``python -m benchmarks.stripes NETWORK.tflite...``. Prints a table of sizes of a pool against

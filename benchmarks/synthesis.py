@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthesise engines for Lattice ECP5: cells, memories, multipliers and the longest path.
 
 Run as ``python -m benchmarks.synthesis``; `make synth` does, and writes the table of docs/reef.md.

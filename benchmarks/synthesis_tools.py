@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Yosys and nextpnr, which come as WebAssembly from PyPI: checks, cells and the longest path."""
 
 import json

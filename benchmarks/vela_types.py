@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which operators and types Vela places on an Ethos-U, tried on a file for each.
 
 A file counts where Vela leaves nothing of it to a core. Vela may end the process or never end, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks for tests that together have every kind, type and option that a TFLite file may have."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C of a model's functions, compiled for this machine and called as `NativeProgram` is."""
 
 import ctypes

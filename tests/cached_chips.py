@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chips whose cores have data caches."""
 
 from pathlib import Path

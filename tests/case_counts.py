@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Count the cases in which each operator is held against TFLM: ``python -m tests.case_counts``.
 
 What TFLM has no kernel of is held against numpy or real numbers. Cases are drawn, not tried.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which cores that ship can be simulated, and how."""
 
 from pathlib import Path

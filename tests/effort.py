@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many cases random campaigns draw: all of them, or a tenth in `make quick`.
 
 `make quick` sets ATOLL_QUICK=1. Shares that a test asserts are of the cases that it draws.

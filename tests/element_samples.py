@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network for tests that has each elementwise kind that `tests/tflite_samples.py` has not."""
 
 from types import ModuleType

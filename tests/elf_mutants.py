@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged images: one seed damages one part of an ELF file that a linker wrote."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks for tests whose operators run subgraphs: IF, WHILE, and bodies in one another."""
 
 from dataclasses import replace

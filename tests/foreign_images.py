@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small firmware that Atoll did not build: one program a kind, for four instruction sets."""
 
 import shutil

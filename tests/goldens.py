@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the networks of MLPerf Tiny against their golden tensors, layer by layer."""
 
 from pathlib import Path

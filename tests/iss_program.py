@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a small program in assembly on an instruction-set simulator."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop programs of single operators, run as machine code of this host and interpreted."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long an input may take, and how much memory: what fuzzing holds."""
 
 from collections.abc import Callable, Iterator

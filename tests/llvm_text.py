@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LLVM IR to look at."""
 
 from atoll.codegen.core_steps import overlapping_parameters

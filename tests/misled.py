@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds in which an engine is told the address at which another device sees a byte."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plant one mistake in the text of a valid description, chosen by a seed."""
 
 import random

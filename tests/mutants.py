@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of YAML, TFLite and NumPy files, each named by its kind and number, which also seed it.
 
 Test modules get it as the fixture `mutants`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in what an Ethos-U is told: bases that moved, regions that were swapped, commands lost."""
 
 import struct

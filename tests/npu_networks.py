@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks of operators that Vela takes, with several inputs and outputs, shared tensors.
 
 Some operators are for the cores alone, so that the NPU gets several parts of a network.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An Ethos-U55 as far as Arm's driver for bare metal sees it: its registers, for the simulator.
 
 Numbers are those of the driver's `ethosu55_interface.h`. What a start computes is the border's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build small quantised ONNX networks, and compare what Atoll and onnxruntime make of them.
 
 `Builder` adds operands and nodes and judges nothing. Its network has integers at the edges, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one operator of ONNX each, by its name: random operands, shapes and options."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random ONNX networks whose real results meet several grids behind what only hands values on.
 
 `python -m tests.onnx_grids 3000` holds so many against onnxruntime.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Float ONNX networks of common shapes, with random weights, for onnxruntime to quantise."""
 
 from collections.abc import Callable, Iterator, Sequence

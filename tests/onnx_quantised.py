@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random float networks that onnxruntime's `quantize_static` quantises, in all its modes.
 
 `python -m tests.onnx_quantised 1000` holds so many against onnxruntime, each quantised value made

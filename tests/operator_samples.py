@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks for tests that have each operator that `tests/tflite_samples.py` has not."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simple planner that lets results lie over operands, for tests of what runs on such plans.
 
 Later buffers first, each at the lowest place where it meets none that it must not meet.

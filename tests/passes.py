@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single passes for tests."""
 
 from atoll.ir.graph import Graph

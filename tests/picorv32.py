@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The core that ships, for chips that tests make without a description."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network for tests that has each kind that keeps states."""
 
 from types import ModuleType

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a refused command says, without what differs between machines and their loads."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Follow the first remedy of a fault to the letter, as somebody would who knows nothing else.
 
 The sentences that it understands are those of docs/errors.md. It edits the YAML by its nodes, so it

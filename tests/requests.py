@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build options of one network, as a command line and a file ask for them."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was skipped and why, in one line; where tools are promised, a skip is a failure.
 
 Continuous integration installs what tests use (`.ci/packages`) and sets ``ATOLL_NO_SKIPS``: a skip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure what an image takes of its stack: paint it, run it in Unicorn, look for the paint.
 
 Nothing of Atoll is used: sections and symbols come from the ELF file, instructions from Unicorn.

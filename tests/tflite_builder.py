@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write small TFLite files, right and wrong ones, with the FlatBuffers builder.
 
 Works on numbers and tables as the schema has them and judges nothing, so that tests can state

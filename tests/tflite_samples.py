@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models for tests, made with tests/builder.py."""
 
 from collections.abc import Callable

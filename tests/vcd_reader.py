@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a VCD file strictly: what IEEE 1364 does not allow is an error."""
 
 import re

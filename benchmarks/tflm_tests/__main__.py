@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold Atoll against every case of the kernel tests of TensorFlow Lite for Microcontrollers.
 
 Run as ``python -m benchmarks.tflm_tests CHECKOUT [OPERATOR ...]``; CHECKOUT is a folder with the

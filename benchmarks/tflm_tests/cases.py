@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the cases of the kernel tests of TensorFlow Lite for Microcontrollers.
 
 The test files are compiled as they are, with recorder.h in the place of the kernel runner, so that

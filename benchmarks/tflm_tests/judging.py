@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judge a case as a file of one operator: does it give the bytes of the wheel tflite-micro."""
 
 from collections.abc import Callable, Iterator

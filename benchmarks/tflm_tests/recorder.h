@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Runs TFLM's kernel tests without kernels: each operator that a test would invoke is printed.
 //
 // benchmarks/tflm_tests/cases.py compiles each test file with this header in the place of TFLM's

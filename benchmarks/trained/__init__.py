@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small networks trained here, exported as people export them, and what Atoll makes of the files.
 
 ``python -m benchmarks.trained OUT`` trains and writes the files, in an environment that has the

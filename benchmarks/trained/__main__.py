@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train small networks and export them: ``python -m benchmarks.trained OUT [NETWORK ...]``.
 
 It needs what `benchmarks.trained.PACKAGES` names, best in an environment of its own, and takes

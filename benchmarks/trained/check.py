@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold Atoll against TFLM and onnxruntime on the files that `benchmarks.trained` has written.
 
 Run as ``python -m benchmarks.trained.check OUT [FILE ...]``. Every file is compiled and planned for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of Keras are trained and become TFLite files and, through tf2onnx, ONNX files."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Six small networks in Keras, as people write them, with the data that they are trained on."""
 
 from collections.abc import Callable

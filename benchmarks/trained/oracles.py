@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What TFLM and onnxruntime make of a file, whole and operator by operator."""
 
 from collections.abc import Iterator, Mapping, Sequence

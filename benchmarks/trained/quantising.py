@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX files of real numbers become QDQ ones, by onnxruntime's static quantiser."""
 
 from pathlib import Path

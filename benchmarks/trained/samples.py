@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Labelled data that cost nothing: drawn shapes, tones, and spectra of made-up words."""
 
 from dataclasses import dataclass

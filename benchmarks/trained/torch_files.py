@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two networks in PyTorch, whose exporter and channels-first images many ONNX files come from."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The build folder of compiled networks: texts of every stage, object code, BSP, firmware."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of C that operators are given: compiled for a core beside its kernels, or for the host.
 
 The clang of ziglang compiles them, as it does the BSP; they have no C library.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of what need not be built twice, and one builder at a time for each part of it."""
 
 import fcntl

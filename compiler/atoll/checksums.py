@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Note what files held, and tell later which of them were changed: the format of ``sha256sum``."""
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stand between Atoll and a program that it runs, and end the program with Atoll.
 
 Run as ``python -I -S child_guard.py FD SECONDS COMMAND...`` by `atoll.children`. FD is one end of a

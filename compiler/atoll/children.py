@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every program that Atoll runs: it ends with Atoll, and after a time limit at the latest.
 
 Each runs behind a guard of its own, `child_guard.py`, which sees when this process is gone and
@@ -203,7 +204,7 @@ def time_limit(seconds: float) -> float:
     if not 0 < limit <= LONGEST:
         raise UsageError(
             "E101",
-            f"{LIMIT_VARIABLE} is '{chosen[:COMMAND_SHOWN]}', which is no number of seconds",
+            f"{LIMIT_VARIABLE} is '{chosen[:COMMAND_SHOWN]}', which is not a number of seconds",
             remedy=f"write {LIMIT_VARIABLE}=3600, or unset it",
         )
     return limit

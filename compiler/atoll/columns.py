@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of cells as lines of text that fit a terminal without cutting a cell.
 
 Where rows are too wide, their last columns go to lines of their own below them, indented, and words

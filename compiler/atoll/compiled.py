@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the compiler is asked and what it returns; the same on another plan."""
 
 from collections.abc import Mapping

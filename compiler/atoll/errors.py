@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

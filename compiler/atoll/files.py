@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write files and folders whole or not at all."""
 
 import errno
@@ -65,7 +66,7 @@ def _temporary(path: Path) -> Iterator[tuple[Path, Path]]:
         try:
             target = _real(path)
             if target.exists() and not target.is_file():
-                raise unwritable(path, OSError(errno.EINVAL, "it is no regular file"))
+                raise unwritable(path, OSError(errno.EINVAL, "it is not a regular file"))
             temporary = stack.enter_context(held_file(target.parent, f".{target.name}"))
         except OSError as fault:
             raise unwritable(path, fault) from fault

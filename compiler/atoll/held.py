@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Temporary folders and files that a process holds as long as it lives.
 
 Their names contain `MARK`, and their process keeps them locked. A lock ends with its process,

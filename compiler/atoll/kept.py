@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a command need not make again: bytes in the cache folder that are whole, or not used."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled templates, kept in the cache folder from one command to the next."""
 
 from jinja2.bccache import Bucket, BytecodeCache

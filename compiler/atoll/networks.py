@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which of several networks a word of the command line is about: ``NETWORK:NAME``."""
 
 import re
@@ -64,7 +65,7 @@ def network_of(
     if network not in networks:
         raise UsageError(
             "E151",
-            f"'{word.option} {word.text}' names network '{network}', which is no MODEL of this "
+            f"'{word.option} {word.text}' names network '{network}', which is not a MODEL of this "
             "command",
             remedy=nearest(network, networks, "leave the option out"),
         )
@@ -92,7 +93,8 @@ def annotations_by_network(
         if colon and network not in networks:
             raise UsageError(
                 "E151",
-                f"'{option} {text}' names network '{network}', which is no MODEL of this command",
+                f"'{option} {text}' names network '{network}', which is not a MODEL of this "
+                "command",
                 remedy=nearest(network, networks, "leave the option out"),
             )
         sorted_texts[network if colon else networks[0]].append(

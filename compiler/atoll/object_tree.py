@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of `atoll build --objects`: networks for a firmware that is not Atoll's."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiler from top to bottom: a network becomes a plan, or an error says what it needs."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load parts by name: our own lazily, third parties' through entry points; run their code."""
 
 import hashlib

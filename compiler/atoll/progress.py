@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How work tells what it is busy with and how far it is."""
 
 from collections.abc import Iterator

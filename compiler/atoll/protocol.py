@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What firmware and the platform say to each other: registers, requests, trace events, statuses.
 
 The one place of these numbers (docs/platform.md): C headers, RTL and the simulator's C++ are made

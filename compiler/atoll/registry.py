@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Members of one kind by name: Atoll's own and those of other packages, loaded when asked for.
 
 Operators, front ends and BSP emitters register in the same way; docs/extending.md shows each.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples for a run: read from a file, or drawn from a seed; outputs back to a file."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where temporary files go: one folder of the cache for each process, gone with it.
 
 If a process is killed, its folder stays, and the next process that needs one removes it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one firmware: shared workspaces, constants side by side.
 
 One network is the case of a tuple of length one.

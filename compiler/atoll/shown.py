@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text from outside, made fit to print: escaped, cut, and measured in columns of a terminal.
 
 Names, keys, paths and tools' logs can hold control characters, escape sequences and marks that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll check` promises of a chip, beyond what its description says by itself.
 
 Packages add checks with entry points of the group ``atoll.check``: a function that takes a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run outside tools, and keep what they made."""
 
 import os

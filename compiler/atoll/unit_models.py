@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models of function units: what their instructions compute, in Python."""
 
 from collections.abc import Callable

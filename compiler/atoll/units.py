@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sizes, frequencies and durations as people write them; conversions are exact or refused."""
 
 import re

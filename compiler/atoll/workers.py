@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that threads share, and that an interruption ends at once."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Classify handwritten digits on a simulated chip: firmware on RISC-V, reef beside it, in RTL.
 
 Run it with `make demo`, or `python examples/01_digits/demo.py --help`.

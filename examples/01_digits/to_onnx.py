@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the digits network as ONNX, as exporters do: NCHW, QuantizeLinear and DequantizeLinear.
 
 Run from the checkout as ``python examples/01_digits/to_onnx.py [FILE]``; needs the extra `onnx`.

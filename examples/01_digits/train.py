@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train the digits classifier of this example and write its int8 model and its test samples.
 
 This is a one-off: the two files it writes are kept beside it, so nobody has to run it to build

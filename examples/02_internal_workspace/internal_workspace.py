@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """U1: the image holds the workspace; the application knows nothing of it.
 
 Run it with `python examples/02_internal_workspace/internal_workspace.py`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """U2: two networks in one firmware image share one workspace.
 
 Run it with `python examples/03_two_networks/two_networks.py`.

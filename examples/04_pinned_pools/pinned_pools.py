@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """U3: parameters and workspaces pinned to named memories, with what comes next when one is full.
 
 Run it with `python examples/04_pinned_pools/pinned_pools.py`.

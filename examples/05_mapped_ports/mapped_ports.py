@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """U4: inputs and outputs are where the plan put them; a run takes no pointers and copies nothing.
 
 Run it with `python examples/05_mapped_ports/mapped_ports.py`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workspaces that the application defines and hands to the model.
 
 Run it with `python examples/06_application_pools/application_pools.py`.

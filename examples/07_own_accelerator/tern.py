@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An accelerator of our own: what makes its commands, and its bit-exact model."""
 
 import struct

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An accelerator of our own. Its work is done by ripple, the DMA engine that Atoll ships: what is to be
 // seen here are the parameters and ports that every accelerator has (docs/accelerators.md).
 module tern #(

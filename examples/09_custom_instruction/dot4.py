@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model of dot4: what its RTL computes, bit for bit."""
 
 WORD = 0xFFFF_FFFF

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sum of the four products of signed bytes of two words, one result each cycle.
 module dot4 (
   input  logic        clk_i,

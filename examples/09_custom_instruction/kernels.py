@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of our own: a fully connected layer by the instruction dot4."""
 
 from collections.abc import Mapping

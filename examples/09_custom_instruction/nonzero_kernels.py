@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of our own with a buffer whose size only the run knows: products of zero are left out."""
 
 from collections.abc import Mapping

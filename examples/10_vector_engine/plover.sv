@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A vector engine: ADD, MUL, QUANTIZE and pooling of int8, exact as TensorFlow Lite for
 // Microcontrollers has them. The host writes operands to the windows A and B, four bytes a word, and
 // reads results from the window OUT; a window that is full or empty holds the bus.

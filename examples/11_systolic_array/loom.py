@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """loom's arithmetic and the order of its weights.
 
 It rounds once, halves up, where TensorFlow Lite for Microcontrollers rounds twice.

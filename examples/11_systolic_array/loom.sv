@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom: an output-stationary systolic array of 8x8 cells with a bank of weights of its own.
 //
 // It multiplies an image of blocks of 8 channels, [DEPTH][POSITIONS][8], by weights and writes the

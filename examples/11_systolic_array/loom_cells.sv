@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The array: cell (i, j) adds up what position i and channel j have in common.
 //
 // Values of a position travel to the right, weights of a channel down; row and column number i

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads, multiplies and writes, tile by tile: 8 positions by 8 channels.
 module loom_engine
   import loom_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes bytes of a row of sums, one for each channel: rounds once, halves up.
 module loom_scale
   import loom_pkg::*;

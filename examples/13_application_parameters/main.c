@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An application that owns every byte that a network works on.
  *
  * It takes the place of app/main.c of a package that `atoll bsp` wrote: see README.md.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 from collections.abc import Mapping, Sequence
@@ -197,7 +198,7 @@ def _require_firmware(cpu: CpuKind) -> None:
     if not cpu.session().runs_firmware:
         raise UsageError(
             "E089",
-            f"--cpu {cpu} runs no firmware, and a build folder is nothing else",
+            f"--cpu {cpu} runs no firmware, and a build folder holds nothing else",
             remedy="use --cpu rtl, --cpu iss or --cpu qemu, or atoll run",
         )
 

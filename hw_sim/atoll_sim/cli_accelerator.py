@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll accelerator`: whether an accelerator keeps what its description promises."""
 
 from collections.abc import Iterator, Mapping, Sequence

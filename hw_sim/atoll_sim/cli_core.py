@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll core`: whether the RTL adapter of a core keeps its promises."""
 
 from enum import StrEnum

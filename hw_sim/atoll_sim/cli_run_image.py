@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll run-image`: whatever was linked for a chip, on the simulated chip."""
 
 from collections.abc import Callable, Sequence

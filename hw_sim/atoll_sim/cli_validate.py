@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll validate`: whether wrong builds are noticed, and what breaks is survived."""
 
 import os

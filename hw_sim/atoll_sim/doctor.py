@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll doctor` checks for the simulator."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run of linked images has to know of the networks in them, and whether it is told."""
 
 from collections.abc import Collection, Iterator, Sequence

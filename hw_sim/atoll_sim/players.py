@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The option ``--accelerator``: who plays the accelerators."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a compiled network, check it, and report: the body of `atoll run` and `atoll simulate`."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who plays the cores of a chip, and what each kind of them promises."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulator checks of a chip for `atoll check`."""
 
 from contextlib import suppress

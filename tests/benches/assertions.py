@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A few cycles out of reset."""
 
 from typing import Any

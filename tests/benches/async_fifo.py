@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes into the queue under one clock comes out under the other: all of it, once, in order."""
 
 from collections import deque

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An independent AXI master reads and writes memories through the adapter and the firewall."""
 
 from itertools import cycle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A master of the system bus for benches, with the time of everything it sees."""
 
 from collections.abc import Sequence

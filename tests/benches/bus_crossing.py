@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A master under one clock, an independent model of a bus under another, nothing lost between."""
 
 from collections import deque

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A memory on the system bus that hesitates, and fails some accesses."""
 
 from collections import deque

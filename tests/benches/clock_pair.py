@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two clocks without a common measure for benches, and the resets of their sides."""
 
 from typing import Any

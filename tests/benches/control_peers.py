@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent peers of control ports: registers behind APB, OBI and Wishbone."""
 
 from collections.abc import Iterator

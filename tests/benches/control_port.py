@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The host reaches an independent AXI4-Lite device through the control adapter."""
 
 from itertools import cycle, pairwise

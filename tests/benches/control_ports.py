@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The host reaches independent APB, OBI and Wishbone devices through their control adapters."""
 
 from itertools import pairwise

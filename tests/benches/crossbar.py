@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories keep what they are given, in the time their description promises, in order."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent masters of data ports: AXI4, AXI4-Lite, OBI and Wishbone.
 
 Each has a method `run`, which makes accesses that do not depend on each other and returns how they

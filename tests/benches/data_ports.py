@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent masters of all kinds reach a memory through their adapters and the merge."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The firewall lets through exactly the bytes of its windows and answers everything else."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A function unit answers each request once, in order, with what its model computes."""
 
 import random

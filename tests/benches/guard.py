@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guard's registers are exactly those of docs/platform.md."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mailbox keeps its protocol, whatever host and core do at the same time."""
 
 import random

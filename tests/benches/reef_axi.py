@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Independent AXI peers (cocotbext-axi) for the benches, with random pauses."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What holds for every command of reef: a list ends well, stops at a fault, refuses what is ill."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles of typical layers with a memory that answers every cycle."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD and MUL on reef, against exact integers: alone, among other commands, with faults."""
 
 from dataclasses import dataclass, replace

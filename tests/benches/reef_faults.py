@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults on the bus and illegal commands end a list; the next list runs as ever."""
 
 from random import Random

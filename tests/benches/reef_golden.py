@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What reef must compute, in plain exact integers."""
 
 from dataclasses import dataclass

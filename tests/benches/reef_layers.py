@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Typical layers, and the cycles that instances of reef take for them."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of commands on reef: order, abort, reset and interrupt."""
 
 from random import Random

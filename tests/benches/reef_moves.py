@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moves of rows on reef: as they are, through a table, of a value; among others, with faults."""
 
 from dataclasses import dataclass, replace

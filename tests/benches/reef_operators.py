@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole operators on reef, of random shapes, against exact integers."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """reef between independent AXI peers: registers, and operators while every channel pauses."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of commands and their data, laid out in memory."""
 
 from dataclasses import dataclass, field, replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random operators for the benches of reef."""
 
 from dataclasses import replace

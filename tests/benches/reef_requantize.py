@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reef_requantize` against exact integers, at the limits and at random."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX on reef, against the operator's reference: alone, among other commands, with faults."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RTL sources of reef in compile order, for the benches' builds."""
 
 from tests.benches.system_bench import system_bench

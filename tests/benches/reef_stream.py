@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`engine_reader` and `reef_aligner`: runs of any alignment become the right steps."""
 
 from dataclasses import dataclass

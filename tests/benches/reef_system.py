@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives `reef_system_bench`: reef and a memory that works without Python."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What reef waits for: each counter grows in the situation that is made for it, and no other."""
 
 from random import Random

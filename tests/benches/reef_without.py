@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """reef without units for elements and rows refuses their commands, and runs all others."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`reef_writer`: the bytes of each pixel, and no others, reach memory at any alignment."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reset begins at once, and ends two edges of the clock after its cause."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies on ripple: every alignment, random shapes, slow memories, order and speed."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of copies on ripple: registers, abort, reset, interrupt, faults and illegal commands."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of copies and their data, laid out in memory, and the bench's hands."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RTL sources of ripple in compile order, for the benches' builds."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build RTL with Verilator and run a cocotb bench on it.
 
 A built model is cached under its content's hash, so a second run with the same sources,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the bench of an engine: the engine, and a memory that answers without Python."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll_view`: addresses of a master become those of the bus, or none."""
 
 from random import Random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command line of the comparison: ``python -m tests.differential --count 1000 --seed 0``."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An operator that is there already, once more: its constants are shared in one of three ways."""
 
 from dataclasses import replace

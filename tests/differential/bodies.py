@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """IF and WHILE, whose bodies are small networks that are drawn as well."""
 
 from collections.abc import Callable, Sequence

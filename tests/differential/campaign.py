@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the cases of many seeds and count how they end."""
 
 import re

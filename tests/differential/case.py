@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network in a setting, and how it may end."""
 
 from dataclasses import dataclass

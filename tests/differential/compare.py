@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run one network by Atoll and by TFLM, and say how that ended."""
 
 import tempfile

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a file has beside its network: names of all sorts, and what nothing refers to."""
 
 from dataclasses import replace

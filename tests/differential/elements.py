@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elementwise kinds beside ADD, MUL and QUANTIZE, on top of what a network has."""
 
 from math import prod
@@ -165,7 +166,7 @@ def real(net: Network) -> bool:
     if x is None or not low < net.scale(x) < high or not low < result["scales"][0]:
         return False
     codes = net.chance.sample(REALS, net.chance.randrange(4))
-    if net.likely(0.4):  # what is no number, or none that int32 holds, TFLM makes anything of
+    if net.likely(0.4):  # what is not a number, or none that int32 holds, TFLM makes anything of
         codes = [*net.chance.sample(("NEG", "ABS"), 1), "EXP", *net.chance.sample(OF_POSITIVE, 1)]
     y = _real(net, "DEQUANTIZE", x)
     for code in codes:

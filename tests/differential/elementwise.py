@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators without weights, on top of what a network has."""
 
 from math import prod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which refusals the documents announce for what a network holds."""
 
 from tests.differential.network import MULTIPLIED

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a network has of what the generator shall cover."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the networks of several seeds in one firmware, cores and accelerators in RTL."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw a network: branches and joins of every operator, and an interface of every kind."""
 
 from collections.abc import Callable, Sequence

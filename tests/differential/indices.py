@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Look up what the network itself computes the places of, and shapes that it computes itself."""
 
 from math import prod

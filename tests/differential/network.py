@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A TFLite network in the making: its tensors, operators, and what the next operator may read."""
 
 from collections.abc import Sequence

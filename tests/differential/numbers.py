@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic on int32, quotients, and zeros, on top of what a network has."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What TFLM makes of a network, and how its tensors belong to those of Atoll's graph.
 
 TFLM accepts everything that the generator draws: interfaces that declare a tensor twice, outputs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moves that read elements at places of their own: drawn for a shape, alone or in a network."""
 
 from collections.abc import Callable, Mapping, Sequence

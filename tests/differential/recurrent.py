@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators with states, which the second sample of a network finds as the first one left them."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that reduce axes or work along one, on top of what a network has."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """On which chip, and with which options, the network of a seed runs."""
 
 from collections.abc import Sequence

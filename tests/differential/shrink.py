@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make a failing case as simple as it can be without losing the failure."""
 
 from collections.abc import Callable, Iterator

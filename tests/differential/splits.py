@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that take a tensor apart into several, and what stacks several into one."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network as text that a person can read."""
 
 from tests.tflite_builder import Model, Operator, Tensor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators with weights or a window, on top of what a network has."""
 
 import math

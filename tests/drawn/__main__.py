@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``python -m tests.drawn FIRST COUNT``: draw and compare networks, and count what came of them."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw a network from a seed, and hold Atoll's machine code against TFLM's kernels."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network in the making: its values, and how operands, grids and results are drawn."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a drawn network as a TFLite file, with nothing but FlatBuffers and the schema's tables."""
 
 from collections.abc import Callable, Mapping, Sequence

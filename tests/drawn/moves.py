@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that only move elements."""
 
 from dataclasses import replace

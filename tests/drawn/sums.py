@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that add products or reduce dimensions."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the digits network on QEMU's mps3-an547; prints a line of two hex digits a score. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an author of an accelerator gets wrong is one error with its place and a remedy."""
 
 import re

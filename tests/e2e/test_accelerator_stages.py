@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An accelerator runs as a description, as a model and in RTL, with the same bytes."""
 
 import json

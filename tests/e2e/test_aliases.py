@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chips with memories at several addresses: plans hold, and a wrong address is noticed."""
 
 import json

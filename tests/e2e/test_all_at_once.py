@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One chip with scopes, ordered pools, threads, targets and dashes: all of it holds together."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An application of the form of TVM's RFC 23: it defines workspaces and parameters itself."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks run in tasks of FreeRTOS. Set ATOLL_FREERTOS to a folder with FreeRTOS-Kernel 11."""
 
 import os

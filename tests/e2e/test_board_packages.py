@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A package is built by CMake as a firmware team would, and its images run."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Zephyr builds the sample of a package, and its images run.
 
 Set ZEPHYR_BASE to a tree of Zephyr 4.1 or newer, and ZEPHYR_MODULES to its CMSIS for Cortex-M; a

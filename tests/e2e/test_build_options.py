@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1, P4: what a user asks for reaches the plan, the run and the build folder."""
 
 from pathlib import Path
@@ -81,7 +82,7 @@ def test_p7_an_unknown_operator_is_one_message(
     output = ["-o", str(tmp_path / "out")] if command == "build" else []
     assert main([command, "lagoon", str(DIGITS), "--build", str(path), *output]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        f"{path}:1:9: error[E025]: build options name operator 'conv_2d_1', which is not there",
+        f"{path}:1:9: error[E025]: build options name operator 'conv_2d_1', which does not exist",
         "    1 | place: {conv_2d_1: npu}",
         "                ^",
         "  help: did you mean 'conv_2d_5'? If not, delete it",

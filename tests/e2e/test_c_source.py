@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks as C99: no compiler warns, every layer is exact, and firmware from it runs in RTL."""
 
 import shutil

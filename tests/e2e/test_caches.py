@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A data cache on the instruction-set simulator: right as built, wrong without maintenance."""
 
 import json

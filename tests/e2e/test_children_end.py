@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command that is killed or interrupted while tools run: none lives on, nothing stays."""
 
 import os

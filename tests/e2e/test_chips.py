@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chips as they are sold, whole and reduced to what Atoll has, and an own one: each runs."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ctrl-C, a closed pipe and a full disk: one line at most, and nothing half written."""
 
 import contextlib

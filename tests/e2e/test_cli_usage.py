@@ -1,11 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments that make no sense, help, version, and the promise of `--json`."""
 
 import json
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from atoll import __version__
 from atoll.cli import main, working
 
 ROOT = Path(__file__).parents[2]
@@ -114,7 +115,7 @@ def test_help_names_options_and_defaults(
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(["--version"], capsys) == f"atoll {version('atoll')}\n"
+    assert printed(["--version"], capsys) == f"atoll {__version__}\n"
 
 
 def test_check_ends_with_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devices with clocks of their own: the same bytes, no finding, and times that fit the clocks."""
 
 from pathlib import Path

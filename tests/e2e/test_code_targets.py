@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D1: one core has two targets: code of each operator is made for the one that it asks for."""
 
 import json
@@ -161,9 +162,9 @@ def test_d1_scopes_show_the_target(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("conv_2d_9=plain", "'targets' names operator 'conv_2d_9', which is not there"),
+        ("conv_2d_9=plain", "'targets' names operator 'conv_2d_9', which does not exist"),
         ("conv_2d_0=plan", "target 'plan' of 'conv_2d_0', which runs on 'cpu'"),
-        ("nothing_*=plain", "'targets' names operator 'nothing_*', which is not there"),
+        ("nothing_*=plain", "'targets' names operator 'nothing_*', which does not exist"),
     ],
 )
 def test_e217_what_is_not_there(asked: str, said: str, tmp_path: Path) -> None:

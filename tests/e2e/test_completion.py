@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shells complete chips, and the names of the chip and the network that are typed already."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P5: conv, add, conv: no copy over a shared memory, three over private ones, in full RTL."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cores that see memories elsewhere than the bus has them, each on its own way: digits."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The matrix of cores (`benchmarks.cores`): a row of each kind, and what it says of failures."""
 
 import json

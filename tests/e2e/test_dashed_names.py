@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D1: a chip whose names have dashes and dots runs, and its devices are named so on the way in."""
 
 import json

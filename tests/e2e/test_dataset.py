@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll run --dataset`: accuracy by the host's own code, and a few samples on the chip."""
 
 import json

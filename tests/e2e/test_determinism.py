@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Same input, same bytes: builds do not depend on time, folder or the order of the YAML's keys."""
 
 import random

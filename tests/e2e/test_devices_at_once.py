@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P6: two accelerators and the core over one memory work at once; what fails leaves none busy."""
 
 import json

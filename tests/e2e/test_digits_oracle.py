@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every held-out digit gets the scores of the reference runtime, and mostly the right class."""
 
 from pathlib import Path

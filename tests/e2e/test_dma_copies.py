@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Private memories and a DMA engine: digits with all copies on it, some beside computing."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1, P6: pins and wishes for devices on a chip whose memories only a DMA engine connects."""
 
 import json

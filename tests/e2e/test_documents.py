@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command in the README and in docs/ runs, and prints what the text says.
 
 A ``console`` block holds commands behind ``$`` with their output; ``...`` stands for any lines.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1: what placement and scheduling assume of cores and engines, held against RTL.
 
 The figures are those of the report: `estimate` beside `cycles`. Cycle counts of the simulator are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks through Vela on a Corstone-300 class chip: planned, linked, held against the chip, run.
 
 Set ATOLL_ETHOS_U_DRIVER to a folder with Arm's ethos-u-core-driver and ATOLL_CMSIS_CORE to the

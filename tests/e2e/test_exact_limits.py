@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K2: a limit is refused if, and only if, the linked image may exceed it."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C3: what a firewall keeps back ends the run with an error code, whoever asked for it."""
 
 from collections.abc import Mapping

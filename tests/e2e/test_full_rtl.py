@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPU and accelerators in RTL: every layer equals the goldens, every access is as planned."""
 
 import json

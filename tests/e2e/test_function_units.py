@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A custom instruction beside VexRiscv: exact on every kind of core, and faster where it counts."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M9, C3: hardware faults end in a right result, an error code or a restart, never in a hang."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever inputs and outputs a model has, each output is there when the caller reads it."""
 
 from dataclasses import replace

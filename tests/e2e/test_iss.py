@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instruction-set simulation: RTL's firmware, with the same bytes and the same findings."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P10: an engine goes from one operator to the next by itself, and what it does is judged."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`--json` of every command: one JSON text that its schema allows, faults too."""
 
 import json

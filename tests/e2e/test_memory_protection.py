@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stray pointer on Ibex traps by its protection unit; the message leads to buffer and line."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines that see memories at other addresses than the core: digits, and engines misled."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory protection of a Cortex-M33, on somebody else's model of it: QEMU's mps2-an505.
 
 The machine has neither Atoll's console nor its firewalls: the console's registers are plain memory

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults planted in right builds: the simulator notices all of them, and says who did what."""
 
 import json

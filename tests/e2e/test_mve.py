@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vectors of Cortex-M55: objects with MVE give the reference's bytes on QEMU's mps3-an547."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every layer of the MLPerf Tiny networks on the native host equals the goldens."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll build --objects`: another firmware links what is there, and it runs (docs/objects.md)."""
 
 import importlib.util

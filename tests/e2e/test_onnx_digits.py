@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The digits network as ONNX: the classes of onnxruntime, and in RTL the bytes of the reference."""
 
 import subprocess

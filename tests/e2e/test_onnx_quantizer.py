@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What onnxruntime's quantiser makes of common networks: the same classes, and few transposes."""
 
 import logging

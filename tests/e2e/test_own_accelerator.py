@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The accelerator that docs/accelerators.md walks through works, from its YAML to its RTL."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A C driver that the author of an accelerator wrote brings it up and runs it."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that an accelerator takes as one run on whole chips, with the bytes that they had."""
 
 import json

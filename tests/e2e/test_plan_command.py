@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll plan`: what it prints and writes is one plan."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each fault planted behind the checker's back is caught, and the message leads to it.
 
 A message names device, operator, buffer, pool and address.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M1: a pool that holds constants and workspace side by side."""
 
 from pathlib import Path

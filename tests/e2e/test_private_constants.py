@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packed constants are copied to private memory, to multiples of what their function asks for."""
 
 from pathlib import Path

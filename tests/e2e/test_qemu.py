@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chips that are machines of QEMU: the same firmware, with the same bytes."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each core that ships runs networks in RTL: equal bytes, no finding, stacks within bounds."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images with accelerators of one's own compute on simulated cores what the network computes."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks whose results lie over their operands, core and accelerator in RTL, bit for bit."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C1, C2, P1, P2, P4, U3: what is asked of buffers, from the command line and a file to a run."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll selftest` and `atoll run-image`, as a user meets them."""
 
 import io

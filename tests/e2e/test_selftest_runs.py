@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Self-tests on instruction-set simulators and QEMU.
 
 Faults of a Cortex-M lead the test on; QEMU's machines fail what is at no memory.

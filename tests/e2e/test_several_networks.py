@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several networks in one firmware, from the command line, without RTL (M7, U2)."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators on several cores at once: the same bytes, nothing wrong, and sooner."""
 
 import json

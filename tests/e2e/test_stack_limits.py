@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C6, K1, K2, K5: no limit changes a byte, and watermark <= binary bound <= limit in every run.
 
 A limit is tried as both of K1: as `max_stack_alloca_size`, where every value gives a program, and

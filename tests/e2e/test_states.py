@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks that keep states: several in one firmware, own pools, C source, data caches."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants that are copied ahead: bit-exact in RTL as fast as said, and faults are noticed."""
 
 import json

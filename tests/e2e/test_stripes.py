@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks larger than their memory run in stripes: bit-exact in RTL, and faults are noticed."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A systolic array with private memory, layouts and rounding of its own, beside two others."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects of networks for every core that ships: made, linked by real linkers, run on x86-64."""
 
 import json

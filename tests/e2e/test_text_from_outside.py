@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text from outside is printed escaped and cut, wherever a user reads it."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K1: every emitter's application runs each network on the stack of its thread."""
 
 import re

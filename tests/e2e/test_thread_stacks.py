@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K1, K4, K5: models that run on the stack of a thread, and both stacks in the budget."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip with two cores, two accelerators and a DMA engine, all in RTL."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two cores, two accelerators and a DMA engine of one chip share a network, all in RTL."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network goes unasked to the faster of two unlike cores, and computes the same there."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M7: each use case from its YAML, or the same keys on the command line, to full RTL."""
 
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`--waves` on whole chips: operators in the cycles of the report, signals that are there."""
 
 import json

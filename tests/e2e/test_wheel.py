@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel holds all that Atoll needs, and works where no checkout is."""
 
 import json

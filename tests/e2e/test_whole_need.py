@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What does not fit is told all that it needs at once, in edits with which it fits."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """W1: what is sized at compile time has an offset in a pool, and the image no allocator call.
 
 What is sized at run time comes from the heap of a pool. No TFLite operator that Atoll knows needs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read functions of a loop program from their text."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the text of a tensor graph, which is what `str(graph)` prints.
 
 The text holds neither quantisation nor the values of constants nor numbers of the model file: a

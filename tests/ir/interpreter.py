@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a loop program means: run it statement by statement, with every access checked.
 
 Slow and obvious on purpose; compiled code is held against it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a loop program from the text that its nodes print."""
 
 from collections.abc import Iterable

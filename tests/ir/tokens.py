@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cut the text of a loop program into tokens."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks are compiled for the host at -O0, those of slow campaigns at -O3."""
 
 import pytest

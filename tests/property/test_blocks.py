@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planning blocks of constants as one gives plans that are as good, on random problems."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C of random loop programs does what they mean, and no compiler warns of it."""
 
 import ctypes

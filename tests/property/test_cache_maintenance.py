@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any chip of cached cores, any devices for operators: maintenance is enough, and none too much."""
 
 from pathlib import Path

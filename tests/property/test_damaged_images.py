@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged images are refused or judged: no traceback, no hang, and a status that says which."""
 
 from pathlib import Path

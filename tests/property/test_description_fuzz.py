@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged descriptions are refused with a message or mean a chip; nothing else ever happens.
 
 A chip that a mutant means is a chip: digits are planned for it, or refused with a message.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D4: the order of the YAML's keys never matters."""
 
 import random

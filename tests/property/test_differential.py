@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks do what TFLM does, on all chips and with all options; nothing else is found.
 
 `python -m tests.differential` runs more of them; docs/differential.md describes what is drawn.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of the second generator do what TFLM does; what is refused is one of a few kinds.
 
 `python -m tests.drawn FIRST COUNT` tries more of them.

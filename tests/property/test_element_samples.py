@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each elementwise kind runs on chips, and in full RTL, as its reference says."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random layers on a chip with little near memory: what comes of far memory is exact."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of a graph reads back as the graph, but for what the text does not hold."""
 
 from dataclasses import replace

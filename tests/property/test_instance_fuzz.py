@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Any text is an instance whose plan is right, or is refused with a place."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layouts hold every element once, rows lead there and back, and networks stay exact in them."""
 
 import random

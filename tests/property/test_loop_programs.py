@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random loop programs: text reads back, ranges hold, and compiled code does what they mean."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random problems: every plan passes the checker and keeps within its bounds."""
 
 import random

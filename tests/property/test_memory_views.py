@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wherever devices see memories, an address and its byte belong together, and digits are exact."""
 
 from pathlib import Path

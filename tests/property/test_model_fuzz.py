@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A mutated TFLite file ends in a plan or in a message of Atoll, from front end to planner."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutated YAML, TFLite and NumPy files end well, or in faults that are short, printable and timely.
 
 `mutants.mutant(kind, 17)` makes the mutant that a finding names.

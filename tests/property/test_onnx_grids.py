@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results that meet several grids behind what only hands values on: a step from onnxruntime."""
 
 from collections import Counter

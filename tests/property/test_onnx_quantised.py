@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `quantize_static` makes in its modes: each value a step from onnxruntime, or refused."""
 
 import logging

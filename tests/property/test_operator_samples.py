@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators with windows, of 16 bits, that reduce, that move, of what is computed, in full RTL."""
 
 from collections.abc import Callable

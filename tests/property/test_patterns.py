@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks compute the same once patterns of an accelerator are one operator each."""
 
 import random

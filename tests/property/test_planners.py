@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random problems: sound plans of every algorithm, and exact ones as good as brute force."""
 
 import random

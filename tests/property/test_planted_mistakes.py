@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """200 single mistakes in valid descriptions: does the first remedy, to the letter, mend the file?
 
 The mistakes that count are those that Atoll refuses. After a wrong reach and a size that is too

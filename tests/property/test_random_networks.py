@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks either run bit-exactly as planned or are refused for lack of memory.
 
 They run on the host's own CPU with the accelerators' software models.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C1, C2: random scopes and pins on random small chips and networks.
 
 What is left of each buffer is held against a filter that reads the chip's YAML and the steps of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks whose constants are copied ahead compute, on every byte, what they should."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random networks in random stripes compute, on every byte, what they compute as they are."""
 
 import random

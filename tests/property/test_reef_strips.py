@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of reef whose output lies over their input: in strips, and bit for bit.
 
 The order in which reef touches memory is that of docs/reef.md: command after command, block after

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every pass over a network keeps all bytes of its outputs, on random networks."""
 
 from functools import cache

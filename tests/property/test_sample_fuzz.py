@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged sample files are refused with a message, or hold samples of the right shape and type."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """S2: join is commutative, associative and idempotent, undefined results included."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact search in Python and as machine code: the same nodes, depth, verdict and offsets."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P6: whatever order of steps is chosen, every step reads what it reads in the graph's order."""
 
 from collections.abc import Sequence

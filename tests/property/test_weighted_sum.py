@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A weighted sum is what an addition that rescales three times gives, for every pair of values."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A chip whose accelerator is a small copier, and firmware for it."""
 
 import subprocess

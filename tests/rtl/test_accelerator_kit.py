@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The conformance kit finds what is wrong with an accelerator, and nothing where all is right."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adapters of an accelerator's ports in RTL: APB, OBI, Wishbone, AXI4-Lite, and several at once."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The assertions of the RTL fail when what they say does not hold, and only then."""
 
 import pytest

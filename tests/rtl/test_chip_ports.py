@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accelerators with other ports on whole chips: registers, memory, interrupts of each kind."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adapters of cores keep what their descriptions promise; planted faults in one are found."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An engine with a doorbell and a queue of four: the host rings as there are places in it."""
 
 import json

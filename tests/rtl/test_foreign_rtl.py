@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RTL as others keep it: lists of files, includes, macros, ports of other names; its mistakes."""
 
 import re

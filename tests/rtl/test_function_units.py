@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The unit of examples/09_custom_instruction as hardware: equal to its model, and clean."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two cores in RTL: the host rings, the other answers, and firewalls keep them apart."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system bus in RTL: firewall, demux, memories, console, AXI adapters."""
 
 from typing import Any

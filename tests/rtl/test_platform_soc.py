@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Firmware on a whole chip in RTL: protocol, access log, firewall, and every way to end."""
 
 import dataclasses

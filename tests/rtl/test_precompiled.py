@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Headers are read once for all models: again if they changed, and not at all if that fails."""
 
 from pathlib import Path

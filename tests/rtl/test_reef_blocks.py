@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of the accelerator's RTL on their own, and its ports between independent AXI peers."""
 
 import pytest

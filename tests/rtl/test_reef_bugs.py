@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bugs planted in reef: a bench notices each of them."""
 
 import pytest

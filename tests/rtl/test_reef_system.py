@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole accelerator in RTL with a memory: operators, lists, faults and cycles."""
 
 from collections.abc import Mapping

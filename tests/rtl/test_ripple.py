@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The DMA engine in RTL with a memory: copies, lists and faults."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A native host drives accelerators in RTL: same bytes as their models, same places touched."""
 
 from pathlib import Path

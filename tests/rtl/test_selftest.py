@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The self-test of a chip in RTL: a right chip passes, and planted faults are named."""
 
 from collections.abc import Callable, Mapping, Sequence

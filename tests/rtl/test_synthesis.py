@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Yosys elaborates engines and whole chips without a latch, a loop, or a warning."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Waveforms of a small chip: every signal of the save files is there, operators by name."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Problems with a known optimum, and the planner's benchmark beside another program."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `make synth` reads out of nextpnr's report, and the table of docs/reef.md."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the benchmark of trained networks does without the packages that train them."""
 
 import subprocess

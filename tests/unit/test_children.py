@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that Atoll runs end with it, in time, and leave nothing behind."""
 
 import ast
@@ -119,7 +120,7 @@ def test_the_remedy_of_a_time_limit_works(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "inf", "nan", "1e12"])
 def test_a_time_limit_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATOLL_TIME_LIMIT", text)
-    with pytest.raises(UsageError, match=f"'{text}', which is no number of seconds") as caught:
+    with pytest.raises(UsageError, match=f"'{text}', which is not a number of seconds") as caught:
         time_limit(1.0)
     assert caught.value.faults[0].code == "E101"
 

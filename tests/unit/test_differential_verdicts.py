@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The comparison with TFLM can fail: planted faults end as differences or false findings."""
 
 from collections.abc import Iterator

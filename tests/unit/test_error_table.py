@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/errors.md has one row for every code, and a test meets every code."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is kept in the cache is whole, or made again."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled templates are kept whole or not used."""
 
 from pathlib import Path

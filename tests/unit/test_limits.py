@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What takes too long or too much memory is noticed, and what was taken before is not."""
 
 import numpy as np

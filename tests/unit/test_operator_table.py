@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of operators names those that Atoll has, with the types that it takes.
 
 `python -m benchmarks.operator_table CHECKOUT` writes it anew; a row may as well be changed by hand.

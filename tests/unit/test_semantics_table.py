@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/semantics.md: every number has a row, and what a row claims is there."""
 
 import re

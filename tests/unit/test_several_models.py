@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one firmware: where each is, and who notices if that is wrong (M7, U2)."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Escaping, cutting and places of text from outside."""
 
 from pathlib import Path

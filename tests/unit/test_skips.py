@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A skip is counted, and is a failure where tools are promised."""
 
 from pathlib import Path

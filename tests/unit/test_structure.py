@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The house's structure: no circle of imports, prose that fits its columns."""
 
 import ast

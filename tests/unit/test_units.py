@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A size is written alike wherever one is taken: with a unit, or as a number of bytes."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The blocks of registers that the host's programs meet: one list for every format."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The CMake project: an image for each core, with GCC, clang or zig, and presets for them."""
 
 import json

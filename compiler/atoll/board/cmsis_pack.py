@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip as a device family of a CMSIS-Pack: a skeleton for whoever makes a pack of it.
 
 Source: Open-CMSIS-Pack, schema 1.7 of PDSC (https://open-cmsis-pack.github.io/Open-CMSIS-Pack-Spec/).

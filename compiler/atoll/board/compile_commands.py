@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How each source is compiled, for clangd, clang-tidy and other readers of compilation databases.
 
 Source: Clang documentation, "JSON Compilation Database Format Specification".

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the formats for Cortex-M say of a core beside its name."""
 
 from atoll.isa.instruction_set import Family

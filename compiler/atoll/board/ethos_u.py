@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What joins Arm's driver of the Ethos-U, which is not part of the package, to an image."""
 
 from collections.abc import Mapping

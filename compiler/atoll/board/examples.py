@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A sample of each network with the right outputs: what the first application runs."""
 
 from collections.abc import Mapping, Sequence

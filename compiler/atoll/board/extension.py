@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What no format of registers has a place for, as entries for the place of extensions of each."""
 
 from collections.abc import Iterator

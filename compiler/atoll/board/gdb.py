@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What gdb may read, write and program, and where breakpoints need hardware, for each core.
 
 A script says so to gdb itself. It has no words for flash: a map says so to the stub that gdb asks.

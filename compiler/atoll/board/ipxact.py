@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The host's memory map as a component of IP-XACT: its memories, and the registers.
 
 Source: IEEE 1685-2014, clause 6.9 (memory maps), and Accellera's schema of that year.

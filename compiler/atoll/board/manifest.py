@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of the files that Atoll made in a package, and what was in each."""
 
 import json
@@ -33,7 +34,7 @@ def read_manifest(folder: Path) -> Manifest:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             "E091",
-            f"{folder} exists and is no board support package: it has no {MANIFEST}",
+            f"{folder} exists and is not a board support package: it has no {MANIFEST}",
             remedy="choose another folder, or remove this one yourself",
         )
     return {}

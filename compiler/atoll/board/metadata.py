@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a package's networks take of each memory, as the Model Library Format has it.
 
 Source: TVM, Model Library Format (RFC 0001 of microTVM), version 7: one entry of `modules` for each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip as OpenOCD debugs it: a tap or debug port, a target for each core, banks of flash.
 
 Source: OpenOCD User's Guide 0.12, "TAP Declaration", "CPU Configuration", "Flash Commands".

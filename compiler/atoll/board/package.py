@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a board support package is made from, who writes its files, and whose they are."""
 
 from collections.abc import Callable, Mapping, Sequence

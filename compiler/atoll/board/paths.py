@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Paths of files in a package: plain on every file system, never outside it."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of the cores' protection units as C headers, for start-up code of the user's own."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python package that calls the networks on the machine that it is on, through ctypes.
 
 Each network is compiled once more, for a core with as much memory as it wants, and emitted as C99.

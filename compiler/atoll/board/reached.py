@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memories that a core reaches."""
 
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip as a platform of Renode, and a script that starts the package's images on it.
 
 Renode has models of cores, memories and timers. Engines, mailboxes and what keeps cores in their

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A crate that calls the networks from Rust: sizes of tensors are types, a status is a `Result`.
 
 The crate declares what the objects in ``models/`` define; who links the image links these.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the images of a package are linked from, as an SPDX document.
 
 Source: SPDX 2.3 (ISO/IEC 5962), JSON. The document has no time of its own, so that the same package
@@ -9,8 +10,8 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha1, sha256
-from importlib.metadata import version
 
+from atoll import __version__
 from atoll.board.cmake import libraries
 from atoll.board.package import Board, Entry, generated
 from atoll.board.sources import driver_files, model_files, objects, startup_files
@@ -25,7 +26,7 @@ def sbom_files(board: Board) -> Mapping[str, Entry]:
     """Return ``<chip>.spdx.json``.
 
     Raises:
-        UsageError: E135; SOURCE_DATE_EPOCH is no number of seconds.
+        UsageError: E135; SOURCE_DATE_EPOCH is not a number of seconds.
     """
     name = board.soc.name
     files = [*_files(board)]
@@ -49,7 +50,7 @@ def sbom_files(board: Board) -> Mapping[str, Entry]:
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"{name} board support package",
         "documentNamespace": f"urn:atoll:{name}:{digest}",
-        "creationInfo": {"created": _created(), "creators": [f"Tool: atoll-{version('atoll')}"]},
+        "creationInfo": {"created": _created(), "creators": [f"Tool: atoll-{__version__}"]},
         "documentDescribes": ["SPDXRef-Package"],
         "packages": [package, *_networks(board)],
         "files": files,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The self-test's image of each core: sources, linker script, and what it has in pools."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sources of every image, its linker script, the networks' objects, and a first application."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registers in the format of CMSIS-SVD, for debuggers and for crates that svd2rust makes.
 
 Source: CMSIS-SVD, schema version 1.3 (https://open-cmsis-pack.github.io/svd-spec/).

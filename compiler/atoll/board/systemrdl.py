@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registers in SystemRDL, for generators of register files, headers and documents.
 
 Source: SystemRDL 2.0 (Accellera, January 2018): clause 4 on identifiers, 10 on registers, 12 on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a package beside what the user made of it, and tell whether it is still the chip's."""
 
 from collections.abc import Iterator, Mapping

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage 8: linker script, startup, headers, runtime and drivers."""

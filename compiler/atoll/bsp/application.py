@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The application around the models: the host's ``main.c``, and the loop of each other core."""
 
 from collections.abc import Iterator, Mapping, Sequence

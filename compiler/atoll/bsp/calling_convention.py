@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the calling convention of a compiled object against the core's, before anything is linked.
 
 Linkers find some of it late and in words of their own, and GNU ld lets objects pass that say

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clang and LLD, when the user has them; the run-time library is zig's."""
 
 from collections.abc import Iterator

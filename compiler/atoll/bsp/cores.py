@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which files each core's image is built from: the host's, and those of cores it has work for."""
 
 from collections.abc import Iterable

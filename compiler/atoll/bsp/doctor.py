@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find out whether the tools that Atoll runs are there and work."""
 
 import os

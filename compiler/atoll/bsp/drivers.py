@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C that ships with Atoll: the runtime, and the drivers of the chip's devices."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

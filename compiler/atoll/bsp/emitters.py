@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tree of a BSP: every file that the firmware of one chip and model is built from."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile the BSP, link it with the models core by core, and report what the images take."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

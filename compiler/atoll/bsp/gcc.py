@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The GNU cross tools, when the user has them."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C headers and sources that name a chip's devices and pools and a model's interface."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the linked image of each core can use of its stack."""
 
 from collections.abc import Mapping

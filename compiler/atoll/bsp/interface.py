@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the compiler hands to the BSP, and what the BSP hands back."""
 
 from collections.abc import Mapping

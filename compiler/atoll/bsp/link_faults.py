@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turn what a linker says into faults of the chip's description."""
 
 import re
@@ -26,7 +27,7 @@ def link_error(soc: ResolvedSoc, cpu: Cpu, log: str) -> AtollError:
     if names := sorted(set(_UNDEFINED.findall(log))):
         return ToolchainError(
             "E073",
-            f"nothing defines {', '.join(names)}",
+            f"undefined: {', '.join(names)}",
             remedy="link against objects of the same version of Atoll",
         )
     return ToolchainError("E073", f"the linker failed:\n{tail(log)}", remedy=_REMEDY)

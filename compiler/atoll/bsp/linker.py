@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The linker script of a core, from the regions of the chip."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What stands in a package for the driver of an accelerator that nobody has said how to drive."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile the C of a model with the compiler of a core."""
 
 from atoll.bsp.calling_convention import check_convention

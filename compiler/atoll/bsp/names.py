@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C names from free text: sanitised, never a keyword, never one name for two things."""
 
 import re

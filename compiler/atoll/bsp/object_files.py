@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an object file of a network offers to a firmware, and what it wants of it."""
 
 from collections.abc import Iterator, Mapping

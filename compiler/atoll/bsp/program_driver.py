@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C driver of an accelerator that is driven by its registers, from the steps described."""
 
 from collections.abc import Iterator, Mapping, Sequence

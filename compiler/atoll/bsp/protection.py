@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of a core's protection unit, as its start-up code loads it."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fill the templates of the BSP. Every file opens with what it was made from and how."""
 
 from functools import cache

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From reset to ``main``: the generated start-up code of each image and its core's own part."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choose the compiler and linker of a core: zig from PyPI, tools on the PATH, or the user's."""
 
 import shutil

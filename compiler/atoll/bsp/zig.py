@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The default toolchain: clang and LLD of the ziglang wheel."""
 
 from dataclasses import dataclass

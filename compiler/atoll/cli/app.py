@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The `atoll` command: find the command, run it, turn what ends it into a message and a status."""
 
 import atexit
@@ -7,13 +8,13 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
+from atoll import __version__
 from atoll.cli.group import CommandGroup
 from atoll.cli.shell_words import COMPLETE, completed
 from atoll.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
@@ -29,7 +30,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"atoll {version('atoll')}")
+        print(f"atoll {__version__}")
         raise typer.Exit
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll check-image`."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -251,7 +252,7 @@ def _pairs(option: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _levels(words: Sequence[str]) -> Iterator[tuple[str, int]]:
     for name, level in _pairs("--priority", words):
         if not level.lstrip("-").isdecimal():
-            message = f"the priority '{level}' of '{name}' is no number"
+            message = f"the priority '{level}' of '{name}' is not a number"
             raise UsageError("E184", message, remedy=f"write --priority {name}=3, or another one")
         yield name, int(level)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the shell offers on TAB: names of the chip and of the network that are typed already.
 
 A completer never fails and never prints: where the chip or the network cannot be read there is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where commands print what rich lays out, which is slow to import."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll estimate`: what networks take on a chip, before anything is built."""
 
 from atoll.cli.console import out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll explain`: a chip, or networks that share one firmware on it."""
 
 from collections.abc import Mapping, Sequence

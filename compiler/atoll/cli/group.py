@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of `atoll` by name: its own, and those of other packages.
 
 Other packages add commands with entry points of the group ``atoll.commands``. A command's module

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that belong to one network each: ``NETWORK=FILE``, or one for each MODEL in order."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the package of an accelerator to start from: `atoll new accelerator NAME`."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll new` is told of a chip's parts, by options or by answers."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of the command line that several commands take."""
 
 from collections.abc import Callable

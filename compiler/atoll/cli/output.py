@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where commands print: results on standard output, all else on standard error."""
 
 import sys

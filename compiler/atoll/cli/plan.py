@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
 import re
@@ -235,7 +236,7 @@ def _check_usage(
         remedy = "change the pool with --set pools.NAME.size=SIZE"
         raise _misused("--capacity and --alignment are for an --instance", remedy)
     if alignment & (alignment - 1):
-        raise _misused(f"--alignment {alignment} is no power of two", "give 1, 2, 4, 8, 16, ...")
+        raise _misused(f"--alignment {alignment} is not a power of two", "give 1, 2, 4, 8, 16, ...")
     if export is Export.TFLM and (not models or show.output is None):
         remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
         raise _misused("--export tflm needs a MODEL and a file to write", remedy)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll plan` prints and draws: one plan, or those of networks that share a firmware."""
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the options of a command ask for each network."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +87,7 @@ def _threads(texts: Sequence[str], networks: Sequence[str]) -> Mapping[str, list
         if colon and name not in networks:
             raise UsageError(
                 "E151",
-                f"'--thread {text}' names network '{name}', which is no MODEL of this command",
+                f"'--thread {text}' names network '{name}', which is not a MODEL of this command",
                 remedy=nearest(name, networks),
             )
         for network in (name,) if colon else networks:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How bash splits a command line that it asks to complete."""
 
 import io

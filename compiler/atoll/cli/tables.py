@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Print tables about a chip."""
 
 import sys

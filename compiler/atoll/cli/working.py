@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Show on standard error what a command is busy with: a live line, or a line now and then."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say which files a command wrote."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects for Arm that fit code of either floating-point convention.
 
 Operators pass pointers and integers only, so `Tag_ABI_VFP_args` of their objects may say

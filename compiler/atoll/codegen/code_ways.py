@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a kernel is made that is for another target than the usual one of its core."""
 
 from dataclasses import dataclass, replace

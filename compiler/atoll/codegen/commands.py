@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of jobs, encoded when memory is planned."""
 
 from collections.abc import Callable, Mapping
@@ -74,7 +75,9 @@ def encoded(
         raise emitter.wrong("encode", size, about)
     if len(data) * job.commands_count % job.commands_size:
         each = job.commands_size // job.commands_count
-        raise emitter.wrong("encode", f"{len(data)} bytes, no multiple of {each} a command", about)
+        raise emitter.wrong(
+            "encode", f"{len(data)} bytes, not a multiple of {each} a command", about
+        )
     return data
 
 

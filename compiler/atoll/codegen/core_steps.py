@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each core runs of a model."""
 
 from collections.abc import Iterator, Mapping

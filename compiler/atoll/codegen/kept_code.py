@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code that was made before; LLVM is loaded for no other reason."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code from loop programs: an object file for each core."""
 
 from collections.abc import Mapping

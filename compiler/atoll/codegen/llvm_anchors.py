@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the optimiser shall not know, and where loops shall begin."""
 
 from collections.abc import Hashable

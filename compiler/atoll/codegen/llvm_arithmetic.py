@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the loop program's arithmetic is in LLVM IR, of numbers and of vectors of them."""
 
 from llvmlite import ir

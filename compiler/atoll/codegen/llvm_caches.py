@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls that maintain the data cache of the core whose object this is."""
 
 from collections.abc import Callable, Iterable

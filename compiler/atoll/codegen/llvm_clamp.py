@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stores of clamped values, for cores that branch to choose one of two."""
 
 from dataclasses import dataclass

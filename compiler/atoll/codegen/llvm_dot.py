@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of int8 products as LLVM IR, by what a core multiplies at once."""
 
 from collections.abc import Sequence

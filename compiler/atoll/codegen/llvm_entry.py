@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run function of a model and the pools that its buffers lie in, as LLVM IR."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of the workspace allocator in kernels: taken, given back in order, errors returned."""
 
 from llvmlite import ir

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels compiled for the host and run on real memory."""
 
 import weakref

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop programs as LLVM IR: the same functions for the core and for the host."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vectorized loops as LLVM IR: an iteration in each lane of LLVM's vectors."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LLVM target machines and the optimisation pipeline."""
 
 from functools import cache

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pools that a model's buffers lie in, as symbols of its object files."""
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The function that gives a model's states their first bytes, as LLVM IR."""
 
 from llvmlite import ir

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dispatcher of another core than the host: run one step of a model, by its number."""
 
 from llvmlite import ir

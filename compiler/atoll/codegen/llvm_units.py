@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of function units as LLVM IR: of the core, or of the model on the host."""
 
 from collections.abc import Sequence

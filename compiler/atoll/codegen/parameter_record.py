@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a host's object says of the constants that the application defines.
 
 `atoll.image.parameters` reads it: texts in JSON, each ended by a zero byte, one for each network

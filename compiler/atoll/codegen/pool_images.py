@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The constants of a model by pool: their bytes, and the symbols that they begin at."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the application hands to a model's run function, in the order of its parameters."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine code with instructions that LLVM does not know, which the clang of ziglang assembles.
 
 LLVM in this process optimises; it has no assembler for other machines than the host.

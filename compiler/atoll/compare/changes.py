@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The changes between two sets of things, each as a sentence."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be compared: a chip, or the folder of a build."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A chip as values by name: what two chips are compared by."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A planned program with its cache maintenance and its commands, accepted by the checks."""
 
 from collections.abc import Mapping

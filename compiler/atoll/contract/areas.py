@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of a contract that every program on a chip shares: code, data, stacks, registers."""
 
 from collections.abc import Iterator

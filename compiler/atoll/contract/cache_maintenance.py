@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Have cores clean and invalidate their data caches where the plan's data flow needs it.
 
 A core with a cache may at any time take in a line, and write back one that it stored to. So what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accept or refuse the addresses in commands. Knows neither emitters nor who encoded them.
 
 Where a command has addresses is said by the accelerator's YAML; what an operator may touch, by the

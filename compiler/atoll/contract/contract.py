@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contract: what each device may touch while each operator runs, derived from the plan."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`contract.json`: the contract for machines, without positions in the user's files."""
 
 from collections.abc import Iterable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accept or refuse the plans of networks that share one firmware.
 
 Shares no code with what places them: it looks at nothing but where each buffer ended up.

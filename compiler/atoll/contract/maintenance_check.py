@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accept or refuse the cache maintenance of a program. Knows nothing of the pass that put it there.
 
 Follows, for each byte of the cached pools, who wrote it last, and whose value memory holds and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accept or refuse the commands of an Ethos-U: each byte that they touch is in the contract.
 
 Knows neither Vela nor who placed, moved or encoded what: regions are the spans of the phase in the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accept or refuse a plan by the program that will run on it. Knows nothing of planned lifetimes.
 
 Follows whose value each byte of the pools holds, step by step, as the run would leave it. The

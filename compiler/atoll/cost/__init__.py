@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators, copies and networks take, in cycles of the host.
 
 `measured` holds the data, `cores` and `engines` an interface for each kind of device, `operators`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What estimates rest on: measurements, or what stands in for them."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From which pool accelerators read their constants, as estimates count it."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimate what it takes to move a tensor, and to give it another layout, in cycles of the host."""
 
 from collections.abc import Callable, Iterable, Iterator

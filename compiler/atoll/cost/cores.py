@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators take on cores: alone, in parts on several, and what they wait for memories."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators take on engines: their own cycles, and those of the host that drives them."""
 
 from dataclasses import dataclass, replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators take whose engine goes from one to the next by itself, in cycles of the host."""
 
 from atoll.cost.cores import fetched

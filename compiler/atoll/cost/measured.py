@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles of the host that were measured in RTL: what drivers, steps and start-up code take.
 
 All are of `MEASURED_CORE` with instructions from a memory of `MEASURED_LATENCY`, as the rates of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the operators of a placed network take, in cycles of the host."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an operator takes on a device, waited for at once, in cycles of the host."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an operator takes, and why."""
 
 from collections.abc import Mapping

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage 1: the SoC and its accelerators as their authors wrote them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The description of an accelerator: what it runs, its parameters and its registers."""
 
 from collections.abc import Mapping

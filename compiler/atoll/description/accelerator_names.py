@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the names in an accelerator's description against what Atoll knows."""
 
 from itertools import count

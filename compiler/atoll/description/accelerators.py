@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the accelerators that a chip uses."""
 
 from dataclasses import dataclass

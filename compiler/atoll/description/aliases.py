@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the description of an alias leaves out is as the memory has it whose bytes it shows."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build options: where the user wants operators to run and tensors to be.
 
 They come from a YAML file, the command line, or both; a word of the command line wins.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build options of several networks: those of the whole file, and those of each network's own."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +61,8 @@ def _unknown(model: Build, where: SourceMap, networks: Sequence[str]) -> Iterato
         if name not in networks:
             yield Fault(
                 code="E151",
-                message=f"build options name network '{name}', which is no MODEL of this command",
+                message=f"build options name network '{name}', which is not a MODEL of this "
+                "command",
                 at=where.key_at("networks", name),
                 remedy=nearest(name, networks),
             )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The description of a core's data cache."""
 
 from pydantic import Field

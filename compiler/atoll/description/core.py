@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The description of a core: what it runs, its interrupts, its start-up code and its RTL."""
 
 import re
@@ -165,9 +166,9 @@ class Core(Described):
     )
     misaligned: Literal["works", "traps"] | None = Field(
         default=None,
-        description="What a load or store does whose address is no multiple of its size: it works, "
-        "or the core traps. Of a Cortex-M, those of single values; several at once trap always. An "
-        "instruction-set simulator lets it work where this is not said, and reports so.",
+        description="What a load or store does whose address is not a multiple of its size: it "
+        "works, or the core traps. Of a Cortex-M, those of single values; several at once trap "
+        "always. An instruction-set simulator lets it work where this is not said, and reports so.",
         examples=["traps"],
     )
     cycles: dict[CycleClass, Cycles] = Field(

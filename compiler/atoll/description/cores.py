@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the cores that a chip uses."""
 
 from dataclasses import dataclass
@@ -86,8 +87,8 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
     if read.gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
         faults.add(
             "E038",
-            f"the own registers of core '{core.core}' are at {core.local:#x}, which is no multiple"
-            " of 64 KiB",
+            f"the own registers of core '{core.core}' are at {core.local:#x}, which is not a"
+            " multiple of 64 KiB",
             at=where.at("local"),
             remedy=f"write 'local: {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}', for example",
         )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put one layer on top of another, where ``null`` deletes what the other one says."""
 
 from atoll.description.faults import Faults, nearest_key
@@ -24,7 +25,7 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
         elif _deletes(entry):
             faults.add(
                 "E130",
-                f"null deletes '{'.'.join((*key, name))}', which is not there",
+                f"null deletes '{'.'.join((*key, name))}', which does not exist",
                 at=entry.key_at,
                 remedy=nearest_key(".".join((*key, name)), base.entries),
             )

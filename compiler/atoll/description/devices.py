@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The devices of a SoC description, field for field: cores, accelerators, DMA engines."""
 
 from typing import Annotated, Literal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edits of a description that a remedy proposes: on its tree, and as a sentence to follow."""
 
 import re

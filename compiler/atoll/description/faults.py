@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collect what is wrong, so that one run reports all of it."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Field types of the descriptions: names, sizes, addresses and clocks with their units.
 
 Each type refuses with a pydantic error of type `EXPECTED` whose message completes the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The description of a function unit: instructions that a unit beside a core executes."""
 
 from typing import Annotated, Literal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the function units that a chip's cores have."""
 
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ def _check_opcodes(unit: FunctionUnit, where: SourceMap, faults: Faults) -> None
             faults.add(
                 "E126",
                 f"instruction '{name}' of unit '{unit.function_unit}' has opcode '{each.opcode}',"
-                f" which a port of style '{unit.style}' does not hand on",
+                f" which a port of style '{unit.style}' does not forward",
                 at=where.at("instructions", name, "opcode"),
                 remedy=f"write 'opcode: {reached[0]}'",
             )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places of a description that say nothing usable, so that checks pass over them."""
 
 from dataclasses import dataclass

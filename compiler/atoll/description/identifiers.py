@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of a chip as identifiers: ``always-on.cpu`` and ``always_on_cpu`` name one thing.
 
 Each layer is mapped once, before anything reads it. C, Python, Rust, RTL, linker scripts,

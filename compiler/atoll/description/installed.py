@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the descriptions that installed packages bring."""
 
 from importlib.util import find_spec

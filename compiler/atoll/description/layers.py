@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layers of a description: files that extend others, and what the command line sets."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the layouts of an accelerator's operands against the operators that have them."""
 
 from collections.abc import Callable
@@ -52,12 +53,12 @@ def _objections(
     found: list[tuple[str, str]] = []
     blocked = layout.order.endswith("c")
     if blocked and layout.block is None:
-        what = f"the order {layout.order} ends in a block, and 'block' does not say of how many"
+        what = f"the order {layout.order} has a channel block, but 'block' does not give its size"
         found.append((what, "add 'block: 8', for example"))
     if not blocked and layout.block is not None:
-        what = f"the order {layout.order} has no block: that is a 'c' at its end"
+        what = f"the order {layout.order} has no channel block (a 'c' at its end)"
         found.append((what, f"remove '{dotted}.block', or write 'order: {layout.order}c'"))
     if layout.patches and not windows:
-        what = f"'{name}' of {kind} has no windows to lay out one by one"
+        what = f"'{name}' of {kind} has no windows, so 'patches' does not apply"
         found.append((what, f"remove '{dotted}.patches'"))
     return found

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load a chip: YAML files and overrides in, checked models with the place of every value out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

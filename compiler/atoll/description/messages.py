@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say in the user's terms what pydantic found wrong."""
 
 from collections.abc import Iterable, Iterator

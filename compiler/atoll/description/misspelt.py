@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find out which key or kind is meant where a document holds one that does not exist."""
 
 from collections.abc import Sequence

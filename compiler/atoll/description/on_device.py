@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Annotations of operators: the execution scope of those of a name, a pattern or a region."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that the description of an accelerator may use: operators, features, drivers.
 
 Tests hold these tables against what `atoll.ops` and the drivers of the BSP really have.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check a document and repair a copy of it, so that one fault hides no other one.
 
 A key that is misspelt is taken for the one that is meant. What is missing or refused becomes a

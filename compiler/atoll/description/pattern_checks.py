@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the patterns of an accelerator's operators against the operators that there are."""
 
 from collections.abc import Iterator
@@ -47,10 +48,10 @@ def _objections(kind: str, operator: Operator) -> Iterator[_Objection]:
     at = ("operators", kind, "pattern")
     steps = read_pattern(operator.pattern)
     if kind in FEATURES or kind.lower() in registered(OPERATOR_GROUP):
-        what = f"{kind} is an operator by itself, and no name for a pattern"
+        what = f"{kind} is an operator, so it cannot name a pattern"
         yield _Objection(at, what, f"remove 'operators.{kind}.pattern', or choose another name")
     if len(steps) == 1:
-        what = f"the pattern of {kind} has one operator, and takes several as one"
+        what = f"the pattern of {kind} has one operator; a pattern merges several"
         remedy = f"remove 'operators.{kind}', or list the operator itself under 'operators'"
         yield _Objection(at, what, remedy)
     read = {name for step in steps for name in step.operands}
@@ -71,7 +72,7 @@ def _of_step(step: PatternStep, before: list[str], path: tuple[str, ...]) -> Ite
         yield _Objection(path, f"Atoll has no operator '{kind}'", remedy, "E116")
         return
     if kind in MADE_BY_ATOLL:
-        what = f"no network has {kind}: Atoll makes it once devices are known"
+        what = f"{kind} occurs in no network: Atoll inserts it after placement"
         yield _Objection(path, what, f"remove '{'.'.join(path)}', or name another operator")
     most = len(operands_of(kind))
     if kind in FEATURES and kind not in ANY_NUMBER and len(step.operands) > most:

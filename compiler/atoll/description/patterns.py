@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several operators that an accelerator takes as one, and the names that its formulas then have."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pins and scopes as people write them: where a tensor shall lie, in which order of pools.
 
 A pin is an ordered list of pools, ``dtcm@8KiB,sram:out``: the buffer lies in the first one with

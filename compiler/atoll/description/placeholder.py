@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Something valid to put where a description holds nothing usable."""
 
 import re

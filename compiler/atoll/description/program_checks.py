@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the program of an accelerator, and its formulas, against what there is."""
 
 from collections.abc import Collection, Iterator, Mapping
@@ -80,7 +81,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Stranger:
-    """A name that stands for nothing for some operators."""
+    """A name that is not defined for some operators."""
 
     kinds: list[str]
     remedy: str
@@ -92,7 +93,7 @@ class _Checks:
     where: SourceMap
     faults: Faults
     strangers: dict[tuple[Path, str], _Stranger] = field(default_factory=dict)
-    """What steps that several operators share name, and stands for nothing, by place and name."""
+    """Undefined names in steps that several operators share, by place and name."""
     moves: list[Path] = field(default_factory=list)
     """Steps by which the host moves data, of an accelerator that has data ports of its own."""
 
@@ -128,7 +129,7 @@ class _Checks:
         for (at, name), stranger in self.strangers.items():
             *others, last = stranger.kinds
             kinds = f"{', '.join(others)} and {last}" if others else last
-            self._add("E161", f"'{name}' stands for nothing for {kinds}", at, stranger.remedy)
+            self._add("E161", f"'{name}' is not defined here for {kinds}", at, stranger.remedy)
 
     def tell_moves(self) -> None:
         """Note the first of the steps by which the host moves data and need not."""
@@ -141,7 +142,7 @@ class _Checks:
     def failure(self, failure: Failure, at: Path) -> None:
         """Note an error of a register without its bits, or of a field with others."""
         if failure.mask is None and "." not in failure.read:
-            what = f"which bits of '{failure.read}' mean it is not said"
+            what = f"nothing says which bits of '{failure.read}' mean this error"
             self._add("E160", what, at, "add 'mask: 1', for example")
         if failure.mask is not None and "." in failure.read:
             what = f"'{failure.read}' is a field and needs no mask"
@@ -172,7 +173,7 @@ class _Checks:
                 self.formula(formula, scope.names, (*at, key), kind, scope.counts)
         if step.repeat is not None and step.do is not None:
             if step.repeat in scope.names:
-                what = f"the count '{step.repeat}' has the name of something else"
+                what = f"the counter '{step.repeat}' has a name that is already in use"
                 remedy = f"write '{step.repeat}_count', or choose another name"
                 self._add("E160", what, (*at, "repeat"), remedy)
             self.steps(step.do, scope.within(step.repeat), (*at, "do"), kind)
@@ -181,7 +182,7 @@ class _Checks:
         """Note what a field can never equal."""
         bits = self.accelerator.registers.bits(step.wait or "")
         if bits and step.equals is not None and not 0 <= step.equals < 1 << bits[1] - bits[0] + 1:
-            what = f"{step.wait} has {bits[1] - bits[0] + 1} bits, which never are {step.equals}"
+            what = f"{step.wait} has {bits[1] - bits[0] + 1} bits and cannot be {step.equals}"
             self._add("E160", what, (*at, "equals"), "write '1', or another value that fits")
 
     def _keys(self, step: Step, verb: str, at: Path) -> None:
@@ -205,7 +206,7 @@ class _Checks:
             what = f"there is no buffer '{step.buffer}'"
             self._add("E161", what, (*at, "buffer"), _like(step.buffer, scope.buffers, at))
         elif verb == "pop" and step.buffer not in (None, "output"):
-            what = f"'{step.buffer}' is an input, which nobody may write"
+            what = f"'{step.buffer}' is an input: steps cannot write it"
             self._add("E160", what, (*at, "buffer"), "write 'output'")
 
     def register(self, name: str, at: Path) -> None:
@@ -242,10 +243,10 @@ class _Checks:
                 stranger = _Stranger([], _like(name, known))
                 self.strangers.setdefault((at, name), stranger).kinds.append(kind)
             else:
-                self._add("E161", f"'{name}' stands for nothing", at, _like(name, known))
+                self._add("E161", f"'{name}' is not defined here", at, _like(name, known))
         for part in _parts(expression):
             if part.operation in _DIVISIONS and names_of(part.right) & counts:
-                what = f"'{text}' divides by a count, which is 0 at first"
+                what = f"'{text}' divides by a counter, which starts at 0"
                 self._add("E160", what, at, "write '1', or divide by something else")
 
     def _add(self, code: str, message: str, at: Path, remedy: str) -> None:

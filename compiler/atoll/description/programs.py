@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program of an accelerator in its description: what the host does with its registers."""
 
 from typing import Annotated, Any

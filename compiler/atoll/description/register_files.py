@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registers of an accelerator that are described in SystemRDL (Accellera SystemRDL 2.0)."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The JSON schema of a file that extends another: every key may be left out or deleted."""
 
 from typing import Any

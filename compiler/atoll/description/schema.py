@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SoC description, field for field. Nothing here is derived; see `atoll.resolve`."""
 
 from typing import Any, Literal
@@ -78,7 +79,7 @@ class Pool(Described):
 
     memory: ChipName = Field(description="The memory that holds it.", examples=["sram"])
     role: Literal["constants", "workspace", "both", "state"] = Field(
-        description="Weights and tables, activations, both, or what outlives runs alone.",
+        description="Weights and tables, activations, both, or state that outlives a run.",
         examples=["workspace"],
     )
     reach: dict[ChipName, Access] = Field(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the JSON Schemas of the descriptions, which editors use to check and complete them."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a JSON schema allows at a place of a document."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the chips, cores and schemas that ship with Atoll."""
 
 from importlib.resources import files

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a file as bounded UTF-8 text."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The description that ``atoll new NAME`` starts a chip with."""
 
 import re

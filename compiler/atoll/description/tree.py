@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A YAML document as plain data in which every key and value knows its place."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that a description leaves to a human, who has to answer before it means a chip."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words that a description of a chip may use and that other stages give a meaning to.
 
 The JSON schemas name them, so that editors do; tests hold them against the tables of the stages.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whom an entry of build options is about: operators by name, by pattern, or in a region."""
 
 from collections.abc import Container

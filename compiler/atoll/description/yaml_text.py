@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read YAML text as bounded plain data: no tags, no aliases, no duplicate keys.
 
 Plain scalars follow YAML 1.2 (`no` is text, `010` is text), with `_` allowed between digits.

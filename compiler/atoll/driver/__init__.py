@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a network to a plan: a search over candidates, each of which is a value."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A candidate: one way to compile a network, as a value."""
 
 from collections import Counter

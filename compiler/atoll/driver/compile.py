@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Take one candidate to a plan, or say what it lacks."""
 
 import json

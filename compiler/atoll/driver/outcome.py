@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What comes of a candidate that does not work out."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say all that a network needs which does not fit, as it is or cut."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Let as many devices work at the same time as the pools have room for."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The search for a plan: a strategy proposes candidates, each is compiled, the best one stays.
 
 In which order candidates come, the strategy decides (`atoll.driver.usual`); what they cost, and

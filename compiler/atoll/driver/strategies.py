@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The strategies by name; packages add theirs with entry points in ``atoll.strategies``.
 
 A strategy takes a `Search` and yields candidates; it sees what came of all before.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cuts of a network that does not fit: the cheapest by estimates first, then the smallest.
 
 What is found by estimates is compiled; where that needs more than there is, the next estimate is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is compiled: a network, rewritten once, for a chip."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is told of a search: the stages of its plan, what was tried, what streams would save."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The order in which the compiler tries candidates.
 
 1. The network as it is: with patterns fused and operators spread before without, each first with

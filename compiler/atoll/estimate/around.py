@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run takes besides its operators: from reset to the first one, and after the last one."""
 
 from atoll.cost.cores import fetched

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimate a compiled network: each operator, what it moves, and the whole run."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which bytes of which memory an operator moves, and how long that keeps the memory's port busy."""
 
 from collections.abc import Iterable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the bytes of a model file."""
 
 import stat
@@ -22,7 +23,7 @@ def file_bytes(path: Path, suffix: str) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise ModelError("E050", "is no regular file", remedy=remedy)
+            raise ModelError("E050", "is not a regular file", remedy=remedy)
         data = path.read_bytes() if status.st_size <= GREATEST_FILE else b""
     except OSError as fault:
         raise ModelError("E050", f"cannot be read: {fault.strerror}", remedy=remedy) from fault

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a front end is: the one interface of Atoll's own and of other packages'."""
 
 from abc import ABC, abstractmethod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names that C allows, from what files and their tensors are called."""
 
 import re

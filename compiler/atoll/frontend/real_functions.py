@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real numbers compute of one number: float32 to float32, each rounded once.
 
 Several front ends make tables of int8 of them.
@@ -15,7 +16,7 @@ RealFunction = Callable[[Reals], Reals]
 
 
 def rounded(function: Callable[[NDArray[np.float64]], Any]) -> RealFunction:
-    """Return a function that is computed with 64 bits; where it has no value, it is no number."""
+    """Return a function that is computed with 64 bits, and NaN where it has no value."""
 
     def computed(x: Reals) -> Reals:
         with np.errstate(all="ignore"):

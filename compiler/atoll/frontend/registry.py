@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The front ends by name, and which of them reads a file."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a model file holds that cannot be compiled: each kind of fault once, with all operators."""
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judge a graph that another package's front end made, before anything trusts it."""
 
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ def _out_of_order(graph: Graph) -> Iterator[str]:
                 yield f"a graph in which '{op.name}' reads '{name}' before it is written"
         for name in op.outputs:
             if name not in unwritten:
-                yield f"a graph in which '{op.name}' writes '{name}', which is not there to write"
+                yield f"a graph in which '{op.name}' writes '{name}', which it cannot write"
         known.update(op.outputs)
         unwritten.difference_update(op.outputs)
     for name in graph.outputs:

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold a linked image, whoever linked it, against the chip."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of an image is not as the chip has it: rules yield faults of code E140, streams E172."""
 
 from collections.abc import Iterator, Sequence
@@ -91,7 +92,9 @@ class Rules:
                 f"the first vector sets the stack to {top:#010x}, outside of the core's"
             )
         elif top % 8:
-            yield self._fault(f"the first vector sets the stack to {top:#010x}, no multiple of 8")
+            yield self._fault(
+                f"the first vector sets the stack to {top:#010x}, not a multiple of 8"
+            )
         begin = handler & ~1
         inside = any(each.executable and each.begin <= begin < each.end for each in image.sections)
         if not handler & 1 or not inside:
@@ -193,7 +196,7 @@ class Rules:
                 yield self._fault(f"{what} holds what the core begins with, {where}")
             align = min(section.align, _WORD)
             if section.load % align:
-                where = f"is copied from {section.load:#010x}, no multiple of {align}"
+                where = f"is copied from {section.load:#010x}, not a multiple of {align}"
                 yield self._fault(f"{what} {where}")
             if not (code.origin <= section.load and section.load + size <= code.end):
                 where = f"is copied from {section.load:#010x}, outside of '{code.name}'"

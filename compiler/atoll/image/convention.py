@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether an image was compiled for the core: machine, width, instruction set, floats."""
 
 from collections.abc import Iterator

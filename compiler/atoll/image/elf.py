@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an image is made of: the part of an ELF file that a chip has an opinion about.
 
 Source: System V ABI, chapters "Object Files" and "Program Loading"; ABI supplements for the Arm

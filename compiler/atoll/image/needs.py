@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an image was compiled for, by its build attributes, that a core does not have.
 
 Attributes say what compilers were permitted to use. One that is absent claims nothing, and neither

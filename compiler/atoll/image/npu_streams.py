@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an image tells an Ethos-U: each start with its commands, held against the chip."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The constants that an application defines, held against what the networks in the image say.
 
 Each network's object has a record of them in section ``.atoll.parameters``: texts in JSON, each

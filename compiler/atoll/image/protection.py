@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The protection table that an image of Atoll's start-up code loads, against the chip's."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an image takes of its stack, whoever linked it, and whether that is within limits."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What start-up code copies, by the symbols it does so with, held against where bytes are loaded.
 
 Only symbols with one meaning count: `_etext` alone is where code ends, and beside `_srelocate` what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much of each region an image takes."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories of a file that are other addresses of one, and those that could be."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The YAML of a chip to start from: what files say, each value with its place, and questions."""
 
 from collections.abc import Iterator, Sequence

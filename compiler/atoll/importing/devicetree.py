@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cores, memories and engines out of a devicetree blob, a System Devicetree's too.
 
 Source: Devicetree Specification v0.4; System Devicetree Specification, chapter 2; the bindings

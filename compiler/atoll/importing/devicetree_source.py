@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devicetree sources: the C preprocessor of zig and dtc make the blob that is read."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines that Atoll has, found in a file by the names and places of their registers."""
 
 from collections.abc import Mapping

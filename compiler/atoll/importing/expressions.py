@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers that a file writes as expressions of SystemVerilog, as IP-XACT does since 2014.
 
 Source: IEEE 1685-2014, annex C; IEEE 1800, clause 11.

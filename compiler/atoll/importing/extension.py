@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What our own exports say in the place of extensions of their format."""
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What files of any format say of a chip: the one model that every reader fills."""
 
 from collections.abc import Mapping

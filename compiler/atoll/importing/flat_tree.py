@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes of a flattened devicetree.
 
 Source: Devicetree Specification v0.4, chapter 5.
@@ -54,7 +55,7 @@ class TreeNode:
         return next(iter(self.strings(name)), "")
 
     def cells(self, name: str) -> tuple[int, ...]:
-        """Return a property as cells; none if it is no whole number of them."""
+        """Return a property as cells; none if it is not a whole number of them."""
         data = self.properties.get(name, b"")
         if len(data) % _CELL_BYTES:
             return ()

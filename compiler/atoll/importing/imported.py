@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From files to a description to start from, and what a human still has to say."""
 
 from collections.abc import Sequence

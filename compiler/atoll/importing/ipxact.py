@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cores, memories and engines out of an IP-XACT component.
 
 Source: IEEE 1685-2009, 1685-2014 and 1685-2022, clauses on memory maps, address spaces and cpus of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The core and the memories of a LiteX SoC out of its csr.json.
 
 Source: LiteX, `litex/soc/integration/export.py`, function `get_csr_json`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What several files say of one chip, put together."""
 
 from collections.abc import Iterable, Sequence
@@ -200,7 +201,7 @@ def _impossible(memory: Memory) -> str:
     if memory.origin >= ADDRESS_SPACE:
         return f"{memory.origin:#x} is beyond the address space of 32 bits"
     if memory.origin % _ALIGNMENT:
-        return f"{memory.origin:#x} is no multiple of {_ALIGNMENT}"
+        return f"{memory.origin:#x} is not a multiple of {_ALIGNMENT}"
     return ""
 
 

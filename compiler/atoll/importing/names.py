@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of a description out of whatever a file calls things."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cores and memories of a device out of a CMSIS-Pack description.
 
 Source: Open-CMSIS-Pack, schema 1.7 of PDSC, section "devices"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who reads which format: the table of importers, and how a file's format is told."""
 
 from abc import ABC, abstractmethod

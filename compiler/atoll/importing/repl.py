@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cores, memories and DMA controllers out of a Renode platform description."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The entries of a Renode platform description.
 
 Source: Renode documentation, "Platform description format"

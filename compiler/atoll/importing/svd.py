@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cores, engines and mailboxes out of CMSIS-SVD.
 
 Source: CMSIS-SVD, schema version 1.3 (https://open-cmsis-pack.github.io/svd-spec/). The format has

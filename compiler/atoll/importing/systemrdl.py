@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories, engines and DMA controllers out of SystemRDL, read by systemrdl-compiler.
 
 Source: SystemRDL 2.0 (Accellera, January 2018): clause 11 on memories, 13 on address maps, 15 on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers and kinds of cores as vendors write them."""
 
 import re

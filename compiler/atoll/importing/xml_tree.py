@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """XML as elements that know their lines: bounded, and without entities."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bare planning instances: buffers with a life and a size, one pool.
 
 The format is that of google/minimalloc: comma-separated values, a first line that names the
@@ -50,7 +51,7 @@ def load_instance(path: Path, capacity: int | None = None, alignment: int = 1) -
 def _text(path: Path) -> str:
     try:
         if not path.is_file() and path.exists():
-            raise OSError(EINVAL, "it is no regular file")
+            raise OSError(EINVAL, "it is not a regular file")
         if path.stat().st_size > GREATEST_FILE:
             raise UsageError(
                 "E057",
@@ -154,7 +155,7 @@ class _Reader:
     def _number(self, cell: _Cell, column: str) -> int:
         digits = cell.text.removeprefix("-")
         if not (digits.isascii() and digits.isdigit()):
-            self._malformed(f"'{cell.text[:40]}' is no whole number for '{column}'", cell.at)
+            self._malformed(f"'{cell.text[:40]}' is not a whole number for '{column}'", cell.at)
             return 0
         if len(digits) > 19 or abs(int(cell.text)) > GREATEST_NUMBER:
             self._impossible(f"'{column}' is beyond {GREATEST_NUMBER}", cell.at)
@@ -167,12 +168,12 @@ class _Reader:
         name = f"buffer '{row['id'].text}'"
         self._total += max(size, 0)
         if lower >= upper:
-            message = f"{name} lives in no step: 'lower' is {lower}, 'upper' is {upper}"
+            message = f"{name} is live in no step: 'lower' is {lower}, 'upper' is {upper}"
             self._impossible(message, row["upper"].at)
         if size < 1:
             self._impossible(f"{name} has {size} bytes, the least is 1", row["size"].at)
         if alignment < 1 or alignment & (alignment - 1):
-            message = f"{name} has an alignment of {alignment}, which is no power of two"
+            message = f"{name} has an alignment of {alignment}, which is not a power of two"
             self._impossible(message, row["alignment"].at)
         if self._total > UNLIMITED:
             self._impossible("all buffers together pass 2^62 bytes", row["size"].at)

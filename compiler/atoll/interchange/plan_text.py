@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A memory plan as data for machines."""
 
 from atoll.memory.problem import MemoryPlan

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network's tensors in the single arena of TensorFlow Lite for Microcontrollers (TFLM).
 
 TFLM reads a plan from the metadata entry `OfflineMemoryAllocation`: little-endian int32 words, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hand a memory plan to others: a TFLite file that carries the plan of its tensors."""
 
 from dataclasses import dataclass

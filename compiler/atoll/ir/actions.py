@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a step of the entry does: kernels on cores, commands on engines, waits."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Indices that are sums of loop variables: their extreme values are certain to occur."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the operations of the loop program compute, on Python integers."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What steps touch besides allocations: constants, and parts of allocations."""
 
 from dataclasses import dataclass, field

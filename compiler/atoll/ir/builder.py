@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write functions of the loop program as Python that reads like them."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What keeps an engine busy with an operator, and which bytes it moves for it."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expressions with constants folded, so that lowerings need no special cases."""
 
 from atoll.ir.arithmetic import convert, evaluate

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tensor graph: what the model computes and, once placed, on which device."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The workspace allocator of W2 in Python: what runtime/workspace.c does, for runs without it."""
 
 from itertools import pairwise

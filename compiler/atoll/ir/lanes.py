@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vectorized loops: how what an iteration computes differs from the iteration before."""
 
 from collections.abc import Collection, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A change of layout as planes of equal rows, for engines that move rows."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the elements of an image lie in memory, if not row by row with the channels together."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is done to the data cache of a core around the steps of other devices."""
 
 from dataclasses import dataclass

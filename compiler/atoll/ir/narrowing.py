@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storage scopes are choice sets: a pass may shrink one, never widen it (rule C2)."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which values an integer expression can take: intervals that always hold the value."""
 
 from collections.abc import Mapping

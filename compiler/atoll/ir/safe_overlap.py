@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a result may lie over an operand within one step."""
 
 from dataclasses import dataclass

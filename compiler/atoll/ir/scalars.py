@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types and expressions of the loop program. Each prints as text that can be parsed."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statements and functions of the loop program. Each prints as text that can be parsed."""
 
 from collections.abc import Iterable

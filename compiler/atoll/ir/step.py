@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step of one inference: one operator on its device."""
 
 from dataclasses import dataclass, replace

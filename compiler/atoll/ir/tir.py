@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop program: integer loops over flat buffers, and the steps of one inference.
 
 Arithmetic is two's complement and wraps; shift amounts count modulo the width; a division

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which types the parts of an expression may have."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check that a loop program keeps the rules of its language; every pass leaves it valid."""
 
 from collections.abc import Iterator

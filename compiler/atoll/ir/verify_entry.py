@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of the entry: its buffers, and steps that touch them as they say."""
 
 from collections import Counter
@@ -79,7 +80,7 @@ def _place(name: str, buffer: Allocate | Constant) -> Iterator[str]:
     if buffer.size < 1:
         yield f"'{name}' has {buffer.size} bytes"
     if buffer.align < 1 or buffer.align & (buffer.align - 1):
-        yield f"alignment {buffer.align} of '{name}' is no power of two"
+        yield f"alignment {buffer.align} of '{name}' is not a power of two"
 
 
 def _step(

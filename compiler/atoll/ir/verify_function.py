@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of one function: names, types, directions, bounds, divisors, returns."""
 
 from collections.abc import Iterator, Mapping
@@ -238,7 +239,7 @@ def _allocation(allocate: Allocate, scope: _Scope) -> Iterator[str]:
     yield from _buffer(buffer)
     scope.buffers[allocate.buffer] = buffer
     if allocate.align < 1 or allocate.align & (allocate.align - 1):
-        yield f"alignment {allocate.align} of '{allocate.buffer}' is no power of two"
+        yield f"alignment {allocate.align} of '{allocate.buffer}' is not a power of two"
     if allocate.scope not in KERNEL_SCOPES:
         yield f"scope '{allocate.scope}' of '{allocate.buffer}' is none of a kernel"
     if allocate.scope == LOCAL and allocate.size > LARGEST_LOCAL:

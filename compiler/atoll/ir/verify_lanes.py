@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of vectorized loops: lanes do not touch each other's elements, nor branch."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of order: bytes pass on as in the graph, every start has its wait, nobody disturbs."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Visit the statements and expressions of a function."""
 
 from collections.abc import Iterable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which bytes of an entry's buffers hold something, step by step."""
 
 from collections.abc import Iterable

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instruction sets: how a description names them, and what compilers are told of each."""

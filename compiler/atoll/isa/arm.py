@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arm: M-profile cores in Thumb, and A-profile cores in both states, by GCC's names for -march.
 
 Objects of operators pass no floats, so they fit code of either floating-point convention

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What code of a core is made for: one of several targets that a core may have."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find an instruction set by its name."""
 
 import re

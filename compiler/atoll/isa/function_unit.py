@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of a core that a unit beside it executes, as all stages see them."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An instruction set with its calling convention, in the words of each tool."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hexagon, and x86-64 hosts."""
 
 import re

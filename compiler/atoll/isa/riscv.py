@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RISC-V: base, single-letter extensions in canonical order, and bit manipulation.
 
 Names and order are those of the unprivileged specification, "ISA Extension Naming Conventions";

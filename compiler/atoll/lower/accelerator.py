@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a stage needs to know of a command-driven accelerator; its emitter supplies it."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidate pools of the constants that lowering makes: tables, packed weights, commands."""
 
 from collections.abc import Sequence

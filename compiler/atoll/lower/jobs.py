@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ask the emitters of accelerators for their jobs, and judge what they return."""
 
 from collections.abc import Iterator, Mapping
@@ -142,7 +143,8 @@ def _numbers(job: Job) -> Iterator[str]:
             yield f"'{name}' is {getattr(job, name)!r:.40}, no number from 1 to {_MOST[name]}"
             return
     if job.commands_size % job.commands_count:
-        yield f"'commands_size' {job.commands_size} is no multiple of {job.commands_count} commands"
+        size = f"'commands_size' {job.commands_size}"
+        yield f"{size} is not a multiple of {job.commands_count} commands"
     for name in ("alignment", "commands_alignment"):
         value = whole(getattr(job, name))
         if not 1 <= value <= _MOST_ALIGNMENT or value.bit_count() != 1:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of commands that an engine runs one after the other, though the host starts only the first.
 
 Each ends with a command that goes on with the next one (`atoll.lower.accelerator.Linking`). The

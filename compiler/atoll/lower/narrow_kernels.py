@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Narrow a kernel's own buffers: registers, the stack of its core, or pools (C1, C2)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

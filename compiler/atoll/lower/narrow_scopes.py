@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Narrow the buffers that placement and lowering made to what the user asked of them (C1, C2).
 
 Tensors of the network are narrowed when devices are planned, since copies depend on that.
@@ -190,7 +191,7 @@ class _Run:
                     code="E026",
                     message=f"no buffer of this build matches the pattern '{asked.name}'"
                     if pattern
-                    else f"build options name tensor '{asked.name}', which is not there",
+                    else f"build options name tensor '{asked.name}', which does not exist",
                     at=asked.key_at,
                     remedy="use names that 'atoll explain' lists without it, or delete it"
                     if pattern

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Let devices work at the same time: start early, wait late."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

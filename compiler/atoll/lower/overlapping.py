@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each word of the user about overlap allows: see docs/memory-plan.md."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The passes from a placed graph to a program whose memory can be planned, in their order.
 
 What is run, verified and offered by ``--dump-after`` is this one list.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands for accelerators that have no emitter of their own: a record for each operator.
 
 Where a program drives the accelerator, the record has what its steps need (`atoll.program.record`)

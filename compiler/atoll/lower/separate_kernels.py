@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Give cores with stacks of their own kernels of their own."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keep equal constants once: one copy serves all whose pools have one in common (M6)."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many bytes of a pool the size hints of pins allow each buffer."""
 
 from collections.abc import Iterator, Mapping

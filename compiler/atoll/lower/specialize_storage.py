@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Give kernel-local buffers a place: the stack within its limits, else workspace."""
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put steps in an order in which devices work at the same time, by estimated cycles."""
 
 from bisect import insort

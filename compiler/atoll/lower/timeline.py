@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When each operator of a program begins and ends, by the cycles that are expected of each."""
 
 from collections.abc import Iterator, Mapping, Sequence

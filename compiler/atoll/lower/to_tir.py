@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the placed graph to the loop program: one step for each operator."""
 
 from collections.abc import Container, Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels that the author of a function unit lowers operators to."""
 
 from atoll.errors import AtollError

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planning algorithms by name; packages add theirs with entry points.
 
 An algorithm takes a well-formed problem and a meter, and returns an answer, which `solve` has

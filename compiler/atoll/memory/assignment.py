@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choose which buffer lives in which pool: least cost with which the live bytes fit every pool.
 
 Branch and bound over buffers. The bound lets every buffer have its best pool, and adds what it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planner that is used unless another is asked for: cheapest homes, each pool packed exactly.
 
 Buffers get homes by cost first; then every pool is packed, greedily and by exact search. Where

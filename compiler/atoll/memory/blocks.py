@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Buffers that are always live and can only be in one pool, planned as one.
 
 Constants mostly are, and networks have thousands. They conflict with whatever is in the pool. If

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From pools and offsets of buffers to a plan, with what it makes of each pool."""
 
 from collections import defaultdict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State what memory planning has to solve for one module on one chip."""
 
 from collections import Counter

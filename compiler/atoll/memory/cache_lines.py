@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which buffers take whole lines of data caches, so that no line has two owners."""
 
 from collections import defaultdict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan buffers that lie below a height in some of their pools, by planners that know of none."""
 
 from collections.abc import Callable, Mapping

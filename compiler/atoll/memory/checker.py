@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accept or refuse a memory plan. Shares no code with any planner.
 
 Takes n log n comparisons for n buffers, plus one for each pair that an overlap of the problem

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the buffers of a plan that share bytes without leave.
 
 Sweeps over the steps. The live buffers lie in layers, each disjoint and ordered by address, so

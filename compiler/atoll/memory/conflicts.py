@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which buffers of a problem conflict: the graph that planners work on, buffers by number."""
 
 from collections.abc import Mapping, Sequence

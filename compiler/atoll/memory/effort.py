@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long to search, and word of how far it got."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explain why buffers do not fit: which are to blame, and what smallest change is enough."""
 
 from collections import defaultdict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Place buffers one after the other, each at the lowest free offset of its best pool with room."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

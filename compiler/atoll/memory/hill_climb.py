@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Improve a greedy order step by step: move a buffer that is on top to an earlier place."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pack one pool as low as possible: a ladder of capacities below the best plan so far.
 
 How long a search takes varies wildly with the capacity and with the strategy of branching. So each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pack one pool: greedy orders first, then climbing or exact search, each part on its own."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The buffers of one pool: what offsets they can have, and what they need at least."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orders of branching for the exact search: a few that work well, then random variations."""
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory planning problem and its answers. Plain data; planners and the checker share it."""
 
 from collections.abc import Mapping

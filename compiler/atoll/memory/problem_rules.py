@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes a planning problem well-formed."""
 
 from collections.abc import Iterable, Iterator
@@ -37,7 +38,7 @@ def _pool(pool: PoolSpace) -> Iterator[Fault]:
 def _buffer(buffer: Buffer) -> Iterator[Fault]:
     subject = f"buffer '{buffer.name}'"
     if buffer.size < 1 or not buffer.live:
-        yield ill_formed(f"{subject} has no bytes, or lives in no step")
+        yield ill_formed(f"{subject} has no bytes, or is live in no step")
     if not _sorted(buffer.live):
         yield ill_formed(f"{subject} has intervals that are empty, unsorted or adjoining")
     if not _power_of_two(buffer.alignment):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The exact search as machine code: `search_python.py` says what it does and why, function by
 // function. No function of a C library is called.
 

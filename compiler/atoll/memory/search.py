@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact search: decide whether the buffers of a pool fit into a number of bytes.
 
 `search_python` defines it. `search.c` is the same search as machine code, for more than a few

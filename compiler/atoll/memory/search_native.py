@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact search as machine code: `search.c`, compiled once per machine and kept in the cache."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact search in plain Python: the definition that `search.c` follows line by line.
 
 It decides whether buffers fit into `capacity` bytes. Some plan places the buffers in the order of

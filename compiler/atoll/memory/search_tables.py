@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the exact search gets and gives, for both of its implementations."""
 
 from collections.abc import Callable, Sequence

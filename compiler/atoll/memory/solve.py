@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan memory: the one way in to every algorithm. The checker accepts what comes out."""
 
 from collections.abc import Iterator, Mapping, Sequence

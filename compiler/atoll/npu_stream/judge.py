@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold what a stream touches against the regions that it is given."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the register commands of an Ethos-U55, U65 or U85: which bytes each operation touches.
 
 This is a second reading: nothing here is shared with what makes, moves or plays a stream. A command

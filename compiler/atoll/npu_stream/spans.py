@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of bytes: those of a feature map, and sums of them."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read what a start of an Ethos-U is told, and its payload, from bytes; judge them together.
 
 Nothing here is shared with what writes them. The words of a start are `MAGIC`; address and bytes of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a constant that is added to sums of products says of its scale, held against theirs."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that work row by row: what some rows of a result need, and how they are made alone.
 
 Each row of such a result is exact by itself, so rows may be made one after the other, and twice.

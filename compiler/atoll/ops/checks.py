@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules that operators share: what a kind accepts, and the faults it reports otherwise."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ETHOS_U: a subgraph that Vela compiled, which an Ethos-U runs as one."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the formulas of an accelerator's description stand for, operator by operator."""
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that an accelerator takes as one, by a pattern of its description."""
 
 from collections.abc import Iterator, Mapping, Sequence

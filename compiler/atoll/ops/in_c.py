@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that a function of C computes, for the kinds of other packages."""
 
 import ctypes

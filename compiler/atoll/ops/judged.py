@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of other packages: their answers are judged before anything trusts them."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A function builder that knows tensors: what every operator's lowering starts from."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a kind of operator is: the one interface of Atoll's operators and of other packages'."""
 
 from abc import ABC, abstractmethod

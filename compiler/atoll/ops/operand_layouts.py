@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The layouts in which an accelerator reads its operands and writes its result."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a kernel's output may lie over an input: what is still read when bytes are written.
 
 A distance is in bytes, from the start of the output up to the start of the input. Kernels of

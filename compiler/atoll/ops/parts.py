@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that are compiled as simpler ones: a network is written with those alone."""
 
 from collections.abc import Iterator

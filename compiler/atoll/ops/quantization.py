@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixed-point requantisation exactly as TensorFlow Lite for Microcontrollers computes it.
 
 Sources: `QuantizeMultiplier`, `MultiplyByQuantizedMultiplier` (double rounding) and

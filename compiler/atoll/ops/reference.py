@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a graph on its exact references: what every device must compute, bit for bit."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

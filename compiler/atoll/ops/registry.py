@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kinds of operators by name: Atoll's own, and those of other packages."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kinds that resize images have in common: their options and their features."""
 
 from collections.abc import Mapping

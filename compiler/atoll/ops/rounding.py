@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How operators round, where not as TFLite: as ONNX says, once, from the exact value."""
 
 from collections.abc import Mapping

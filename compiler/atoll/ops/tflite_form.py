@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How TFLite files hold an operator: its code, the table of its options, and what they mean.
 
 The numbers are those of the public schema (`schema.fbs`, version 3); a test holds them against it.

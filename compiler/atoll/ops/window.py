@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sliding windows over NHWC images: extents, padding and the patches they cover."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What entries of `on_device` mean for a network on a chip: scopes, and whose they are."""
 
 from collections.abc import Collection, Iterable, Iterator
@@ -117,7 +118,7 @@ class _Reader:
             remedy = "let 'from' name the operator that runs first"
         else:
             wrong = entry.operators or ends[0]
-            message = f"'on_device' names operator '{wrong}', which is not there"
+            message = f"'on_device' names operator '{wrong}', which does not exist"
             remedy = nearest(wrong, known)
         self.faults.add("E210", message, at=at, remedy=remedy)
 
@@ -192,7 +193,7 @@ class _Reader:
     def _unknown(
         self, code: str, what: str, name: str, known: Collection[str], at: SourceLoc | None
     ) -> None:
-        message = f"'on_device' asks for {what} '{name}', which is not there"
+        message = f"'on_device' asks for {what} '{name}', which does not exist"
         self.faults.add(code, message, at=at, remedy=nearest(name, list(known)))
 
 

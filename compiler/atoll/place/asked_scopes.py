@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is asked of buffers, by name, by operator, by region and by role, as pins of tensors."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which devices can run an operator, and what keeps the others from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ GROUPS = "groups"
 INT8 = "int8"
 """Likewise: an accelerator whose description does not limit it runs int8 and nothing else."""
 
-NO_MAILBOX = "has no mailbox through which the host could have it run operators"
+NO_MAILBOX = "has no mailbox, so the host cannot start operators on it"
 
 
 def obstacles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> Iterator[str]:

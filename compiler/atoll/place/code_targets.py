@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which target of its core the code of each operator is made for: by request alone."""
 
 from collections.abc import Iterable
@@ -32,7 +33,7 @@ def with_targets(graph: Graph, asked: BuildRequests, soc: ResolvedSoc) -> Graph:
         if not operators:
             faults.add(
                 "E217",
-                f"'targets' names operator '{key}', which is not there",
+                f"'targets' names operator '{key}', which does not exist",
                 at=at,
                 remedy=nearest(key, [op.name for op in graph.operators]),
             )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unify what several sources ask of one operator: `SEScope.join` over their scopes."""
 
 from collections.abc import Iterable, Iterator, Sequence

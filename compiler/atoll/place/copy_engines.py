@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which DMA engine moves a copy; the host moves what none can (SEMANTICS P6)."""
 
 from collections.abc import Mapping

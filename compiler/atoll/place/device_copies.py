@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make every tensor reachable: copies where devices share no pool, and only there."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drop copies that nobody needs: over pools that both sides share, and second ones of a kind."""
 
 from collections import Counter

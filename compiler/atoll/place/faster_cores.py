@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Give operators to cores that nobody asks for, where the whole is surely faster so."""
 
 from collections.abc import Iterator, Mapping, Sequence

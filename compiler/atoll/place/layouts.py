@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Give accelerators their operands in the layouts that they want, and give the others theirs."""
 
 from collections.abc import Iterator, Mapping

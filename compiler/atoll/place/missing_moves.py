@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which pairs of memories a DMA engine would have to copy between for a tensor to get through."""
 
 from collections.abc import Iterator

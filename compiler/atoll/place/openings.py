@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Find the cheapest change of reach, moves or wishes with which a network can be placed; try it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choose the device of every operator, and remember why."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put one operator in the place of several that an accelerator takes as one.
 
 An accelerator's description names such patterns. What lies between the operators of a match must

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put pinned tensors into their pools, with a copy where the two sides of one differ."""
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
 from collections.abc import Callable, Iterator

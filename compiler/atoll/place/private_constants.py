@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bring packed constants into the private memory of accelerators that reach no constants."""
 
 from collections.abc import Iterator

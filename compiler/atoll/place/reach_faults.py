@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say why no pool can hold a tensor, and which edit of the description would help."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators that an entry of build options names: one, those of a pattern, or a region."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Second tensors with the content of a first one, and the copies that fill them."""
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the names in build options against the network and the chip."""
 
 from collections.abc import Mapping
@@ -114,7 +115,7 @@ class _Names:
         self, code: str, what: str, name: str, known: Container, at: SourceLoc | None
     ) -> None:
         if name not in known:
-            message = f"build options name {what} '{name}', which is not there"
+            message = f"build options name {what} '{name}', which does not exist"
             self.faults.add(code, message, at=at, remedy=not_there(name, known))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the user asked of placement, with every name checked and the place of every word."""
 
 from collections.abc import Iterator, Mapping

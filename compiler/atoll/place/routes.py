@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ways of a tensor from pool to pool: by the host, or by a DMA engine where the host cannot."""
 
 from collections.abc import Collection, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say why what is asked of a buffer leaves no place for it (C2)."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that take many times as long as elsewhere, since somebody asked for that or pinned."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spread operators over cores of one kind: where it is faster, each core makes a part of one."""
 
 from collections.abc import Iterator, Sequence

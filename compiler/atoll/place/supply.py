@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which choices of devices get every tensor from its writer to each of its readers.
 
 An operator has a set of devices, a tensor a set of homes: the pools in which it may be written.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that move no byte: their result is a view of what they read, or made of views of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

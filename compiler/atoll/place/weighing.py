@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators cost where all their neighbours are known, and how sure that is.
 
 Cycles of cores that nobody measured rest on another core. Such a core may be `FASTER` times as

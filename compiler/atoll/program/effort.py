@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much a host has to do for the steps of a program."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole numbers computed from names: costs, values of registers, counts.
 
 ``40 + 3 * ceil(elements, data_bytes)``, with ``+ - * // % << >> & |``, ``min``, ``max``, ``ceil``
@@ -112,7 +113,7 @@ def parsed(text: str) -> Expression:
 def _read(node: ast.expr) -> Expression:
     match node:
         case ast.Constant(value=bool()):
-            raise ExpressionError("has a truth value, which is no number")
+            raise ExpressionError("has a truth value, which is not a number")
         case ast.Constant(value=int() as value):
             return Number(value)
         case ast.Name(id=name):
@@ -129,7 +130,7 @@ def _read(node: ast.expr) -> Expression:
     shown = ast.unparse(node)
     remedy = "write '//' or 'ceil(a, b)'" if "/" in shown else "use + - * // % << >> & |"
     known = ", ".join(f"{name}(a, b)" for name in _FUNCTIONS)
-    raise ExpressionError(f"has '{shown:.60}', which nobody computes: {remedy}, {known}")
+    raise ExpressionError(f"has '{shown:.60}', which is not supported: {remedy}, {known}")
 
 
 def names_of(expression: Expression) -> frozenset[str]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record of an operator: the words that the host's driver needs to play its steps.
 
 A record begins with the number of the operator's kind among those of the program. Then comes a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of a program: what the host writes, waits for, pushes and pops, in order."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a tensor may live: the pools that every device touching it reaches."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which DMA engine moves between pools, and who copies a tensor into one."""
 
 from collections.abc import Iterable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll run --dataset FILE --json` tells of labelled samples, as a JSON Schema."""
 
 from atoll.report.json_shapes import COUNT, SECONDS, each, named, object_of

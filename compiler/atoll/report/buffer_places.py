@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where else a buffer could be, and what each other place lacks."""
 
 from collections.abc import Iterator

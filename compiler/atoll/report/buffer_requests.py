@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the user asked of each buffer, in words."""
 
 from collections.abc import Iterator

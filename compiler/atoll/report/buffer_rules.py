@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which rule put a buffer where it is; the numbers are those of docs/semantics.md."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which devices touch a buffer, when and how."""
 
 from collections.abc import Iterable, Mapping

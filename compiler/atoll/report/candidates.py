@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll explain SOC MODEL --candidates` prints: what the compiler tried, and why it lost."""
 
 from collections.abc import Iterable, Mapping

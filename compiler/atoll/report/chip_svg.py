@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A picture of a chip as an SVG file: what lies in its memories, and which device reaches it."""
 
 from collections.abc import Iterator

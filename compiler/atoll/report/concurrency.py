@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much the devices of a chip worked at the same time."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each device of a chip does of a network: operators, multiply-accumulates, cycles."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

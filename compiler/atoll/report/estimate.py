@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`NetworkEstimate`: what a network should take on a chip, and its machine-readable form."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll estimate --json` prints, as a JSON Schema."""
 
 from atoll.ir.busy import Bound

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say for every buffer where it is, which rule put it there, and what else was possible (C5)."""
 
 from collections.abc import Iterator, Mapping

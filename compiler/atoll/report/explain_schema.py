@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll explain --json` tells of a network, as a JSON Schema."""
 
 from atoll.report.json_shapes import (

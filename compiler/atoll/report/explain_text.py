@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll explain SOC MODEL` prints."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

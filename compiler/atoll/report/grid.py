@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables and sentences for the console: aligned, no lines around them, no cell or word cut."""
 
 from collections.abc import Collection, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll check-image --json` prints, as a JSON Schema."""
 
 from atoll.report.json_shapes import COUNT, FLAG, NUMBER, TEXT, Shape, each, maybe, object_of

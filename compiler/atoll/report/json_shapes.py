@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words to write JSON Schemas with, for the objects that commands print."""
 
 from collections.abc import Mapping

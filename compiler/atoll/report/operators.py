@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators that Atoll compiles, and on a chip the devices that run them."""
 
 import inspect

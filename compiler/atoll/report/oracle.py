@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What another implementation of a model file makes, beside Atoll's reference of it."""
 
 from collections.abc import Mapping

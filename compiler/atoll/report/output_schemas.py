@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each command prints with `--json`, as JSON Schemas.
 
 Numbers are raw; keys end in the unit, and what is below a key `cycles` is in cycles. Addresses are

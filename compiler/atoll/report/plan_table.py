@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A memory plan as a table: what each pool comes to, and how good that is."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a picture of a pool shows: a rectangle of time and address for each life of a buffer."""
 
 from collections.abc import Iterator

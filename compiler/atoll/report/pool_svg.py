@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of pools as one SVG file: time to the right, addresses upward, nothing to load."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of pools for a terminal: letters, in color where the terminal has it."""
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`RunReport`: everything that a run proved and measured, and its machine-readable form."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All JSON Schemas: of the descriptions that Atoll reads, and of what its commands print."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which execution scope each operator and tensor was asked, joined and given, and who said so."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What pictures as SVG share: a document of one file, words, numbers; nothing to load."""
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instances of accelerators: their parameters, and the operators that each may run."""
 
 from collections.abc import Iterator, Mapping

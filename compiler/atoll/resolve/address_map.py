@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system bus: memories and register blocks that do not overlap."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def check_bus(draft: Draft, blocks: dict[str, Registers], console: Registers) ->
         if block.key[0] != "memories" and block.origin % REGISTER_PAGE:
             draft.faults.add(
                 "E038",
-                f"{block.what} is at {block.origin:#x}, which is no multiple of 4 KiB",
+                f"{block.what} is at {block.origin:#x}, which is not a multiple of 4 KiB",
                 at=draft.where.at(*block.key),
                 remedy=f"use {block.origin // REGISTER_PAGE * REGISTER_PAGE:#x}, for example",
             )
@@ -221,7 +222,7 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
         if value % GRANULE and draft.knows("memories", name, field):
             faults.add(
                 "E035",
-                f"the {field} of memory '{name}' is {value:#x}, no multiple of {GRANULE} bytes",
+                f"the {field} of memory '{name}' is {value:#x}, not a multiple of {GRANULE} bytes",
                 at=where.at("memories", name, field),
                 remedy=f"use {value // GRANULE * GRANULE or GRANULE:#x}, for example",
             )
@@ -256,7 +257,7 @@ def _check_sector(draft: Draft, name: str, memory: MemoryModel) -> None:
         return
     fault, remedy = "", f"remove 'memories.{name}.sector'"
     if memory.kind == "ram":
-        fault = f"memory '{name}' is ram, and has sectors, which flash alone has"
+        fault = f"memory '{name}' is ram; only flash has sectors"
     elif is_placed(draft, name) and (memory.origin % sector or memory.size % sector):
         fault = (
             f"memory '{name}' with {format_size(memory.size)} from {memory.origin:#x} on"

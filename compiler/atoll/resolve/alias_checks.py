@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of an alias cannot be, and memories that could be one and do not say so."""
 
 from collections.abc import Iterator
@@ -103,7 +104,7 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
         why = f", or describe '{real}' where it is cached, and its other addresses as the alias"
     elif shift := (alias.origin - memory.origin - begin) % STEP:
         key, right = "origin", hexadecimal(alias.origin - shift)
-        wrong = f"is at {alias.origin:#x}: from its bytes that is no multiple of 4 KiB"
+        wrong = f"is at {alias.origin:#x}: from its bytes that is not a multiple of 4 KiB"
     if key:
         draft.faults.add(
             "E174",
@@ -118,8 +119,8 @@ def _ask(draft: Draft) -> None:
     for one, two in _alike(draft):
         draft.faults.add(
             "E175",
-            f"memories '{one}' and '{two}' have one size, and names as two addresses of one memory"
-            " have: nothing says whether they share their bytes",
+            f"memories '{one}' and '{two}' have the same size, and names like two addresses of one"
+            " memory: nothing says whether they share bytes",
             at=draft.where.key_at("memories", two),
             other=note(draft.where.key_at("memories", one), f"'{one}' is here"),
             remedy=f"set 'memories.{two}.alias_of' to {one}, or to '{NO_ALIAS}' if its bytes are"

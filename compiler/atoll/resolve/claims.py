@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What wants room in which memory: code, stack and data of each core, and the pools."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets of a core: further ways to make its code, which all its other code fits."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A toolchain that a description names by its command lines. Plain data."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instances of cores: what a chip may ask of each, and what all of a kind have in common."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The data cache of a core. Plain data."""
 
 from dataclasses import dataclass

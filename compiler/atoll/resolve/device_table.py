@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one table of a chip's devices, which every emitter of an enumeration reads."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build the devices of a chip from a draft that has no faults."""
 
 from collections.abc import Mapping

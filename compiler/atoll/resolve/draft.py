@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A description under resolution, its parts in canonical order."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The emitter of an accelerator, as every stage asks it."""
 
 from collections.abc import Iterator, Mapping

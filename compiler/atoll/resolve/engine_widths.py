@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many bytes a cycle an accelerator gets from the memories that it works in, and how soon."""
 
 from collections.abc import Iterable, Iterator, Sequence

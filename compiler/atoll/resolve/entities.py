@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a chip is made of besides its memories: devices. Plain data, no rules.
 
 Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes bytes, clocks hertz.

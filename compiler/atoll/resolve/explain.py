@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything that resolution derived, one table per subject."""
 
 from atoll.resolve.explain_devices import accelerators, devices, protection, stacks

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of what resolution derived for devices: cores, their stacks and protection, engines."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a `ResolvedSoc` as JSON and read it back, equal in every field."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Function units of cores: which core may have which, and what of it all later stages see."""
 
 from collections.abc import Iterator

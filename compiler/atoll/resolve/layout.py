@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Divide memories into regions: code, data and stack of each core, and the pools.
 
 In each memory the order is fixed: pools with an offset first, then code, stacks, data and
@@ -69,7 +70,7 @@ class _Divided:
                 "E035",
                 claim,
                 "offset",
-                f"begins at {self._memory.origin + begin:#x}, no multiple of its alignment",
+                f"begins at {self._memory.origin + begin:#x}, not a multiple of its alignment",
                 f"use an offset that is a multiple of {claim.alignment}",
             )
         if end > window.stop or begin >= window.stop:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What brings the code of each device to where it runs: as described, else as its memory says."""
 
 from atoll.description.devices import Cpu

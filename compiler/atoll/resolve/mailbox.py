@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mailbox through which the host has another core run one operator at a time.
 
 Host and core see the same registers at the same address, each through a port of its own:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which cores have a mailbox: any but the host, with an address and a line together."""
 
 from atoll.description.devices import Cpu

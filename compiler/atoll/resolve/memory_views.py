@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories and registers that a device sees at another address than the bus has them at.
 
 A byte has one address on the bus, which the plan, the firewalls and all reports use. A device with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A DMA engine must reach what its description says it copies between."""
 
 from atoll.description.devices import Dma

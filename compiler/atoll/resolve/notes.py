@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is no fault of a chip, and yet perhaps not what was meant."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a chip has bytes: memories, regions and pools. Plain data, no rules.
 
 Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes bytes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast a pool is. Plain data, no rules."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may touch which pool: every pair is decided, and every device can work."""
 
 from collections.abc import Mapping
@@ -213,7 +214,7 @@ def _check_heap(draft: Draft, name: str, pool: PoolModel) -> None:
     if pool.heap % _BLOCK:
         draft.faults.add(
             "E035",
-            f"the heap of pool '{name}' has {pool.heap} bytes, no multiple of {_BLOCK}",
+            f"the heap of pool '{name}' has {pool.heap} bytes, not a multiple of {_BLOCK}",
             at=at,
             remedy=f"use {-(-pool.heap // _BLOCK) * _BLOCK}, for example",
         )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program of an accelerator as later stages read it."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may do what with which pool, and which line of the description says so.
 
 From the strongest to the weakest: the pool's entry for the device, the pool's `others`, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every name in the description must mean something in it."""
 
 from collections.abc import Iterator, Mapping

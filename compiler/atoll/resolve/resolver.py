@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turn a description into a `ResolvedSoc`: run every rule, then build the one value."""
 
 from dataclasses import replace

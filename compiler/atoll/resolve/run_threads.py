@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip as one network finds it: its cores run the network on the threads that were chosen."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SEScope: where a value is and what computes it, as four fields that may each be free."""
 
 from collections.abc import Mapping

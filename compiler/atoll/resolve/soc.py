@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ResolvedSoc`: the one value that every later stage reads. Plain data, no rules.
 
 Sequences are in canonical order (docs/description.md), never in the order of the YAML's keys.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the description of a core or an accelerator says of all its instances. Plain data."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much stack compiled operators may use.
 
 From the weakest layer to the strongest: built-in, chip, core, thread, command line.

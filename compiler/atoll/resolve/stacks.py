@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stacks that fit their memory and limits that fit the stack."""
 
 from atoll.description.devices import Cpu, Limits
@@ -70,7 +71,7 @@ def _check_size(draft: Draft, owner: str, key: Key, size: int, interrupts: int) 
     if size % STACK_ALIGNMENT:
         draft.faults.add(
             "E035",
-            f"the stack of {owner} has {size} bytes, no multiple of {STACK_ALIGNMENT}",
+            f"the stack of {owner} has {size} bytes, not a multiple of {STACK_ALIGNMENT}",
             at=draft.where.at(*key),
             remedy=f"use {-(-size // STACK_ALIGNMENT) * STACK_ALIGNMENT}, for example",
         )
@@ -106,7 +107,7 @@ def _check_allocas(draft: Draft, key: Key, limits: Limits) -> None:
             draft.faults.add(
                 "E069",
                 f"'{NO_STACK}: true' keeps all allocations off the stack,"
-                f" and '{ALLOCA}' lets some on it",
+                f" but '{ALLOCA}' allows some",
                 at=draft.where.at(*key, ALLOCA),
                 other=note(draft.where.at(*key, NO_STACK), "the stack is forbidden here"),
                 remedy="delete one of the two",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storage scopes: names of choice sets, which passes only narrow (rules C1 and C2).
 
 A place is one word: ``registers``, ``stack``, ``workspace``, the name of a pool, or the name of

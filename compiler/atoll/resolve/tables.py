@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of plain cells, as text with aligned columns or as data."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devices: which core runs the show, what each can execute, how each is reached."""
 
 from collections.abc import Mapping
@@ -61,7 +62,7 @@ def _check_host(draft: Draft) -> None:
     ):
         draft.faults.add(
             "E043",
-            f"host '{host}' is no CPU and cannot run scalar code",
+            f"host '{host}' is not a CPU and cannot run scalar code",
             at=draft.where.at("host"),
             other=note(draft.where.at("devices", host, "kind"), "its kind is given here"),
             remedy=f"use one of {', '.join(cores)}" if cores else "add a device of 'kind: cpu'",
@@ -104,7 +105,7 @@ def _check_default_device(draft: Draft) -> None:
     elif isinstance(device, Cpu) and device.mailbox is None and name != draft.host:
         draft.faults.add(
             "E046",
-            f"default device '{name}' has no mailbox, through which the host has it run operators",
+            f"default device '{name}' has no mailbox: the host cannot start operators on it",
             at=draft.where.at("default_device"),
             other=note(draft.where.key_at("devices", name), "the core is described here"),
             remedy="give it 'mailbox' and 'irq', or name another device",
@@ -128,7 +129,7 @@ def _check_lines(draft: Draft) -> None:
         if engine.irq is not None and silent:
             draft.faults.add(
                 "E044",
-                f"'{name}' has an interrupt line, and '{spec.model.accelerator}' no interrupt",
+                f"'{name}' has an interrupt line, but '{spec.model.accelerator}' no interrupt",
                 at=draft.where.at("devices", name, "irq"),
                 remedy=f"remove 'devices.{name}.irq'",
                 keys=(("devices", name, "irq"),),

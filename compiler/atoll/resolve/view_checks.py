@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Views that cannot be built, and what a device would see at one address twice."""
 
 from collections.abc import Iterator, Mapping
@@ -72,9 +73,8 @@ def _check_view(draft: Draft, name: str, device: str) -> None:
     what = f"the view of memory '{name}' at '{device}'"
     wrong = remedy = ""
     if (view - memory.origin) % STEP:
-        wrong = (
-            f"{what} is {view:#x}: from its origin {memory.origin:#x} that is no multiple of 4 KiB"
-        )
+        wrong = f"{what} is {view:#x}: from its origin {memory.origin:#x} that is not a multiple"
+        wrong += " of 4 KiB"
         remedy = f"use {view - (view - memory.origin) % STEP:#x}, for example"
     elif view + memory.size > ADDRESS_SPACE:
         wrong, remedy = f"{what} ends past the 32-bit address space", "use a lower address"
@@ -87,12 +87,12 @@ def _check_register_view(draft: Draft, name: str, viewer: str, block: Registers 
     key = ("devices", name, "views", viewer)
     own = viewer == name and isinstance(draft.soc.devices[name], Cpu)
     if block is None or not (own or viewer == draft.host):
-        wrong = f"'{viewer}' reaches no registers of '{name}' that it could see elsewhere"
+        wrong = f"'{viewer}' does not reach the registers of '{name}': it has no view of them"
         draft.faults.add("E119", wrong, at=draft.where.at(*key), remedy="delete the view")
     elif (view := block.views[viewer]) % STEP:
         draft.faults.add(
             "E119",
-            f"the view of '{name}' at '{viewer}' is {view:#x}, which is no multiple of 4 KiB",
+            f"the view of '{name}' at '{viewer}' is {view:#x}, which is not a multiple of 4 KiB",
             at=draft.where.at(*key),
             remedy=f"use {view - view % STEP:#x}, for example",
         )

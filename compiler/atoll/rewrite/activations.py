@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RELU and its like become the fused activation of the operator whose result they read."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators on nothing but constants are computed now."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What passes have in common: what must stay, who reads a tensor, and a network made anew."""
 
 from collections import Counter

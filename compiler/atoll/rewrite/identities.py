@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that change nothing are left out."""
 
 from atoll.ir.graph import Graph, Operator

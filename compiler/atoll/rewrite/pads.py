@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PAD becomes the padding of the convolution that reads it."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The passes over a network, in their order, and what must hold after each of them.
 
 What is run, verified and offered by ``--dump-after`` is this one list.

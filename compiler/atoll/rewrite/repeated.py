@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is computed twice from the same operands is computed once."""
 
 from atoll.ir.graph import Graph, Tensor

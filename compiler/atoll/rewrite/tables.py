@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that are tables of int8 become one table: QUANTIZE before a LOGISTIC, for one."""
 
 from dataclasses import replace

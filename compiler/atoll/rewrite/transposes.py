@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two transpositions, of which the second undoes the first, are left out."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The constants of a self-test: inputs, weights and commands of engines, behind the networks'."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of an engine: a known answer of each operator, and its access to each place of the chip."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read what a self-test printed, out of whatever else is in a log."""
 
 import re

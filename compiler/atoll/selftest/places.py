@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The places of a chip that devices try to touch, and what each device may do there."""
 
 from collections.abc import Iterator

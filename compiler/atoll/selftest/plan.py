@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that a chip's self-test tries, in the order in which it does, and the constants for it."""
 
 from collections.abc import Iterator, Mapping, Sequence

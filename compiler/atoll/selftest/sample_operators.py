@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small operator of each kind with exact results, for known-answer tests of engines."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a test of an engine does, step by step, and how bytes come to a pool and back."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What failed tests of a self-test mean: the fault in the chip that explains them."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decode A64 (Cortex-A, 64 bits) machine code as far as stack use and control flow need it.
 
 Registers get the numbers of RISC-V registers with the same role, as in `thumb`: x0 to x18 belong to

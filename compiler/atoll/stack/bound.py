@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bound of a linked image's stack, as data."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stack bounds of functions of a linked image; an image that was read before is not read again."""
 
 import json

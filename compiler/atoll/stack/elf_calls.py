@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the sources say of calls through pointers: the section that `ATOLL_STACK_CALLS` fills."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the stack bound of a linked image against the limits of the chip (K1, K2, K4)."""
 
 from collections.abc import Iterator, Mapping, Sequence

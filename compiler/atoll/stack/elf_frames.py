@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stack use of one function, from its machine code."""
 
 from collections.abc import Callable, Collection, Iterable

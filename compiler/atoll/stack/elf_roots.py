@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where an image begins, and where its exceptions do: what needs a bound of its own.
 
 Sources: Armv7-M and Armv8-M manuals, "The vector table"; RISC-V privileged manual, "mtvec"; A64:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K2: the most stack that a linked image can use, from its machine code alone."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """On whose stacks functions of a linked image are called, and on whose they should be."""
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What compilers say of frames: `-fstack-usage` in files, `-fstack-size-section` in the image."""
 
 import re

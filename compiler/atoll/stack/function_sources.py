@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which source file each function of an image is of, by its debugging information."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an instruction of any set does, as far as stack use and control flow need it."""
 
 from collections.abc import Callable

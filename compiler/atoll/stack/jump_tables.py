@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a switch over a table leads: the table is at a constant, in the basic block of the jump.
 
 Each entry is an address, or a distance from a constant. A table ends at the latest where an entry

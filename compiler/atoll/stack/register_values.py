@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known of registers, and what instructions make of it."""
 
 from collections.abc import Callable, Collection, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bound the stack of every core before code generation: interprocedural, from the loop program.
 
 The bound counts what the program asks for plus fixed allowances for what the compiler and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stack bytes of loop programs, callees included."""
 
 from collections.abc import Iterable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decode Thumb (Cortex-M) machine code as far as stack use and control flow need it.
 
 Registers get the numbers of RISC-V registers with the same role, so that `stack_frames` reads

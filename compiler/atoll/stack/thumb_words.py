@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words of Thumb code that are no plain instructions: tables, and what Capstone does not know."""
 
 from dataclasses import dataclass

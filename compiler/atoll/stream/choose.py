@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choose whose constants are streamed: what can be, and of that what is worth it by estimates."""
 
 from collections.abc import Collection, Iterator, Mapping

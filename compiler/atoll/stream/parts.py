@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cut an operator by its output channels, so that its constants come one part after the other.
 
 Every part writes its channels one behind the other. Where the result has one position only, they

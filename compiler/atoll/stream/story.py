@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What streams save and what they cost, for people and programs."""
 
 from dataclasses import asdict, dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copy constants of accelerators ahead of their use: another graph that computes the same bytes.
 
 The copies are operators of that graph and what they write are tensors of it: memory planning, the

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks larger than their memory: chains of operators cut into stripes of rows."""

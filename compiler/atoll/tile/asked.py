@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cuts that a user asks for."""
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ def asked_tiling(network: Graph, requests: BuildRequests) -> Tiling:
         at = requests.where.at("cuts", str(position))
         unknown = [name for name in (asked.first, asked.last) if name not in numbers]
         for name in unknown:
-            message = f"build options cut operator '{name}', which is not there"
+            message = f"build options cut operator '{name}', which does not exist"
             faults.append(Fault(code="E025", message=message, at=at, remedy=nearest(name, numbers)))
         if unknown:
             continue

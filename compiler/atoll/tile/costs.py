@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators of a network cost, whole and in stripes: cycles, and bytes of a pool."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

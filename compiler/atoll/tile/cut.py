@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cut chains of a network into stripes: another network that computes the same bytes."""
 
 from collections.abc import Iterator, Mapping, Sequence

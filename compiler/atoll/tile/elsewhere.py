@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a tensor can lie of which only some rows are in a pool that is too small for all of it."""
 
 from collections.abc import Collection

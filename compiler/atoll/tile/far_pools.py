@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pools that accelerators reach and had better leave to DMA engines, which copy from them."""
 
 from collections.abc import Collection, Iterable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cheapest way to cut a network so that it fits a pool, by estimates: a shortest path.
 
 Between two operators the state is which of the tensors that live there lie apart, in another pool.

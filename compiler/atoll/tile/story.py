@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What cuts save and what they cost, for people and programs."""
 
 from collections.abc import Collection, Iterator, Mapping

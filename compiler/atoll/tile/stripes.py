@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which rows each operator of a chain makes in each of its stripes."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where Vela puts the inputs and outputs of each operator: its tables of the allocation.
 
 With `--separate-io-regions` the inputs of an operator are in region 3, and its outputs and whatever

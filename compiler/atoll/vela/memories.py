@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Vela is told of a chip: the NPU, and the memories behind its two ports."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators need of their operands, where commands do not read all of them.
 
 Of inputs it is tried: where bytes that are not read decide a result, the commands cannot compute

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the TFLite file that Vela writes: its custom operators and its estimates."""
 
 import csv

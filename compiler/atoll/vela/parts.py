@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A part of a network as a TFLite file of its own.
 
 Vela has one address for each tensor, also of two operators that share it: the one for the operator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The payload of a custom operator `ethos-u`: what Vela writes, and what Arm's driver reads.
 
 Vela writes "Custom Operator Payload 2" where each input and output has a region of its own, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of an operator with a region for each tensor, as another reader has judged them."""
 
 from itertools import chain

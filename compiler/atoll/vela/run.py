@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run Vela on a network, once for each network and chip."""
 
 import re

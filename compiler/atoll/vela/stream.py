@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Give each input and output of a command stream a base address of its own.
 
 Vela has one base address for all inputs of an operator and one for all outputs, and Atoll plans

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put what Vela compiled into the graph: one ETHOS_U in the place of the operators it stands for.
 
 Vela keeps the names of the tensors at the edges of its operators, and the network's own operators
@@ -48,7 +49,7 @@ def with_subgraphs(
 ) -> Offloaded:
     """Return `graph` with an ETHOS_U for each operator that Vela makes of its file.
 
-    It is `graph` itself where the chip has no Ethos-U, or the file is no TFLite file: Vela reads
+    It is `graph` itself where the chip has no Ethos-U, or the file is not a TFLite file: Vela reads
     nothing else here. Vela optimises speed; where scratch, inputs and outputs are then larger than
     the pool for them, size.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hardware that fails around an accelerator, and wrong builds: who notices."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chips on which the kit tries an accelerator: two instances, memories of several kinds."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw operators within the limits of an accelerator, edges of the limits first."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network of operators that were drawn one by one."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makers of operators with random shapes, within limits that a description gives."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the conformance kit found: plain data."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Try an accelerator: operators within its limits, broken hardware, wrong commands."""
 
 import time

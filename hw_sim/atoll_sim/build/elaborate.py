@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Let Verilator elaborate a chip without building it."""
 
 from atoll.resolve.soc import ResolvedSoc

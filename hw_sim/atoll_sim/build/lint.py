@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lint all RTL: Verible's style rules, and Verilator -Wall on each chip of Atoll's own.
 
 Run as ``python -m atoll_sim.build.lint [FOLDER ...]``, folders of more RTL for Verible; part of

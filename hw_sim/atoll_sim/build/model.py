@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build the executable model of a chip with Verilator."""
 
 from dataclasses import replace

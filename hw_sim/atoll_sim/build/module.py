@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build the executable of one module of RTL, under cocotb's own main."""
 
 from collections.abc import Mapping, Sequence

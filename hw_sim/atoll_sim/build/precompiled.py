@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Have the compiler read Verilator's own headers once for all models that are built alike."""
 
 from collections.abc import Sequence

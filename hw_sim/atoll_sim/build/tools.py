@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the tools that build a simulation, and say in short why one failed."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build an executable with Verilator and the C++ compiler, once for each content."""
 
 import hashlib

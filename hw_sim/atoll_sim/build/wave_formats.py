@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The formats of waveforms, and whether this machine can build a model that writes them."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a network is from TensorFlow Lite for Microcontrollers where accelerators round."""
 
 from collections.abc import Iterator, Sequence

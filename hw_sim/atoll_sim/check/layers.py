@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold every tensor that a run wrote against the exact reference."""
 
 from collections.abc import Iterator, Mapping, Sequence

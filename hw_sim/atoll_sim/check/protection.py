@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a protection unit kept back: the trap that ended a run, in the terms of the plan.
 
 Such an access reaches neither firewall nor shadow memory; the core's own record tells of it.

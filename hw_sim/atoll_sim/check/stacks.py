@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run used of every stack, beside what the linked image can use and what it may (K5)."""
 
 from collections.abc import Collection, Iterator, Mapping

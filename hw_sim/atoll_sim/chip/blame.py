@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say of which core or accelerator the RTL is that Verilator refuses."""
 
 import re

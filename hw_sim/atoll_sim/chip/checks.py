@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a chip must keep so that the simulator can build it."""
 
 from collections import Counter
@@ -114,7 +115,7 @@ def _clock_faults(soc: ResolvedSoc) -> list[Fault]:
         Fault(
             code="E082",
             message=f"engine '{engine.name}' runs at {engine.clock} Hz, less than 1/{SLOWEST} of"
-            f" the host's {soc.host_cpu.clock} Hz: the bus would give its registers up",
+            f" the host's {soc.host_cpu.clock} Hz: accesses to its registers would time out",
             at=engine.at,
             remedy=f"set its 'clock' to at least {-(-soc.host_cpu.clock // SLOWEST)}",
         )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cores of a chip in RTL: how each is set up from its description."""
 
 from collections.abc import Callable, Iterator, Mapping

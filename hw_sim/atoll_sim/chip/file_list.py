@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """File lists of RTL, as simulators and synthesis tools take them with ``-f``."""
 
 import os

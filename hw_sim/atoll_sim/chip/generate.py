@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a planned chip down: its top level in SystemVerilog and its memory table in C++."""
 
 from collections.abc import Iterable, Iterator, Mapping

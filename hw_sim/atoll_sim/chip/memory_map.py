@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The addresses that a built chip takes when its simulation begins."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A chip as it is simulated: what `plan` decides and `generate` writes down."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decide how a chip is simulated: which modules, on which bus, behind which firewall windows."""
 
 from collections.abc import Iterable, Iterator, Mapping

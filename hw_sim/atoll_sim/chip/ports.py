@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ports of accelerators, signal by signal, and the adapters that join them to the bus."""
 
 from collections.abc import Mapping

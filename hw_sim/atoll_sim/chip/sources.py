@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the RTL of cores and accelerators lies, and what of it is not there."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with the RTL of function units: sources that are not there, or do not elaborate."""
 
 from collections.abc import Iterator

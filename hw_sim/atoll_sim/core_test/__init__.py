@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold the adapter of a core against the bus: what `atoll core test` runs.
 
 A program built with the core's own start-up code (`program.c`) runs on the adapter alone, in RTL. A

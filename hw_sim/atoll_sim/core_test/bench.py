@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run the program on an adapter in RTL, in every part and at every pace; write down how it went."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a right core does in each part of the program: accesses of the probe, and results."""
 
 from collections.abc import Iterator, Sequence

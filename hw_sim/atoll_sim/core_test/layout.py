@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What program and bench agree on: addresses, parts of the program, numbers."""
 
 from collections.abc import Mapping

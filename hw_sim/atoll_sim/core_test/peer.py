@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory, registers and interrupt lines around an adapter, cycle by cycle; knows no simulator."""
 
 import random

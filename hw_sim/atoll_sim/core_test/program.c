@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `atoll core test` runs: one part, which the bench names, and its results. */
 #include <stdint.h>
 

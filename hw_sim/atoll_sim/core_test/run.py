@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Put a conformance run together: a chip around the core, its program, its adapter alone in RTL."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes to the bench and what comes back, as files in its folder; and the verdict."""
 
 import json

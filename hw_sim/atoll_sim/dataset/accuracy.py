@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often a network names the right class, and which classes it takes for which."""
 
 import os

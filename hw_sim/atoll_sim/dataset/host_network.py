@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A placed network as machine code of this computer: the bytes of the chip, without the chip."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A labelled set on this computer, and some of its samples on the chip."""
 
 from collections.abc import Collection, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples with labels, from a file of NumPy arrays."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy as a person reads it in a terminal."""
 
 from collections.abc import Iterator

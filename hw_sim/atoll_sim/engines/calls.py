@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An accelerator's own code, called so that what it does wrong is said."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulator asks of an accelerator's own code (docs/accelerators.md)."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control port of an engine that runs lists of commands (docs/accelerators.md), as software."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plays the operators of an accelerator that has no model of lists: each by its function."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registers of an accelerator that the host drives by a program, held against its script.
 
 The script (`atoll_sim.engines.script`) says which accesses the driver makes for an operator, in

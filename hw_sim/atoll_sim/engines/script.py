@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the driver of an accelerator with a program does on its registers, access by access."""
 
 from collections.abc import Iterator, Mapping, Sequence

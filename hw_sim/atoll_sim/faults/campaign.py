@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
 import time

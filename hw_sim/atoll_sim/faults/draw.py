@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw faults for a network on a chip, the same ones for the same seed."""
 
 from collections.abc import Callable, Iterator, Sequence

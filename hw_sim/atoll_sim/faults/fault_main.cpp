@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs firmware under hardware faults, one after another, in one process and without Python.
 //
 //   model TASK --map FILE   a line for each fault on standard output; faults/task.py has both formats

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // What the runs of a campaign are: an image, its inputs and outputs, and the faults; see task.py.
 #pragma once
 

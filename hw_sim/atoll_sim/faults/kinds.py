@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kinds of hardware faults, and one fault of them."""
 
 from dataclasses import dataclass

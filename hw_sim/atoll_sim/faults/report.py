@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign showed, kind by kind: for people and for machines."""
 
 from collections import Counter

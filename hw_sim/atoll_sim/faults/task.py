@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files through which a campaign and `fault_main.cpp` talk.
 
 A task is lines of words: ``image FILE``, ``limit CYCLES``, ``input ADDRESS HEX``,

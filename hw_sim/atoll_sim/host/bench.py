@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make the accesses of a host that is not on the chip, and run accelerators for it.
 
 The process that started this one sends a `Job` at a time through a socket and gets a `Report`.

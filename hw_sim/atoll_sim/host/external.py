@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the process of a native host and the model with its accelerators tell each other."""
 
 from collections.abc import Mapping

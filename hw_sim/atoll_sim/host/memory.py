@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip's memories as arrays of the host, at the chip's addresses."""
 
 from collections import defaultdict

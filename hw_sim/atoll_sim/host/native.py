@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cores played by the machine that runs Atoll: compiled kernels on planned addresses.
 
 Everything but the core is as on the chip: buffers are at the addresses of the plan inside

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The accelerators of a chip in RTL, for a host that is not: `--cpu native`."""
 
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the host does with the registers of an accelerator in RTL to have it run something."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

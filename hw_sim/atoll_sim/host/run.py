@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run networks on the native host, with the accelerators' models or their RTL."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hold what happens without RTL against the contract: the native host and software models."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Open a build folder that `atoll build` wrote, and refuse one that was changed since."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core tells the chip around it."""
 
 from typing import Protocol

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core does to its data cache."""
 
 from typing import Protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data caches of the cores, between each other and as Python sees them (native.py).
 #include <cstring>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip around the cores of an instruction-set simulation, and whose turn it is."""
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clock of a core beside that of the host, which counts the chip's time."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One core: its view of memory, its registers, and what it does until a deadline."""
 
 import ctypes

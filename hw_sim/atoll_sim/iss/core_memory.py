@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chip's memories as one core sees them: through its data cache, if it has one."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of a Cortex-M: how it enters and leaves a handler.
 
 Armv7-M Architecture Reference Manual, B1.5.6 to B1.5.8. The firmware runs with PRIMASK set, so

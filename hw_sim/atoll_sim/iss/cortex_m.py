@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Unicorn leaves out of a Cortex-M core: interrupt controller, timer, sleep and faults.
 
 Names are those of the Armv7-M Architecture Reference Manual, chapter B3. Interrupts are never

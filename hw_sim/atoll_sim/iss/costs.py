@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many cycles each class of instructions takes, in the order of `Class` in iss.cpp."""
 
 from typing import get_args

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The data cache of a core: lines between the core's view of memory and memory itself.
 //
 // It is as unkind as a cache may be. Whenever another device writes, it has taken in the old bytes before;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registers of the chip around cores that no RTL makes: each device with its own class.
 
 Times are cycles of the host, but those of what a core has to itself, which are the core's. A

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unicorn as a core needs it: memory by pointer, registers by callback, hooks in C.
 
 Unicorn (GPL-2.0) is an optional package; nothing outside of this folder imports it.

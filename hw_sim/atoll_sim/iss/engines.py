@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who plays the engines of an instruction-set simulation, and how long their lists take."""
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instructions of a function unit, which Unicorn must not run: the unit's model does.
 #include "iss.h"
 

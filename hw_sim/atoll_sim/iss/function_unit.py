@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The function unit of a core on the instruction-set simulator, by its model."""
 
 import ctypes

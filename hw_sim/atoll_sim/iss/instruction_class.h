@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Classes of instructions, by what they cost.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // What an instruction needs of a core that Unicorn always has.
 #pragma once
 #include <cstdint>

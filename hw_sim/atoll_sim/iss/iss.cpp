@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of an instruction-set simulator that runs for every block and every load and store.
 //
 // Unicorn calls the hooks below; their signatures are those of its unicorn.h. They count time, hold each

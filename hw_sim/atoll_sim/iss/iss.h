@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The cores and memories of a run.
 #pragma once
 #include <array>

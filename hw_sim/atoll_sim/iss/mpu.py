@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registers of a Cortex-M's memory protection unit, and what they let privileged code do.
 
 Sources: Armv7-M Architecture Reference Manual, B3.5; Armv8-M, section "MPU".

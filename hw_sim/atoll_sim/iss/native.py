@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C++ side of an instruction-set simulation, seen from Python: time, accesses, what it saw."""
 
 import ctypes

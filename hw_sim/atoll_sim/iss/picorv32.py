@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PicoRV32's own interrupts, traps and sleep (its README: custom instructions for interrupts)."""
 
 import numpy as np

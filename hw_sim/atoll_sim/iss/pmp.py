@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The registers of RISC-V's physical memory protection, and what they let machine mode do.
 
 Source: the privileged architecture, volume II, section 3.7.

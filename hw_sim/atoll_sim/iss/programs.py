@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators that the host has accelerators run by programs, as an ISS needs them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // What a core's PMP or MPU lets through.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Unicorn leaves out of a RISC-V core: its own registers, traps, interrupts and sleep.
 
 `RiscvSystem` is the machine mode of the privileged specification, with the lines of a core's

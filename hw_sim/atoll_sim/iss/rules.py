@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core traps on though Unicorn would run it: what it lacks, what is off, what is closed.
 
 The hooks (iss.cpp) hold every block and access against these rules.

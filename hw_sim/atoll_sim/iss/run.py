@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a firmware image on an instruction-set simulator."""
 
 import time

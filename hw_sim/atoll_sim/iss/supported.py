@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which chips an instruction-set simulation runs; none of it loads Unicorn."""
 
 from collections.abc import Iterator
@@ -81,7 +82,7 @@ def _memory_faults(soc: ResolvedSoc) -> Iterator[Fault]:
             yield Fault(
                 code="E102",
                 message=f"no instruction-set simulator has memory '{memory.name}': its origin"
-                f" {memory.origin:#010x} is no multiple of {PAGE} bytes",
+                f" {memory.origin:#010x} is not a multiple of {PAGE} bytes",
                 at=memory.at,
                 remedy="change 'origin' of the memory, or use --cpu rtl",
             )

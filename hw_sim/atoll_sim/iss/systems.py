@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which of the systems around Unicorn's instructions a core has, by its interrupt controller."""
 
 from collections.abc import Iterable, Iterator

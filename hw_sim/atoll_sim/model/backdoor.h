@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The chip's memories from outside, in the order of their addresses, in no simulated time.
 #pragma once
 

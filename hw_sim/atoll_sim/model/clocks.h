@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The clocks of a chip: which of them has the next edge, and when.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Runs one sample without Python and stops at the first thing that is wrong.
 //
 // The folder of a trial holds image.bin and sample.bin, records as backdoor.h has them;

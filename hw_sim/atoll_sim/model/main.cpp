@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator's main: the clocks run here, and cocotb is woken only for what it waits for.
 //
 //   model --map FILE       run the cocotb test that the environment names; memory_map.h has the file

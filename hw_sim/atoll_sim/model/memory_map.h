@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Where the memories of this chip lie, and what its devices reach: set when the simulation begins.
 //
 // The map's file has a line for each clock, the host's first, with the picoseconds of half a cycle,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // What happened on the chip: events of the firmware, and every master's accesses by phase.
 #pragma once
 

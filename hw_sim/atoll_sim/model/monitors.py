@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C++ side of a running model, seen from Python inside it: memories, events, access log.
 
 Only a process of the simulator has these functions; `main.cpp`, `backdoor.cpp` and

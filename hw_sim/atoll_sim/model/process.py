@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process of a built model: what it needs to find Python, cocotb and the bench."""
 
 import os

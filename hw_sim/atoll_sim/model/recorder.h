@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Records waveforms of the model, for the cycles or the operator that a file asks for.
 #pragma once
 

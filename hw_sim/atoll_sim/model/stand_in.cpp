@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What plays accelerators without RTL: asks the process that started this one, and hands its accesses
 // to the stand-ins on the bus (atoll_stand_in.sv).
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of a planner or a linker that takes two addresses of a memory for two memories."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Leave out each operation on a data cache, one per run, and see who notices.
 
 The runs are on the instruction-set simulator: with a cache whose dirty lines stay, and with one

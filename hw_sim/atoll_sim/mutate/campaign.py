@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plant many faults in one network on one chip, and see which are noticed."""
 
 import time

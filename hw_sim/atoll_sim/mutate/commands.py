@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in what accelerators and DMA engines are told.
 
 A list is cut into its commands and these into words; which of them hold addresses shows in what

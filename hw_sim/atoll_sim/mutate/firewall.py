@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in the windows of the firewalls."""
 
 from collections.abc import Iterator, Sequence

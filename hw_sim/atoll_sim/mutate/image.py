@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a planted fault to the bytes that are loaded."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every kind of planted fault, and how to draw any number of different ones."""
 
 from collections.abc import Callable, Iterator, Mapping

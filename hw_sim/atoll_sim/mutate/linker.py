@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in what the linker and the loader put where: regions, stacks, constants, sections."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A planted fault, and the right build that it is planted in. Plain data."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a planted fault is: buffer, address, and the line of the description to look at."""
 
 import re

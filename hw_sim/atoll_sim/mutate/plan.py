@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in the plan: buffers that are not where they should be."""
 
 from collections.abc import Iterator, Sequence

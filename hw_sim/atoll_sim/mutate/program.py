@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in the program: steps that are missing, exchanged, or work on other buffers."""
 
 from dataclasses import replace

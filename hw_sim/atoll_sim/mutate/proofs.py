@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs that a mutant which nobody noticed is no fault: its run cannot differ from the right one.
 
 A simulation is deterministic. Two runs are the same as long as every master gets the same answers,

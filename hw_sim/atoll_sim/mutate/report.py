@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign found: by kind of fault and by who noticed, as text and as JSON."""
 
 from collections import Counter

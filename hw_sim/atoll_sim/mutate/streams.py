@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of constants that are copied ahead: a buffer that is taken, or given away, too early."""
 
 from collections.abc import Iterator, Mapping

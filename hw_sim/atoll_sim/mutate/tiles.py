@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of networks in stripes: rows in a wrong place, and rows that are left out at a border."""
 
 from dataclasses import replace

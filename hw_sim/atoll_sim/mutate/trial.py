@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run one mutant in RTL up to the first thing that is wrong with it."""
 
 import json

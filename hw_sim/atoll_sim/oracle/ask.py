@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which oracle a model file has, and what it says: `atoll run --oracle`."""
 
 from collections.abc import Callable, Sequence

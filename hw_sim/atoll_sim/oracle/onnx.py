@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX files against onnxruntime: every quantised value, made of the same operands.
 
 The file is cut behind each quantised result: who reads it is given Atoll's bytes. So a step of one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Count how many steps two implementations are apart."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TFLite files against TensorFlow Lite for Microcontrollers: every output, byte by byte."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write enumerations and records as C++."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records that C++ and Python share, field by field."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the model logs while firmware runs, and the numbers that its C++, RTL and Python share."""
 
 from enum import IntEnum, StrEnum

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the numbers that the RTL shares as a SystemVerilog package."""
 
 from collections.abc import Mapping

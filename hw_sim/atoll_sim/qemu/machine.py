@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A machine of QEMU as a process of its own, stopped and watched through GDB's remote protocol."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GDB's remote protocol, as far as a test bench needs it: memory, watchpoints, running, monitor."""
 
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which chips a machine of QEMU can be."""
 
 import shutil

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A first-in first-out queue between two clocks, whose head is visible without a pop.

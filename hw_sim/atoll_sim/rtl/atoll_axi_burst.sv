@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Unrolls AXI INCR bursts into beats, without a gap between bursts.

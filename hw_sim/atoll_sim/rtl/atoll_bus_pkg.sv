@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of the system bus.
 //
 // A master holds a request until the bus is ready for it. Every request gets one answer, a

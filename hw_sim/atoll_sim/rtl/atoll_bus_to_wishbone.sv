@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Carries the bus to the Wishbone control port of an accelerator, one access at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A gated clock without glitches: the enable passes a latch that is open while the clock is low.
 //
 // A technology's own cell replaces it.

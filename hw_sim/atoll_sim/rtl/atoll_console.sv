@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // The test bench's registers at the host (docs/platform.md): text, events, status, requests.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Leads a core's two ports, one for instructions and one for data, to the system bus.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // What belongs to one core alone: its timer, and the register in which it says that it stands still.

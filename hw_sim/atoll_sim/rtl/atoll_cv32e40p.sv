@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A CV32E40P core on the system bus, without its extensions for floating point and PULP.

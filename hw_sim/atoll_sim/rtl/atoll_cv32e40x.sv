@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A CV32E40X core on the system bus, whose eXtension interface leads to a function unit.

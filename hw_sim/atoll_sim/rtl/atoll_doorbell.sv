@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Wakes the test bench: counts whatever it must look at. Only for simulation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Fails one access of a bus master. Only for the bench of hardware faults: no chip has it.

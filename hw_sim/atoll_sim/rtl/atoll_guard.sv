@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // What the firewalls kept back and the bus failed, for the host: status registers, an interrupt, and

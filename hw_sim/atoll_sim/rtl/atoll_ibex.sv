@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // An Ibex core on the system bus: two stages and write-back, single-cycle multiplier, physical memory

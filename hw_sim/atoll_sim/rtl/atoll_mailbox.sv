@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // The registers through which the host has another core run one step at a time (docs/platform.md).

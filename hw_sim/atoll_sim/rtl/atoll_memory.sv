@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A memory of interleaved single-port banks with one port for each master that reaches it.

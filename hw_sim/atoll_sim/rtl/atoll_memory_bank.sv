@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // One single-port bank of a memory: an array of rows that moves one row per cycle.

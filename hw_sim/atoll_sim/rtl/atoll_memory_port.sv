@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // One master's entry to a memory: cuts beats into words, asks the banks, and joins the answers.

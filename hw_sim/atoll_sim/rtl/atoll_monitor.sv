@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Tells the simulator what one master does. Only for simulation: it drives nothing of the chip.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Carries the OBI data port of an accelerator to the system bus, one beat per cycle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows in waveforms, as text, which operator one device runs. Only for simulation: it drives
 // nothing, and is part only of models that record waveforms.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Synchronises the end of a reset with the clock; its beginning takes effect at once.

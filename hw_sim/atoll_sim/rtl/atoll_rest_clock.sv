@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock of a part of the bus: it stands still while nothing there is under way.
 //
 // It runs in reset. The enable passes a latch that is open while the clock is low, so that the gate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Stands in the place of an accelerator without RTL: the simulator's process plays its registers, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A VexRiscv core on the system bus: five stages, an instruction cache of 2 KiB, no data cache.

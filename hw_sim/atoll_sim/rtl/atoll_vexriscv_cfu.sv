@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A VexRiscv core with a port for a function unit on the system bus: five stages, an instruction

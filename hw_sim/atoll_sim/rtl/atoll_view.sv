@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Translates the addresses of one bus master that sees some memories, or blocks of registers, elsewhere than

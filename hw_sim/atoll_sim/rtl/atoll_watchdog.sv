@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Restarts the chip when its host has not reported for a period, and remembers that it did.

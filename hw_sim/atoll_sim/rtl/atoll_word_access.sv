@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Makes one access to a 32-bit register of a request of the bus, for the adapters to control ports.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Hands R-type instructions of the four custom opcodes from the eXtension interface of a CORE-V core

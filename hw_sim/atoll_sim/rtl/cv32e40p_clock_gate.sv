@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cell that CV32E40P leaves to the technology: a clock gate.
 module cv32e40p_clock_gate (
   input  logic clk_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cell that CV32E40X leaves to the technology: a clock gate.
 module cv32e40x_clock_gate #(
   // Of the technology

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cell that Ibex leaves to the technology: a buffer that stays.
 module prim_buf #(
   parameter int Width = 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cell that Ibex leaves to the technology: a clock gate.
 module prim_clock_gating (
   input  logic clk_i,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the constants of a compiled network must hold while it runs."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build C++ of the simulator as a shared library for Python, once for each content."""
 
 import hashlib

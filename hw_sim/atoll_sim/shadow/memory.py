@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shadow memory (shadow.h) from Python, wherever it runs: beside a model or in a library."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Number the buffers and operators of contracts, and make their rows of a table."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pieces of buffers that operators touch apart from each other, numbered."""
 
 from bisect import bisect_left, bisect_right

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the shadow memory reads and writes: the sections of a packed contract, and findings."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the shadow memory can find: name, promise, sentence and remedy of every rule."""
 
 from dataclasses import dataclass

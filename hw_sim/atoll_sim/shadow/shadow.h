@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Shadow memory: holds every access against the contract of the compiled networks, in time order.
 //
 // Each byte of memory has a segment, the maximal span of bytes that the same buffers cover, and a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shadow memory for Python, memory.py: in a library of its own, and inside a model.
 #include "shadow.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the firmware's events: which operators are under way, and which buffers live.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each master may do with a segment now, by what it is running and which buffers live.
 #include "shadow.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A closer look at an access that no table entry allows: byte for byte, what is wrong with it.
 #include "shadow.h"
 

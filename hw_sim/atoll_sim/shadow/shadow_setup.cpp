@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes a contract and cuts the memories into segments.
 #include <algorithm>
 

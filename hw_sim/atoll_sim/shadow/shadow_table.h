@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The contract of an image as shadow/table.py packs it: little-endian words.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pack contracts as the table that the shadow memory loads."""
 
 from collections.abc import Mapping, Sequence

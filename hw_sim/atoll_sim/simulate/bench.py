@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bench inside the model's process: loads the image, lets the clock run, and serves."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turn ELF files into the image that the simulator loads."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a simulation in RTL is, and how long it takes: from the estimate and measured speed.
 
 The speed of past runs of a model lies beside it in the cache.

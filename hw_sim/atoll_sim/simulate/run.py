@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a firmware image in RTL with samples."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serve the firmware's protocol (docs/platform.md) and record what it does."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run firmware on a built model, in a process of its own, and hand back what it did."""
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Software models in the place of accelerators of a chip in RTL, played by this process.
 
 The model's process asks for each access to a register (model/stand_in.cpp), and gets what the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each of several networks did in a run of the firmware that they share."""
 
 from dataclasses import replace

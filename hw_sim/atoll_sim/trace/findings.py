@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Say in the user's terms what the shadow memory found."""
 
 from collections.abc import Iterator, Mapping

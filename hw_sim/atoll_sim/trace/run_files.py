@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder through which a simulation and the test bench inside its process talk.
 
 ``request.json`` and ``samples.bin`` go in; ``result.json``, ``captures.bin``, and the records of

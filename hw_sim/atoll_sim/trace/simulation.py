@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes into a simulation of firmware, and what comes out."""
 
 from collections.abc import Callable, Mapping

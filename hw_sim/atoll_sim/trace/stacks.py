@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far each core had painted its stacks when a run ended."""
 
 from collections.abc import Mapping, Sequence

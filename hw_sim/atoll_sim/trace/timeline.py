@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make a `SimResult` of what the bench recorded: name the phases, masters and buffers."""
 
 from collections import defaultdict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a save file of GTKWave.
 
 A line ``@FLAGS`` holds for the traces after it; a bit of the flags is a format or the begin or end

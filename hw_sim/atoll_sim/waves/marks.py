@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where operators begin, in the time of a waveform."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options of the command line that say which waveforms to record."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record the waveforms of a simulation, whole or not at all, and write its save files."""
 
 from collections.abc import Callable, Sequence

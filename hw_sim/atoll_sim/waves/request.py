@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a user asks to record."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The signals that save files show, group by group: the chip's own, by device."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a command file of Surfer.
 
 Its commands are those of Surfer's prompt: https://docs.surfer-project.org/book/commands/

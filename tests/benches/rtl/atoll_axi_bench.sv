@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `atoll_axi_to_bus` before a firewall and two memories: what an accelerator sees of a chip.
 module atoll_axi_bench
   import atoll_bus_pkg::*;

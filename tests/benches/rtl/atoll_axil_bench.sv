@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `atoll_bus_to_axil` under the port names that independent AXI4-Lite peers bind to.
 module atoll_axil_bench
   import atoll_bus_pkg::*;

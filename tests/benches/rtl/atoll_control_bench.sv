@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `atoll_bus_to_apb`, `atoll_bus_to_obi` and `atoll_bus_to_wishbone` side by side, each at a bus of its own
 // and under the port names that independent peers bind to.
 module atoll_control_bench

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two masters, each with its demux, before two memories of different speed.
 module atoll_crossbar_bench
   import atoll_bus_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `atoll_firewall` before a memory that covers all that its windows cover, and more.
 module atoll_firewall_bench
   import atoll_bus_pkg::*;

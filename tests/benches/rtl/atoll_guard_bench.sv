@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `atoll_guard` of three firewalls as the target of one bus master.
 module atoll_guard_bench
   import atoll_bus_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an accelerator with a data port of each kind has before the bus, under names of independent peers.
 module atoll_ports_bench
   import atoll_bus_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `atoll_view` with two views, one of which lies where the bus has the other memory.
 module atoll_view_bench
   import atoll_bus_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // A memory for benches: an AXI4 slave that answers in every cycle, or rests at random, and judges.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reef under the port names that independent AXI peers bind to.
 module reef_bench #(
   // See docs/reef.md

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reef_requantize with settings of one block, under names that a bench can set.
 module reef_requantize_bench
   import reef_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // engine_reader and reef_aligner together, under names that an independent AXI peer binds to.
 module reef_stream_bench
   import engine_pkg::*;

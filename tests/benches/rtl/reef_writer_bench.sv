@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reef_writer under port names that an independent AXI peer binds to.
 module reef_writer_bench
   import engine_pkg::*;

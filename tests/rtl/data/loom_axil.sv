@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom with AXI4-Lite registers and an AXI4-Lite port of BYTES to memory, and no interrupt.
 module loom_axil #(
   parameter int unsigned BYTES = 8

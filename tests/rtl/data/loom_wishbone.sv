@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // loom with Wishbone registers, a port that reads, another one that writes, and an interrupt by edge.
 module loom_wishbone (
   input  logic        clk_i,

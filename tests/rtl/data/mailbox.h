@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What both cores of the mailbox tests know; addresses come from the chip's description. */
 typedef unsigned int word;
 typedef unsigned char byte;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The core that answers: one step for each command in its mailbox. */
 #include "mailbox.h"
 

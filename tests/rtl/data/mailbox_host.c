@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The host: keeps to docs/platform.md, has the other core transform each sample, and then does what
  * ENDING says. Its exit status is 42, or the number of faults that it saw. */
 #include "mailbox.h"

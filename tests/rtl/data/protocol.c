@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A firmware of two operators that keeps to docs/platform.md, for the test chip 'tiny'.
  *
  * Operator 0 (core): middle = 3 * input + 1. Operator 1 (accelerator): output = middle. What happens

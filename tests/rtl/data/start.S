@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 # Entry of the test firmware: a stack, then main; main never returns.
 .section .start, "ax"
 .globl _start

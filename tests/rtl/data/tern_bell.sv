@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tern of examples/07_own_accelerator behind a doorbell: a queue of four commands, each of which
 // tern runs as a list of one.
 module tern_bell #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small accelerator with the ports of docs/platform.md: copies COUNT beats from SOURCE to TARGET.
 //
 // Registers: 0x0 SOURCE, 0x4 TARGET, 0x8 COUNT (a write starts), 0xc STATUS: [0] busy, [1] done,

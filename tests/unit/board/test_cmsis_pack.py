@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The device family of a pack has the chip's cores and memories, and names files that are there."""
 
 from xml.etree import ElementTree

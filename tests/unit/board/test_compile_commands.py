@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compilation database: clang accepts each entry as it is; each source of an image has one."""
 
 import json

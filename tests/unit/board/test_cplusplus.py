@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every public header of a package is C++17 as well, without a warning, by itself."""
 
 import shutil

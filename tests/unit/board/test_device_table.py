@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D1, D2: one table of devices, which real tools read alike in every language."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The host's devicetree, read by parsers that are not ours and held against the chip."""
 
 import shutil

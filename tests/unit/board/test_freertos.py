@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The configuration of FreeRTOS and its glue, read by a C compiler and held against the chip."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scripts for gdb, loaded by gdb: the memories and registers that each core sees."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory maps for stubs: gdb gets them from one, and has the chip's flash."""
 
 import re

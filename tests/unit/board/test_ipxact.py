@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The component of IP-XACT, read by a library that is not ours: memories and registers."""
 
 import io

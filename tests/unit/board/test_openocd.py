@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenOCD reads the configuration, and has the chip's cores, scratch and flash."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of a package: whose they are, that they say so, and where they may be."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of a package are those that the start-up code loads, and valid C."""
 
 import re

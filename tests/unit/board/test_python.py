@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python package: its types hold, and libraries of this machine compute what the chip does."""
 
 import os

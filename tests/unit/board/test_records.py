@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a package says of itself: MLF metadata and an SPDX document."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Platform and script for Renode: read again by `atoll import`, and held against the chip."""
 
 import re

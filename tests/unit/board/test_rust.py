@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The crate compiles without a warning, and calls what the C interface declares."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SVD, read by a parser that is not ours: the registers that the headers have."""
 
 import re

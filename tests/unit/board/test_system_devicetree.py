@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The System Devicetree: each core's map is what it reaches, and Lopper makes trees of domains."""
 
 import shutil

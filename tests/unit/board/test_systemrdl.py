@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The SystemRDL, read by its reference compiler: the registers that the headers have."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A package beside what the user makes of it: no edit is lost, nothing generated is stale."""
 
 import json
@@ -82,7 +83,7 @@ def test_one_emitter_leaves_the_files_of_others(tmp_path: Path) -> None:
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(AtollError, match="is no board support package") as caught:
+    with pytest.raises(AtollError, match="is not a board support package") as caught:
         write(tmp_path, FIRST)
     assert codes(caught) == ["E091"]
     assert texts(tmp_path) == {"thesis.tex": "years of work"}

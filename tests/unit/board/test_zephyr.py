@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Zephyr module, read by Zephyr's parsers of devicetrees and of Kconfig."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests do with devicetrees, with parsers that are not ours."""
 
 from collections.abc import Iterator

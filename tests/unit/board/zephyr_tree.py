@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of Zephyr's tree its tools ask for, for tests that have none: bindings and symbols.
 
 The bindings here are ours and have no more than our trees use. ``ZEPHYR_BASE`` names a tree whose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small chip of our own, so that the BSP is tested apart from the resolver."""
 
 import ctypes

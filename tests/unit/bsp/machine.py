@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A PicoRV32 in Python: runs linked firmware instruction by instruction, with its interrupts."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each instruction of the test machine does."""
 
 from collections.abc import Callable, Mapping

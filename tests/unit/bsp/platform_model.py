@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The devices around the core: the test bench's console, and a reef that only counts."""
 
 from collections.abc import Iterable

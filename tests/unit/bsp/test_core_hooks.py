@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M9: the host's table drives a core's mailbox as it drives an accelerator."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The image of each core: whose code it is, what it holds, and whose limits bound it."""
 
 import shutil
@@ -126,7 +127,7 @@ def test_k2_the_stack_of_each_image_is_held_against_its_own_cores_limit(
 def test_an_object_that_is_missing_is_named(program: Compiled, tmp_path: Path) -> None:
     part = part_of(program)
     codes = {**part.codes(), "dsp": _empty(program)}
-    with pytest.raises(ToolchainError, match="nothing defines every_dsp_step"):
+    with pytest.raises(ToolchainError, match="undefined: every_dsp_step"):
         link_firmware(program.soc, (replace(part, codes=lambda: codes),), tmp_path)
 
 

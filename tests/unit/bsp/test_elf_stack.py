@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K2: stack bounds from machine code, on code whose frames are known."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compilers are told that a core has no floating-point unit where its instruction set has none."""
 
 import re

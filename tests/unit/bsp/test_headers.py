@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M8 and D2: the generated headers as C99 and as C++, every warning an error."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M9: hooks run in order, failures propagate, what was opened is closed."""
 
 import ctypes

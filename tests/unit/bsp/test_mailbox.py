@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M9: the driver of a mailbox on this machine: its hooks, what it refuses, what it returns."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """memcpy, memmove, memset and memcmp against Python's bytes, compiled for this machine."""
 
 import ctypes

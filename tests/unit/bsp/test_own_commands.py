@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A core whose compiler and linker are the user's own command lines, and clang on the PATH."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Applications that need the compiler's run-time library link, and their stacks are bounded."""
 
 import shutil

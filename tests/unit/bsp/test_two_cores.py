@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A host and a second core, both machines in Python: a network runs on both, image by image."""
 
 from collections.abc import Callable, Mapping

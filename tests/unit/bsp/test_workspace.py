@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """W2: the LIFO allocator, compiled for this machine."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiler assumes that buffers are apart only where no step lets them overlap."""
 
 import re

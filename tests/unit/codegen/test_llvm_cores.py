@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D3: what each core's object holds, and how the run function has another core take part."""
 
 import re

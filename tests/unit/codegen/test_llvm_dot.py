@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of products become the instructions of a core that multiplies several numbers at once."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vectorized loops become the vector instructions of cores that have some."""
 
 import re

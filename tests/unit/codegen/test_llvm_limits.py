@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A core without a choice of two values branches where a clamped value is beyond a limit."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What LLVM made is freed: a process may compile any number of modules."""
 
 import subprocess

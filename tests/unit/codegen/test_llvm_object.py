@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The object file of a model: its form, its symbols, and the bytes of its pools."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P6, M9: a run function that fails leaves no device busy, and can be called again."""
 
 import shutil

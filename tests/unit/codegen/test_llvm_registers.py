@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K6: buffers of one function with constant indices end up in registers."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M8: the run function on this machine: what it refuses, what it copies, what it starts."""
 
 import shutil

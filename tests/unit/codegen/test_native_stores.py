@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Code for the host stores the lanes that it is asked to store, and no byte beside them."""
 
 from ctypes import CFUNCTYPE, c_void_p

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The emitter's bytes, run by the accelerator model, equal the operators' reference."""
 
 from types import MappingProxyType

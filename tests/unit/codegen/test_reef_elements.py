@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD and MUL on reef: commands, run by the accelerator model, equal the operators' reference."""
 
 from dataclasses import replace

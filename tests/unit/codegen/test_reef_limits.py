@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What reef's commands have no field for stays with the cores; what they have is encoded."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means of windows on reef equal TFLite's division, for all sums and all windows it may take."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operator of real networks that reef runs: its commands on the model equal the goldens."""
 
 from collections.abc import Mapping

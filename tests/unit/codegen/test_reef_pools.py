@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MAX_POOL_2D and AVERAGE_POOL_2D on reef: commands, run by the model, equal the reference."""
 
 from types import MappingProxyType

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of bytes as reef's port and array take them."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX on reef: commands, run by the model, equal the operator's reference."""
 
 from types import MappingProxyType

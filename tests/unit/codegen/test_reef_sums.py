@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MEAN and SUM on reef: commands, run by the model, equal the reference; features say which."""
 
 from math import prod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll diff` says: a sentence for each kind of change, of chips and of builds."""
 
 import json

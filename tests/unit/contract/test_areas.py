@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What belongs to the cores of a chip for good, whatever runs on it."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands are held against the addresses at which their engine sees what the operator touches."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Maintenance of data caches: what the pass writes, and what the check refuses."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A plan is right if every value is still there when somebody reads it, the caller included."""
 
 from collections.abc import Mapping

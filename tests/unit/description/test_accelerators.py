@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Descriptions of accelerators are found by name or path and checked in themselves."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build options: a file, the command line, both; and what is wrong with them."""
 
 import json

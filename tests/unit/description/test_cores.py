@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Descriptions of cores are found by name or path and checked in themselves and in a chip."""
 
 from pathlib import Path

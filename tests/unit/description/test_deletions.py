@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A layer deletes with null what a file below says; sets of the command line do the same."""
 
 from pathlib import Path

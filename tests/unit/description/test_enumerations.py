@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the loader refuses of an enumeration, the JSON schema refuses, so that editors complain."""
 
 import json

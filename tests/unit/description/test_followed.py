@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Remedies that once failed when somebody followed them."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files extend files, the command line goes on top, and every value knows its layer."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every fault of a document is told in the user's terms, at its place."""
 
 from pathlib import Path

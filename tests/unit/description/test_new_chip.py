@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """'atoll new' writes a chip, and beside it the schema that its first line names to editors."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One round reports all that is wrong, and nothing that only follows from something reported."""
 
 import copy

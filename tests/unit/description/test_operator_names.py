@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that descriptions may use are those that operators, drivers and stages have."""
 
 import inspect

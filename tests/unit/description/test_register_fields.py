@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps name fields of registers, of the YAML or of SystemRDL, in the place of masks."""
 
 from pathlib import Path
@@ -75,7 +76,7 @@ MISTAKES = {
     "register": ("CONTROL.MODE", "CONTROLS.MODE", "E161", "no register 'CONTROLS'"),
     "register of fields": ("{CONTROL: {START", "{CONTROLS: {START", "E161", "no register"),
     "mask": ("REASON, equals: 5", "REASON, mask: 1, equals: 5", "E160", "takes no 'mask'"),
-    "equals": ("equals: 5", "equals: 16", "E160", "has 4 bits, which never are 16"),
+    "equals": ("equals: 5", "equals: 16", "E160", "has 4 bits and cannot be 16"),
     "error mask": ("REASON, means", "REASON, mask: 1, means", "E160", "needs no mask"),
     "error register": ("{read: STATUS.REASON", "{read: STATUS", "E160", "which bits of 'STATUS'"),
     "bits": ("[8, 11]", "[11, 8]", "E012", "the lowest and the highest"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registers in SystemRDL are those of the YAML; what is wrong with a file is one error."""
 
 import re

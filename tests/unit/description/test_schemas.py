@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exported JSON Schemas agree with the models and with every shipped description."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A value that is undecided: what the message asks for, wherever it stands."""
 
 from pathlib import Path

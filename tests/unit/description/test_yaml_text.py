@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """YAML is read as bounded plain data in which everything has a place."""
 
 from pathlib import Path

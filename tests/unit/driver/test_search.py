@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver: candidates are values, so are their costs and refusals; one loop compiles them."""
 
 import ast

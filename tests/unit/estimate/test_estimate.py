@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1: what `atoll estimate` says is what placement used, and adds up."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real numbers at the edges of bodies, as converters leave them, are integers again."""
 
 from pathlib import Path

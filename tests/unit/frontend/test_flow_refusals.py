@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What IF and WHILE may not do, each with its place and reason."""
 
 from collections.abc import Callable
@@ -163,13 +164,13 @@ def test_a_state_stays_out_of_bodies(tflite_builder: ModuleType, tmp_path: Path)
     ]
     branch = with_other(branched(tflite_builder), 1, stateful)
     assert faults(branch, tflite_builder, tmp_path) == [
-        "E054 operator if_3_else_svdf_0 (SVDF): changes a state, and operator 3 (IF) runs it or "
-        "does not"
+        "E054 operator if_3_else_svdf_0 (SVDF): changes a state, and operator 3 (IF) runs it "
+        "conditionally"
     ]
     early = with_other(looped(tflite_builder, turns=1, early=True), 1, stateful)
     assert faults(early, tflite_builder, tmp_path) == [
-        "E054 operator while_0_0_svdf_2 (SVDF): changes a state, and operator 0 (WHILE) runs it or "
-        "does not"
+        "E054 operator while_0_0_svdf_2 (SVDF): changes a state, and operator 0 (WHILE) runs it "
+        "conditionally"
     ]
     path = tmp_path / "once.tflite"
     once = with_other(looped(tflite_builder, turns=1), 1, stateful)
@@ -183,12 +184,12 @@ def test_there_is_an_end(
     endless = looped(tflite_builder, turns=5, step=-1)
     monkeypatch.setattr(flow, "MOST_TURNS", 4)
     longer = faults(looped(tflite_builder, turns=5), tflite_builder, tmp_path)
-    assert longer == ["E054 operator 0 (WHILE): makes more than 4 turns"]
+    assert longer == ["E054 operator 0 (WHILE): runs more than 4 iterations"]
     assert load_once(looped(tflite_builder, turns=4), tflite_builder, tmp_path) == 4
     assert load_once(endless, tflite_builder, tmp_path) == 2
     monkeypatch.setattr(flow, "MOST_OPERATORS", 9)
     (larger,) = faults(looped(tflite_builder, turns=4), tflite_builder, tmp_path)
-    assert larger.endswith("is one of more than 9 operators in all turns")
+    assert larger.endswith("is one of more than 9 operators over all iterations")
 
 
 def load_once(model: Any, builder: ModuleType, folder: Path) -> int:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The front end of ONNX: what is recognised, read, folded, kept in place, and at the edges."""
 
 import subprocess

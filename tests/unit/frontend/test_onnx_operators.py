@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operator of ONNX against onnxruntime: at most one step apart, on random operands."""
 
 from pathlib import Path

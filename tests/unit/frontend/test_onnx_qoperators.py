@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """QOperator models: nodes that quantise themselves, against onnxruntime."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edges of uint8 are int8, less by 128, and have TFLM's bytes."""
 
 from collections.abc import Callable

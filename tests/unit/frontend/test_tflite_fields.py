@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reader sees what the tables of a file hold, whatever the accessors of a package hide."""
 
 from collections.abc import Iterator

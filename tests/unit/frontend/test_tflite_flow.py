@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """IF and WHILE become what they run, with TFLM's bytes."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real numbers compute of one int8 value inside of a network is a table, with TFLM's bytes."""
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from atoll.frontend.tflite.load import load_tflite
 
 Compare = Callable[[Any, np.random.Generator], None]
 POSITIVE = {"LOG", "RSQRT", "SQRT"}
-"""TFLM converts what is no number to some integer."""
+"""TFLM converts what is not a number to some integer."""
 
 
 def island(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that are computed from shapes and constants are known when a file is loaded."""
 
 from pathlib import Path

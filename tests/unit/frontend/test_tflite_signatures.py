@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A file of several functions: which of them is the network."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What few files have and TFLM runs: nothing at all as an operand, a filter with a zero point, …"""
 
 import json
@@ -115,7 +116,7 @@ def test_results_without_elements_are_called_so(tflite_builder: ModuleType, tmp_
         load(tree.model(), tflite_builder, tmp_path)
     messages = [fault.message for fault in caught.value.faults]
     assert len(messages) == 2
-    assert all("has shape [1, 0, 8], which is of no elements" in each for each in messages)
+    assert all("has shape [1, 0, 8], and so no elements" in each for each in messages)
 
 
 @pytest.mark.parametrize("dtypes", [("int8", "int16"), ("int16", "int8")])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators without their table of options: read as TFLM reads them, or refused."""
 
 from collections.abc import Callable

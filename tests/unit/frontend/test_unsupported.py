@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that cannot be compiled: all of a file in one run, those of one fault together."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stacks of images that Atoll did not build: a bound holds what paint shows, or there is none."""
 
 import json

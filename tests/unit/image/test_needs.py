@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build attributes of an image that ask for more than the core has, and those that do not."""
 
 from dataclasses import replace

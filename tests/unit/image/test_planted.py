@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each planted disagreement between an image and its chip is found, whichever linker made it."""
 
 import re

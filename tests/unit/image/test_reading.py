@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images that Atoll did not link, and files that are no images."""
 
 import random

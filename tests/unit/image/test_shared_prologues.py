@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Code that begins and ends functions for others, and addresses to return to in temporaries."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `check-image` says of stacks and loads of somebody else's firmware, and what it is asked."""
 
 import json

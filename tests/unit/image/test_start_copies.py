@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where start-up code copies from, by symbols of common conventions, against load addresses."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Count the memories of a file with libraries of others: what `atoll import` may not lose.
 
 Nothing here is of `atoll.importing`. A memory is a pair of name and address, the address as the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Import texts as the command does, and read what comes out as `atoll check` does."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What files call an alias is one in the description, and what could be one is a question."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files whose memories, cores or masters an import lost, invented or took for something else."""
 
 import shutil

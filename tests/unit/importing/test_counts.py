@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every memory of a file is imported, or named as left out with its address.
 
 `ATOLL_IMPORT_FOLDER=FOLDER pytest tests/unit/importing/test_counts.py -k folder` holds the files

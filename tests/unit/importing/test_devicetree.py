@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devicetree blobs: what is read of trees of others, and what is refused."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devicetree sources: includes and definitions, what dtc and the preprocessor refuse, mutants."""
 
 import random

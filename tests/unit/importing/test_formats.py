@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each format says, as the description that begins with it."""
 
 from pathlib import Path

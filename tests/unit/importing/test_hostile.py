@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that mean harm: names, entities, depth. Nothing gets out of its place in the YAML."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutated files of every format: one coded error, or a description that can be read."""
 
 import random

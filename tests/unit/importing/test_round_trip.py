@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `atoll bsp` exports is imported again: the same chip, as far as the format carries it."""
 
 import sys

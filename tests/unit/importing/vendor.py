@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small files of each format, as a vendor might write them."""
 
 SVD = """<?xml version="1.0" encoding="utf-8"?>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A plan in a TFLite file: TFLM reads it, and nothing else of the file changes."""
 
 import re

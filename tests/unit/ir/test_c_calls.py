@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels that call functions of C: what the verifier refuses, and what is written."""
 
 from ctypes import addressof, c_ubyte

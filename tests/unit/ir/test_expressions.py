@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants fold, names stay unique, and what cannot fold keeps its form."""
 
 import pytest

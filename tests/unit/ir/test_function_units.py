@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words and instructions of function units in the loop program: text, rules, meaning, code."""
 
 import ctypes

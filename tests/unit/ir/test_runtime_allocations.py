@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """W1, K7: buffers that are sized at run time: text, rules, meaning, and compiled code alike."""
 
 from typing import Any

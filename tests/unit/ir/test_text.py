@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in the text of a loop program name line, column, and what was wanted."""
 
 from pathlib import Path

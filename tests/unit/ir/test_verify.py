@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each rule of the loop program: one edit of a good module breaks it and is reported."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small object of an instruction set, by each compiler."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instruction sets by name: what compilers are told, and what is refused."""
 
 import re

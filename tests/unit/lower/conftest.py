@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs of one operator, and the check that its loop program computes its reference."""
 
 from collections.abc import Callable, Sequence

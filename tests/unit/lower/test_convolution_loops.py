@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop programs of the convolutions equal their references for random options."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop programs of ADD, MUL and QUANTIZE equal their references, broadcasting included."""
 
 from collections.abc import Callable

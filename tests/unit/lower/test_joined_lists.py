@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists of commands that an engine goes through by itself."""
 
 from dataclasses import replace

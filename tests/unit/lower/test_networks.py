@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop programs of the MLPerf Tiny networks compute every layer as TFLM does, on the host."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts as early as producers allow, waits as late as users allow; and what the verifier says."""
 
 from collections.abc import Iterable, Mapping

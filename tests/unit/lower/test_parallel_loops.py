@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a kernel together do what the kernel does, whichever comes first."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of passes drives verification, `--dump-after` and the documents."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop programs of the pooling kinds equal their references for random windows."""
 
 from collections.abc import Callable

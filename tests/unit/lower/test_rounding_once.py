@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that round once: their loop programs compute their references, whatever the shift."""
 
 from collections.abc import Callable

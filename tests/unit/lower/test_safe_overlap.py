@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declared distances between operand and result are safe, and no smaller ones are.
 
 The interpreter records every read and write of a kernel in its order. A byte of the result that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K1, K4 and P6 on more than one core: whose limits decide, and what runs beside the host."""
 
 from collections.abc import Callable

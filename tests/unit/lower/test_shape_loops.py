@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loop programs that move elements, and MEAN, equal their references."""
 
 from collections.abc import Callable

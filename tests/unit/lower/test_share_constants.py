@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M6: equal constants are kept once, aligned, with zeros between; two builds are one."""
 
 from collections.abc import Sequence

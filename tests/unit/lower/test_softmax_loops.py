@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop program of SOFTMAX and its scalar functions equal the reference."""
 
 from collections.abc import Callable

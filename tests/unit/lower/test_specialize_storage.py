@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernel-local buffers stay on the stack within both limits, else they become workspace."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps, buffers and candidate pools of lowered graphs."""
 
 from collections.abc import Mapping

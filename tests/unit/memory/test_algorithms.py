@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Algorithms by name, third parties' among them; effort, progress, and the same plan each time."""
 
 from dataclasses import replace

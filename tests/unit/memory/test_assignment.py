@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which buffers leave the preferred pool: those with which the least is moved, with proof."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The problem holds what steps touch, as large, aligned and placed as the program says."""
 
 from dataclasses import replace

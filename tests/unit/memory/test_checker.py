@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checker accepts a correct plan and names each planted error."""
 
 from dataclasses import replace
@@ -149,7 +150,7 @@ def test_m3_a_misplaced_buffer_is_named(broken: MemoryPlan, expected: str) -> No
     ("changes", "expected"),
     [
         ({"size": 0}, "has no bytes"),
-        ({"live": ()}, "lives in no step"),
+        ({"live": ()}, "is live in no step"),
         ({"live": ((2, 2),)}, "empty, unsorted or adjoining"),
         ({"live": ((3, 4), (0, 1))}, "empty, unsorted or adjoining"),
     ],

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checker on overlaps, costs, and problems that make no sense."""
 
 from collections.abc import Mapping

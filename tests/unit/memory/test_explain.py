@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which buffers are named where there is no plan: too many, and not one of them too many."""
 
 import random

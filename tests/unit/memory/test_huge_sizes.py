@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K7: sizes beyond 32 and 64 bits are exact or refused, never wrapped."""
 
 import pytest

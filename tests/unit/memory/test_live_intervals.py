@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Buffers live from their first touch to their last; the caller's live at the edges too."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases that published planners get wrong, real networks, and what is said when nothing fits."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Published instances and vectors: the peaks to reach, how soon, and the proof."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled search: built once, kept whole in the cache, and done without where it cannot be."""
 
 from importlib.metadata import PackageNotFoundError

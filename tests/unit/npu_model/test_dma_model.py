@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The engine's software model copies rows, and reports errors as the hardware does."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model of the Ethos-U's border: what it reads, writes and refuses."""
 
 from dataclasses import replace

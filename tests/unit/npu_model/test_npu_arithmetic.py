@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requantisation at its edges, against the definitions in plain integers."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each illegal command and each bus error ends the list with its code, and nothing is written."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A wrong base address, region or command is noticed where streams are moved, planned, linked.
 
 `python -m benchmarks.ethos_u` plants more, in random networks.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which bytes commands touch, of streams made by hand."""
 
 import numpy as np

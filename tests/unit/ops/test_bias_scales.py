@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bias counts in the scale of the sums that it is added to; another one is refused."""
 
 from collections.abc import Callable

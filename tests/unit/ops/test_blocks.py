@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of sums by the registers of instruction sets."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operator is held against TFLM in many random cases, of `make test` and `make test-all`."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED equal TFLM for random options."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A dense layer with one scale rounds the product of its scales to float32, as TFLM does.
 
 The weights are zero, so that each bias is a sum that the layer requantises. The biases are sums

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DIV equals TFLM for random shapes and scales, wherever TFLM divides rightly."""
 
 from collections.abc import Callable

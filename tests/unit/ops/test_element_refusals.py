@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What elementwise kinds do not support is refused, naming operator and tensor."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD, MUL, QUANTIZE, SOFTMAX and MEAN equal TFLM for random shapes and scales."""
 
 from collections.abc import Callable

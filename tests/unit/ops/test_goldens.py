@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The references compute every layer of the MLPerf Tiny networks as TFLM does."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of 4 bits give what TFLM computes, and are refused where it refuses them."""
 
 from collections.abc import Callable

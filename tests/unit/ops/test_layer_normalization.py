@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LAYER_NORMALIZATION: within half a step of real numbers, and its kernel equals the reference."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LOG_SOFTMAX with results of 16 bits, which TFLM has not: near real numbers, kernels alike."""
 
 import numpy as np

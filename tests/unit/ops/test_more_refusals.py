@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kinds with windows, such that reduce, and such that move do not support is refused."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pooling, PAD, CONCATENATION and RESHAPE equal TFLM for random shapes and options."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TRANSPOSE, slices, SQUEEZE and EXPAND_DIMS equal TFLM for random shapes and constants."""
 
 from collections.abc import Callable

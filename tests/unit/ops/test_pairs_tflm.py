@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of two operands, of truth values and CAST equal TFLM for random shapes and scales."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moves that read elements at places of their own equal TFLM: all options, types and shapes."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """EXP, GELU and LOG are what real numbers round to, at all values of int8."""
 
 import math

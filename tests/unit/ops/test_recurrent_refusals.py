@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kinds with states do not support is refused."""
 
 from dataclasses import replace
@@ -44,8 +45,8 @@ CASES: list[tuple[str, int | None, Change, str]] = [
     (LSTM, HIDDEN, {"shape": (10,)}, "has shape [10] instead of 2 dimensions"),
     (LSTM, HIDDEN, {"dtype": "int16"}, "has type int16 where only int8 is supported"),
     (LSTM, CELL, {"dtype": "int8"}, "has type int8 where only int16 is supported"),
-    (LSTM, CELL, {"scales": (0.0005,)}, "has scale 0.0005, which is no power of two"),
-    (LSTM, CELL, {"scales": (4.0,)}, "has scale 4, which is no power of two of 2^-27 .. 2"),
+    (LSTM, CELL, {"scales": (0.0005,)}, "has scale 0.0005, which is not a power of two"),
+    (LSTM, CELL, {"scales": (4.0,)}, "has scale 4, which is not a power of two of 2^-27 .. 2"),
     (LSTM, CELL, {"zero_points": (3,)}, "has zero point 3 instead of 0"),
     (LSTM, RESULT, {"shape": (1, 2, 5)}, "has shape [1, 2, 5] instead of [2, 1, 5]"),
     (LSTM, RESULT, {"dtype": "int16"}, "has type int16 where only int8 is supported"),

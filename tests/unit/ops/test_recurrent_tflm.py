@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators with states equal TFLM run after run, by reference, machine code and in full RTL."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SUM, REDUCE_MAX, REDUCE_MIN, ARG_MAX and ARG_MIN equal TFLM for random shapes and axes."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every option that a kind does not support is refused, naming operator and tensor."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CUMSUM, L2_NORMALIZATION and LOG_SOFTMAX equal TFLM for random shapes and scales."""
 
 from collections.abc import Callable

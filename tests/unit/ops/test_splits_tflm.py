@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SPLIT, SPLIT_V, UNPACK, PACK and wide CONCATENATION equal TFLM in all of their results."""
 
 from collections.abc import Callable

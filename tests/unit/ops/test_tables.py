@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """int8 kinds of one operand give their table, for accelerators too; clamps need none."""
 
 from pathlib import Path

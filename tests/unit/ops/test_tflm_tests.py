@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases as TFLM's kernel tests state them are judged: equal, refused, or none of ours."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of one operand equal TFLM for random shapes, scales and options."""
 
 from collections.abc import Callable

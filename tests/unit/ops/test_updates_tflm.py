@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DYNAMIC_UPDATE_SLICE, EMBEDDING_LOOKUP and REDUCE_ALL equal TFLM: all options and types."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Poolings, MEAN, SUM and BATCH_MATMUL of 16-bit activations equal TFLM."""
 
 from collections.abc import Callable

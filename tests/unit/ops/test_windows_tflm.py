@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TRANSPOSE_CONV, grouped CONV_2D, RESIZE_BILINEAR and products of matrices equal TFLM."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chips and graphs from a few lines of text."""
 
 import re

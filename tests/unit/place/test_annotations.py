@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution scopes of operators, patterns and regions: asked, joined, defaulted, recorded."""
 
 from collections.abc import Callable

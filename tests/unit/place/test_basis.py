@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of cores that nobody measured say so, and what they would decide otherwise."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidate pools are those that every device touching a tensor reaches as it needs."""
 
 from collections.abc import Callable

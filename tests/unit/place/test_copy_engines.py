@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies go to a DMA engine that reaches and covers both ends, else to the host."""
 
 from collections.abc import Callable

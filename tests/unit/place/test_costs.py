@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1: where an operator may run on more than one device, cycles and copies decide."""
 
 from collections.abc import Callable

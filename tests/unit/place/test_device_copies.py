@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies appear where devices share no pool, once for each side, and nowhere else."""
 
 from collections.abc import Callable

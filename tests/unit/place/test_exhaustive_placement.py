@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A placement that exists is found: random chips against an exhaustive search of its own.
 
 Some operators are asked to run on some device: without that, the host could run all.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators go unasked to any core that is surely faster by the cost model."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`explain` says of every device, cores included, why an operator does not run there."""
 
 import json

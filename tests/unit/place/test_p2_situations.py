@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P2: each situation of SEMANTICS annex A as text in, text out.
 
 A file of tests/golden/place holds the pools of a chip with a host ``cpu``, a default device ``gpu``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators go to the accelerator that runs them in the fewest cycles, else to the host."""
 
 import re

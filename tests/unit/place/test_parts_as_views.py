@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole rows of a tensor are views of it, and what is joined is written where it ends up."""
 
 from dataclasses import replace

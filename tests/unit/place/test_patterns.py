@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several operators become one where an accelerator's pattern matches, and nowhere else."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wishes, pins, the cost model and their faults, on small chips."""
 
 import sys
@@ -283,15 +284,15 @@ def test_p7_unknown_names_are_reported_together_with_the_nearest(
     assert failure(
         plan, place=("ad_0=gpu", "add_1=gpi"), pin=("tt=tcm", "t=tmc"), free=("v",)
     ).splitlines() == [
-        "error[E025]: build options name operator 'ad_0', which is not there",
+        "error[E025]: build options name operator 'ad_0', which does not exist",
         "  help: did you mean 'add_0'? If not, delete it",
-        "error[E021]: build options name device 'gpi', which is not there",
+        "error[E021]: build options name device 'gpi', which does not exist",
         "  help: did you mean 'gpu'? If not, delete it",
-        "error[E026]: build options name tensor 'tt', which is not there",
+        "error[E026]: build options name tensor 'tt', which does not exist",
         "  help: did you mean 't'? If not, delete it",
-        "error[E027]: build options name pool 'tmc', which is not there",
+        "error[E027]: build options name pool 'tmc', which does not exist",
         "  help: did you mean 'tcm'? If not, delete it",
-        "error[E026]: build options name tensor 'v', which is not there",
+        "error[E026]: build options name tensor 'v', which does not exist",
         "  help: use one of a, b, t, u, y, or delete it",
     ]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random chips and graphs: copies make every tensor reachable and change no result."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random chips, graphs and wishes: a plan keeps every wish, changes no result, and is stable."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators round as ONNX says on cores, and on accelerators whose description speaks of that."""
 
 from collections.abc import Iterator

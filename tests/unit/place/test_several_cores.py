@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D3: several cores and several accelerators of one kind in one plan."""
 
 from collections.abc import Callable

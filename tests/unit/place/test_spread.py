@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators spread over cores of one kind where that is faster, and only there."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devices that cannot be fed are left out; tensors take several copies where one does not reach."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accelerators get no operator of a form that their description says nothing about."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reshapes are views where one storage can serve: no step, no copy, the same bits."""
 
 from pathlib import Path

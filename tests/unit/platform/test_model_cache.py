@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model is built once for each content, and again only if it is broken."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is built follows from the description alone."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every number and record that languages share comes from one table."""
 
 import re

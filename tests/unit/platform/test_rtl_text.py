@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How RTL is written, where Verible's rules say nothing."""
 
 from collections.abc import Iterator

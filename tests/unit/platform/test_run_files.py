@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the bench records becomes a result in the chip's terms."""
 
 from pathlib import Path

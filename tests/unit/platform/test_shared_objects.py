@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models share Verilator's own objects with all that are compiled alike."""
 
 from dataclasses import replace

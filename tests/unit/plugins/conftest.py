@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A chip whose accelerator is ours but for one word, and commands that must refuse it."""
 
 import importlib

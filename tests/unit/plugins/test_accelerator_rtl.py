@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RTL of an accelerator that does not fit the chip is an error at the accelerator's description."""
 
 from typing import Any

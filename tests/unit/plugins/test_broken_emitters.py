@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever an emitter lacks or does wrong is one coded error at the line that names it."""
 
 from typing import Any
@@ -136,7 +137,7 @@ WRONG = {
     "job_no_commands": (PREPARE, JOB.format("commands=None"), "'commands' is None, no name"),
     "job_size": (PREPARE, JOB.format("commands_size=0"), "'commands_size' is 0, no number from 1"),
     "job_size_text": (PREPARE, JOB.format("commands_size='64'"), "'commands_size' is '64'"),
-    "job_count": (PREPARE, JOB.format("commands_count=3"), "is no multiple of 3 commands"),
+    "job_count": (PREPARE, JOB.format("commands_count=3"), "is not a multiple of 3 commands"),
     "job_alignment": (PREPARE, JOB.format("alignment=3"), "'alignment' is 3, no power of two"),
     "job_list_alignment": (PREPARE, JOB.format("commands_alignment=16"), "less than 64"),
     "job_overlaps": (PREPARE, JOB.format("overlaps=(1,)"), "'overlaps' holds 1, no SafeOverlap"),
@@ -155,7 +156,7 @@ WRONG = {
         "return super().encode(op, graph, npu, lambda name: address(name) & 0xFFFF, splits)",
         "where 'npu' sees nothing that the operator touches",
     ),
-    "encode_part": (ENCODE, "return bytes(7)", "7 bytes, no multiple of 64 a command"),
+    "encode_part": (ENCODE, "return bytes(7)", "7 bytes, not a multiple of 64 a command"),
 }
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever a software model lacks or does wrong is one coded error at the line that names it."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of others that add commands, doctor's checks and chip's checks may be broken."""
 
 import importlib

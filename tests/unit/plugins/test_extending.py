@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples of docs/extending.md, installed outside the tree and used as they stand there."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Front ends and BSP emitters of other packages may be broken: each fault is one error."""
 
 from collections.abc import Callable
@@ -51,13 +52,13 @@ def mine(install: Install, folder: Path, load: str) -> Callable[[], Graph]:
 ADD = "op('a', ('x', 'x'), ('y',))"
 WRONG = {
     f"replace(graph('xy', ({ADD},)), tensors=())": "a graph in which 'the caller' writes"
-    " 'x', which is not there to write",
+    " 'x', which it cannot write",
     "3": "an object of type 'int'",
     f"graph('xy', ({ADD}, {ADD}))": "a graph with two things called 'a'",
     f"graph(('x', 'y-'), ({ADD},))": "a graph with the name 'y-', which is no identifier in C",
     "graph('xy', (op('a', ('y',), ('y',)),))": "a graph in which 'a' reads 'y' before"
     " it is written",
-    f"graph('x', ({ADD},))": "a graph in which 'a' writes 'y', which is not there to write",
+    f"graph('x', ({ADD},))": "a graph in which 'a' writes 'y', which it cannot write",
     "graph('xy', ())": "a graph with output 'y', which nothing writes",
     "graph('xy', (op('a', ('x',), ('y',), 'ad'),))": "a graph with an operator of kind 'ad',"
     " which there is not",

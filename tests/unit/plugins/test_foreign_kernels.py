@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of other packages: scalar functions of their own, and answers that are none."""
 
 from collections.abc import Callable

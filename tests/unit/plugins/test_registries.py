@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Members of registries: Atoll's own all load; another package's faults are one error each."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a host does for steps is counted as if it did them one by one."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Formulas: what they are, what they are worth, and that C computes the same."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records: what is known when memory is planned is a word, the rest is computed by steps."""
 
 from atoll.program.expressions import Name, parsed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C5: every buffer has a place, a rule, its users, and what each other place lacks."""
 
 import json

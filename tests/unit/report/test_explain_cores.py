@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C5 on two cores: explain names the core, its stack and its limits."""
 
 from atoll.pipeline import Compiled, explanation

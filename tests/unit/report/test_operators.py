@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which operators a chip's devices run, and what each device does of a network."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pictures of pools: the right blocks, valid XML without references, 80 columns in a terminal."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll explain --scopes`: what each operator and tensor was asked, and by whom."""
 
 import json

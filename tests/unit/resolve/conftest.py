@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small chip that the tests of the resolver change in one place each."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read the tables of protection units as the hardware does, from the architecture manuals alone.
 
 An access is a byte address and ``r``, ``w`` or ``x``.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nothing on the bus overlaps, and both sides of each boundary are told apart."""
 
 from typing import Any

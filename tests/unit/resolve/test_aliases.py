@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other addresses of a memory: its bytes are planned once, and each region is touched at one."""
 
 from collections.abc import Callable

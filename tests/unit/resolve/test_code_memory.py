@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where code lives if nobody says so: in the largest ROM, never silently in a small boot ROM."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Engines know how many bytes a cycle their memories deliver, for estimates."""
 
 import pytest

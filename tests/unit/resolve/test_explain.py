@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables tell what the chip is; text and data say the same."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """resolved.json holds the whole chip and nothing that depends on how the YAML was laid out."""
 
 import json

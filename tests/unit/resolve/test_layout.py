@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regions take the place that docs/description.md promises."""
 
 from typing import Any

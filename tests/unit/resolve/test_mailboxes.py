@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A second core: never the host by default, and reached through its mailbox."""
 
 from typing import Any

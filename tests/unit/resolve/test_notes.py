@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll check` notes what is no fault and perhaps not meant."""
 
 import json

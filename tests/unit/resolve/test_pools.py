@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every (device, pool) pair is decided, and the decision is one that the memory can keep."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of protection units open what a core may touch and nothing else, byte by byte."""
 
 from collections.abc import Callable, Iterable

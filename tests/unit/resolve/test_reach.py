@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who reaches what: a pool's entry, its others, the device's default, the memory's default."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole chips: the documented example, the shipped ones, and where each value came from."""
 
 from pathlib import Path

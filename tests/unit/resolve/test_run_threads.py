@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K4: networks on threads that build options choose, each with the limits of its thread."""
 
 import pytest

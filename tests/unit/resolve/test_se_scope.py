@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """S1 to S4: scopes, their join and their default."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K4: limits resolve in layers, and the result names the layer that won."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C1, C2: scopes are choice sets, and narrowing is a partial order on them."""
 
 from itertools import product

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Annex B: target configuration, and D1 to D3: devices are their names."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two transpositions, or two tables, that are one or none."""
 
 from pathlib import Path

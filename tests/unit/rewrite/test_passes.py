@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each pass on a network made for it: what goes, and what must stay."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reader of a self-test's log takes it out of whatever a UART gives."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a self-test tries follows from the chip."""
 
 import pytest

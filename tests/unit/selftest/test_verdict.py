@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What failed tests mean."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A made-up program on a chip with a core, two accelerators and a DMA engine, for the shadow."""
 
 from collections.abc import Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verdict of a cocotb bench, with scripts in the place of Verilator and of the model."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whose fault a wrong access is told to be: Atoll's plan, or an accelerator of the user's own."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The peer of a core's adapter sees what is wrong on the bus; the verdict sees what is left out."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hardware faults without hardware: which are drawn, how a campaign talks and judges."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """M6: constants in RAM are written by the host before the first run, and by nobody later."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Unicorn leaves to Atoll, by small programs: traps, interrupts, sleep, counters, watchdog."""
 
 from collections.abc import Callable
@@ -447,7 +448,7 @@ def test_a_run_that_takes_too_long_ends(run: Run, monkeypatch: pytest.MonkeyPatc
     [
         ("isa: rv32imc\n", "isa: rv32imc_zba_zbb_zbs\n", "has zba, zbb, zbs"),
         (", controller: fast", "", "does not say what its interrupt controller is"),
-        ("origin: 0x2000_0000", "origin: 0x2000_0800", "is no multiple of 4096 bytes"),
+        ("origin: 0x2000_0000", "origin: 0x2000_0800", "is not a multiple of 4096 bytes"),
     ],
 )
 def test_a_chip_that_no_simulator_runs_is_refused(

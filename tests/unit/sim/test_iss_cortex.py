@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Unicorn leaves to Atoll of a Cortex-M, by small programs: timer, lines, sleep, faults."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random tables of protection units let through on simulated cores what RTL and QEMU do."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What cores trap on, by small programs: alignment, floats, protection, what a core does not have.
 
 The programs run on simulated cores, and where there is one in the core's RTL or on QEMU.

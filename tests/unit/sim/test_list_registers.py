@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control port of reef as software: its counters."""
 
 import pytest

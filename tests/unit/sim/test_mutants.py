@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planted faults: drawn the same each time, really wrong, and proven harmless only if they are."""
 
 from collections.abc import Mapping, Sequence

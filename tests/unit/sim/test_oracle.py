@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`atoll run --oracle`: another implementation is a witness of the import."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a simulation is, and what a pipe sees of long work."""
 
 import json

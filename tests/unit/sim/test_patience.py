@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulation waits as long as its networks are estimated to take, and longer."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each kind of cores keeps the protocol of a session, and runs what it is given."""
 
 from pathlib import Path

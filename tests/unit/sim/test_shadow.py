@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every rule of the shadow memory: one wrong access in a right run, and the message that it makes.
 
 The program is in ``shadow_bench.py``. A right run has no finding; each test changes one thing.

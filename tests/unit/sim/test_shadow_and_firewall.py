@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C3, C6: shadow memory and firewalls come from one description, and agree on every region."""
 
 from collections.abc import Iterator

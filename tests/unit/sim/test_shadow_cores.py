@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core that is not the host may touch, and when."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/shadow.md lists every finding that there is, with the promise that it breaks."""
 
 import re

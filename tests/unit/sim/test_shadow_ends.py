@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The caller fills inputs before a run, and reads outputs when it has ended."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """W1: blocks of a heap are for the operators that take them, while they are under way."""
 
 from dataclasses import replace

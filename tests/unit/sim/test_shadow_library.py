@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shadow memory's library is built once, and says what is missing if it cannot be."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the shadow memory says of results that lie over operands: by bytes and by beats."""
 
 from dataclasses import replace

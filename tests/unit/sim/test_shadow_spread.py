@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What cores that make parts of one operator may touch, and what they may not."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States in the shadow memory: written before the first run, then left alone but by operators.
 
 The buffers are those of ``shadow_bench.py``; `score` is a state here.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can go wrong around a simulation: the image, the model's process, the firmware's end."""
 
 import struct

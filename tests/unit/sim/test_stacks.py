@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A watermark counts only on a stack that its core is known to have painted (K5)."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Native runs are held against the plan as well: wrong plans are found without any RTL."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Save files as text, marks as numbers, and what the format needs."""
 
 import subprocess

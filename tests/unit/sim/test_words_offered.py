@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What help and remedies offer is taken by the command that offers it."""
 
 from itertools import product

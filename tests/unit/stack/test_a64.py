@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What A64 instructions do to the stack, from their words."""
 
 import struct

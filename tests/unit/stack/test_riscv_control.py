@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Control registers of RISC-V that say where exceptions begin and go on."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bound adds up frames along the deepest calls and is held against the core's limit."""
 
 import pytest

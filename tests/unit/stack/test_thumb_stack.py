@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """K2 on Thumb (Cortex-M): bounds from machine code, held against known frames and the compiler."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants that are copied ahead: what can be, what is worth it, and what is computed."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An operator that build options both cut and place: all its stripes are there."""
 
 import json

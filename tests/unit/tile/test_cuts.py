@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chains in stripes: which rows are made, where they lie, and what may not be cut."""
 
 from pathlib import Path
@@ -134,7 +135,7 @@ def test_nothing_is_cut_against_the_users_will(tmp_path: Path) -> None:
         ),
         (
             "{first: conv_2d_9, last: add_3, stripes: 2}",
-            "error[E025]: build options cut operator 'conv_2d_9', which is not there",
+            "error[E025]: build options cut operator 'conv_2d_9', which does not exist",
         ),
         (
             "{first: conv_2d_0, last: add_3, stripes: 1}",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where tensors lie of which a small pool has some rows, and which pools are left to copies."""
 
 from dataclasses import replace

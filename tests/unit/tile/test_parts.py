@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of buffers: a program prints and reads them, and checks know each of their bytes."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several inputs and outputs of what Vela makes: each lies where the commands have it."""
 
 from collections.abc import Callable
@@ -139,7 +140,7 @@ def test_a_random_part_with_seven_edges_is_cut(tmp_path: Path) -> None:
 
 
 def test_an_input_that_vela_reads_and_does_not_name_is_found(tmp_path: Path) -> None:
-    """Of three parts, Vela 5.2 has the last read t2, which the first makes and does not hand on."""
+    """Of three parts, Vela 5.2 has the last read t2, which the first makes and does not forward."""
     found = compiled(npu_network(tflite_builder, 7010), "u55", tmp_path)
     assert [op.kind for op in found.graph.operators] == ["ethos_u"] * 3
     run_well(found)

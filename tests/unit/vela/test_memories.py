@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Vela is told of chips."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payloads of the custom operator `ethos-u`: Vela's format is read, the driver's is written."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs and outputs of a command stream get regions of their own; streams are made by hand."""
 
 import pytest

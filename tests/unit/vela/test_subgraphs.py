@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Vela compiles becomes operators of the graph, and nothing else of the graph changes."""
 
 import re

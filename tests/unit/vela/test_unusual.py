@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TFLite files with unusual inputs or functions, on a chip with an Ethos-U."""
 
 from collections.abc import Callable

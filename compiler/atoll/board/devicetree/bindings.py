@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bindings of what is in a devicetree, for dt-schema.
 
 Source: dt-schema (https://github.com/devicetree-org/dt-schema), meta-schema ``core``.

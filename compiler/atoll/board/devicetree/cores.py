@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes of cores, their interrupt controllers and the registers that they answer themselves."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The devicetree of the host: what its programs reach, at the addresses that they use."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes of a devicetree and their text.
 
 Source: Devicetree Specification v0.4, chapters 2 (structure) and 6 (DTS format).

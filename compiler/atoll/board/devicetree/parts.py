@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes of memories and devices, which the trees of host and system share.
 
 Addresses are those of the chip that is given: the bus's, or a device's (`as_seen_by`).

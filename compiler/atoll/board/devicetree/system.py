@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The System Devicetree: every core with its own address map, over one bus.
 
 Source: System Devicetree Specification, chapters 2 and 3 (https://github.com/devicetree-org/lopper).

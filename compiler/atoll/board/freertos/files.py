@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the configuration of FreeRTOS, the glue, and the tasks.
 
 Where the description has threads of the host, each is a task on the stack that is planned for it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which port of the FreeRTOS kernel a core has, and what its configuration asks for.
 
 Source: FreeRTOS-Kernel 11.3, ``portable/GCC`` and "Running the RTOS on a ARM Cortex-M Core".

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bindings, in Zephyr's format, of what no binding of Zephyr's own describes.
 
 Source: Zephyr 4.1, "Devicetree bindings syntax".

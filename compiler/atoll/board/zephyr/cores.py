@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which cores Zephyr runs on, with which of their memories, and what its Kconfig calls them.
 
 Source: Zephyr 4.1, ``arch/riscv/Kconfig.isa``, ``arch/arm/core/cortex_m/Kconfig`` and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write the Zephyr module: metadata, board, SoC, bindings, library and sample.
 
 Source: Zephyr 4.1, "Modules", "Board Porting Guide", "SoC Porting Guide" (hardware model 2).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The devicetree of a core for Zephyr: what the core reaches, each node with a binding.
 
 Zephyr's own bindings have memories, interrupt controllers and timers; ``zephyr/dts/bindings`` has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of engines that run lists of commands from memory. */
 #include "command_list.h"
 

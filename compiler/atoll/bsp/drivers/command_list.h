@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of engines that run lists of commands from memory: accelerators and DMA engines.
  *
  * An engine has the registers of `struct atoll_command_list_map`, wherever it has them, with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of engines with a doorbell and a queue. */
 #include "doorbell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of engines that take commands from memory one by one: the address of each is written to a
  * doorbell, behind which there is a queue.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of Arm's Ethos-U55, U65 and U85: Arm's own where it is linked, else Atoll's model of the border. */
 #include "ethos_u.h"
 

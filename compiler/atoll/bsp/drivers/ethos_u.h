@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of Arm's Ethos-U55, U65 and U85 as Atoll starts them: by Arm's own driver, which is not part of
  * this package, or, in a simulation, by Atoll's model of the NPU's border.
  *

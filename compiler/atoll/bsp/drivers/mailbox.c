@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of the mailbox of another core. */
 #include "mailbox.h"
 

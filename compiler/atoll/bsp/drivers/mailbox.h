@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of the mailbox through which the host has another core run operators; docs/platform.md is
  * its contract. */
 #ifndef ATOLL_MAILBOX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of engines that the host drives by their registers. */
 #include "register_program.h"
 

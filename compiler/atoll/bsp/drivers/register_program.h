@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Driver of engines that the host drives by their registers, with steps that their description
  * has: steps_<accelerator>.c, which Atoll writes. */
 #ifndef ATOLL_REGISTER_PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the firmware of a chip rests on: registers, console, trace, waiting, the end. */
 #ifndef ATOLL_RUNTIME_H
 #define ATOLL_RUNTIME_H

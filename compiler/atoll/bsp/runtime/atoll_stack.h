@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the stack check cannot see in machine code. */
 #ifndef ATOLL_STACK_H
 #define ATOLL_STACK_H

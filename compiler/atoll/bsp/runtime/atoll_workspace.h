@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A LIFO allocator over a span of memory, for what is sized at run time only. */
 #ifndef ATOLL_WORKSPACE_H
 #define ATOLL_WORKSPACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UART, trace, requests and exit: the console registers of docs/platform.md. */
 #include "atoll_devices.h"
 #include "atoll_runtime.h"

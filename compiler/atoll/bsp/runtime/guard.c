@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the firewalls kept back and the bus failed, and the watchdog: the guard registers of
  * docs/platform.md. */
 #include "atoll_devices.h"

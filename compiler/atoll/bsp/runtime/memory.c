@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory functions that a freestanding compiler may call, by words where both sides allow it.
  *
  * Built without the compiler's knowledge of these names: turning a loop into a call of the very

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences of the status codes. */
 #include "atoll_status.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The LIFO workspace allocator. */
 #include "atoll_workspace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // Cortex-A in its 64-bit state: reset, exceptions, and waiting for a device.
 //
 // Runs at the exception level at which it is entered, alone: other cores of the cluster sleep. No

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 @ Cortex-M: vector table, reset, faults, and waiting for a device. Line n is external interrupt n.
 @
 @ Interrupts stay disabled (PRIMASK): the core sleeps in `wfi`, which returns as soon as an interrupt that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 # PicoRV32: reset and interrupt entries, and waiting for a device.
 #
 # Interrupts stay masked: the core sleeps in `waitirq`, which returns as soon as any line is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 # RISC-V cores whose device lines are the fast interrupts 16 to 31 of `mip`, such as Ibex and
 # CV32E40P: reset and trap entries, and waiting for a device. Line n is interrupt n + 14.
 #

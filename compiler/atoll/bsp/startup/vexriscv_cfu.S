@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 # VexRiscv with a function unit, as LiteX sets it up: reset and trap entries, and waiting for a device.
 #
 # Interrupts stay disabled: the core waits in `wfi` until an interrupt of `mie` is pending. Device lines

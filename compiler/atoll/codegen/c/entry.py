@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run function of a model, and the dispatcher of another core, as C99."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expressions of the loop program as C99 that neither overflows nor converts in silence."""
 
 from atoll.codegen.c.words import TYPES, bare, identifier, literal, scalar_function

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of the loop program as C99: one kernel for an operator, with its names."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the plan has the buffers of a model, as C names; constants lie in a struct of each pool."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model as one file of C99 for each core that has a part in it."""
 
 from collections.abc import Iterator, Mapping, Sequence

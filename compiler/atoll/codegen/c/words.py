@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Words of C99: names and numbers."""
 
 from atoll.ir.scalars import Type

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the nodes of a file know of each other while the graph is made."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

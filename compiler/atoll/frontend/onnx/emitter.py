@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make the graph: operators, tensors, constants, and the moves between orders of axes."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compute nodes on nothing but constants, such as the shapes that exporters compute at run time."""
 
 from collections.abc import Iterable, Mapping

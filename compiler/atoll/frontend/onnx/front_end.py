@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load quantised ONNX models: recognise, read, convert."""
 
 from importlib.util import find_spec

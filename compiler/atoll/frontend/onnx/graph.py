@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make the graph of a file: nodes in their order, then the outputs."""
 
 from collections.abc import Iterator, Mapping

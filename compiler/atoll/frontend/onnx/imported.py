@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An imported network with the values of its file: which tensor holds each, and how."""
 
 from collections.abc import Mapping

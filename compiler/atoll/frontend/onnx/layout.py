@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which axis of ONNX lies where: networks come as NCHW, and Atoll's images are NHWC.
 
 An order says for each axis of what is stored which axis of ONNX it is. So moving axes costs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an ONNX file holds, as plain records; nothing of the content is judged here."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a value of an ONNX network is while the graph is made."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers, types and shapes of the messages of which an ONNX file consists."""
 
 from collections.abc import Iterable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """QOperator models: nodes that quantise themselves become what QDQ models write for them.
 
 A QLinearConv is a DequantizeLinear of each operand, a Conv, and a QuantizeLinear. The rest of the

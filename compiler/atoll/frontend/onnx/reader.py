@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read an ONNX file that `settling` has settled into plain records."""
 
 from collections.abc import Mapping

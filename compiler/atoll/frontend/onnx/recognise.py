@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tell an ONNX file by its content, without the package `onnx`.
 
 The format has no identifier. So the outermost message of the protocol buffer is walked: it must

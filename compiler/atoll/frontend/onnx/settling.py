@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settle an ONNX file: judge it as a whole, make all shapes known, and fold what is constant.
 
 Checker and shape inference of the package `onnx` are C++ that wrong files can end, or keep busy.
@@ -36,7 +37,7 @@ def settled(data: bytes) -> bytes:
     try:
         model.ParseFromString(data)
     except DecodeError as fault:
-        message = "is no ONNX file, or is damaged or cut off: it cannot be decoded"
+        message = "is not an ONNX file, or is damaged or cut off: it cannot be decoded"
         raise ModelError("E051", message, remedy="export or download it again") from fault
     for each in model.opset_import:
         each.domain = "" if each.domain == "ai.onnx" else each.domain

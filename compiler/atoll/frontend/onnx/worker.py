@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settle ONNX files in a process of its own, which may fail without harm.
 
 The process is ``python -m atoll.frontend.onnx.worker FD``. FD is an end of a pair of sockets on
@@ -70,7 +71,7 @@ def _asked(channel: socket.socket, data: bytes) -> bytes:
         return answer[1:]
     if answer[:1] == _BAD:
         raise ModelError.all(Fault(**each) for each in json.loads(answer[1:]))
-    message = "contradicts itself in a way that ends the package 'onnx'"
+    message = "is damaged so that the package 'onnx' crashes on it"
     remedy = "look for extents, pads or axes that cannot be, and export it again"
     raise ModelError("E052", message, remedy=remedy)
 

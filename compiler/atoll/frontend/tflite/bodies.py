@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model in the making, in which the operators of several subgraphs follow each other."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judge what a TFLite file states as a whole: references, tensors, constants and order."""
 
 import math
@@ -145,7 +146,7 @@ def _shape(tensor: FileTensor, where: str) -> Iterator[Fault]:
         message = f"{where}: has shape {list(tensor.shape)}, which is not known at compile time"
         yield _fault("E055", message, remedy)
     elif 0 in tensor.shape:
-        message = f"{where}: has shape {list(tensor.shape)}, which is of no elements"
+        message = f"{where}: has shape {list(tensor.shape)}, and so no elements"
         yield _fault("E055", message, "convert the model again without what computes with nothing")
     elif len(tensor.shape) > GREATEST_RANK:
         message = f"{where}: has {len(tensor.shape)} dimensions, the most is {GREATEST_RANK}"
@@ -253,7 +254,7 @@ def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
     where = f"the model's output, {describe(tensor)}"
     if tensor.index not in model.inputs and not is_constant(model, tensor):
         return _damage(f"{where}: nothing writes it")
-    message = f"{where}: is no result and cannot be copied: needs integers, quantised as a whole"
+    message = f"{where}: is no result and cannot be copied: only integers with one scale can"
     return _fault("E055", message, "remove the output; its values are known before the run")
 
 

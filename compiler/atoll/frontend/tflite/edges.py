@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The edges of a model: no uint8, no conversions from and to float, each output a tensor alone."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants without elements: a shape of a scalar, no axes, a part that joins nothing.
 
 They are in no graph: each operator that reads one becomes what it then does.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of dense layers that have a zero point: the operands become ones without."""
 
 from collections.abc import Iterator

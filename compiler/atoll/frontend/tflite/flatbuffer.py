@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Check that every offset a reader follows in a FlatBuffers file stays within the file.
 
 Generated readers trust the file. After `verify`, each field that the schema lists can be read

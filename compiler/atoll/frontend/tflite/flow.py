@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """IF and WHILE of TFLite files: what they run takes their place, so that a network has neither.
 
 Constants decide how often a WHILE turns at most, and its body is there once for each turn. So is
@@ -26,9 +27,9 @@ MOST_DEPTH = 16
 FLOW = ("IF", "WHILE")
 _STATES = frozenset({"ASSIGN_VARIABLE", "CALL_ONCE"})
 _AGAIN = "convert the model again; the file contradicts itself"
-_BOUNDED = "have the condition end it by a counter too, as maximum_iterations=N does in TensorFlow"
-_SHORTER = "export fewer turns or a smaller body, and run the network several times"
-_MAYBE = ("or does not", "export what is run, or assign behind what it returns")
+_BOUNDED = "let a counter end the loop too, as maximum_iterations=N does in TensorFlow"
+_SHORTER = "export fewer iterations or a smaller body, and run the network several times"
+_MAYBE = ("conditionally", "export what is run, or assign behind what it returns")
 _AGAIN_AND_AGAIN = ("more than once", "export the loop with the state as one of its values")
 """How IF and WHILE run what has states, and what to do instead."""
 
@@ -112,7 +113,9 @@ class _Flow:
     def _spend(self, op: FileOperator) -> None:
         self._spent += (1 + len(op.inputs) // 8) if op.name else 0
         if self._spent > MOST_OPERATORS:
-            message = f"{place(op)}: is one of more than {MOST_OPERATORS} operators in all turns"
+            message = (
+                f"{place(op)}: is one of more than {MOST_OPERATORS} operators over all iterations"
+            )
             raise ModelError("E054", message, remedy=_SHORTER)
 
     def _read(self, scope: _Scope, number: int) -> int:
@@ -186,12 +189,12 @@ class _Flow:
             self._spend(replace(op, name=f"{prefix}_{turn}"))
             here = replace(scope, number=body, prefix=f"{prefix}_{turn}_")
             values = self._called(op, here, values, wanted)
-        message = f"{place(op)}: makes more than {MOST_TURNS} turns"
+        message = f"{place(op)}: runs more than {MOST_TURNS} iterations"
         if leaving:
             subgraph = self._subgraphs[test]
             tensor = f"{describe(subgraph.tensors[subgraph.outputs[0]])} of subgraph {test}"
-            message = f"{place(op)}: {tensor} says whether it turns again, only a run knows it, "
-            message += f"and no constant ends it within {MOST_TURNS} turns"
+            message = f"{place(op)}: {tensor} decides at run time whether the loop continues, "
+            message += f"and no constant ends it within {MOST_TURNS} iterations"
         raise ModelError("E054", message, remedy=_BOUNDED if leaving else _SHORTER)
 
     def _chosen(

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which kinds of operators serve the codes of TFLite files: Atoll's own and other packages'."""
 
 from collections.abc import Iterable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of 4 bits, two in a byte: they become int8 constants when a file is loaded."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real numbers inside of a network: what converters leave of layers that have no int8 kernel.
 
 DEQUANTIZE, some operators of one real operand, and QUANTIZE: together they make of each int8 value

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What constants and shapes alone decide is computed when a file is loaded, by the references."""
 
 from contextlib import suppress

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load int8 TFLite models: read, judge, and name what a file holds."""
 
 from contextlib import suppress

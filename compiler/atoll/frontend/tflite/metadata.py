@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Add metadata to a TFLite file: a new root table has longer lists of buffers and of metadata."""
 
 from tflite.Model import Model

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short names for the tensors of a TFLite file, each a C identifier and unique in its graph.
 
 Inputs keep their own name, sanitised and never starting with the name of an operator. A result

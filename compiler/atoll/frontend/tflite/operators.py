@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators and tensors of a TFLite file become those of a graph."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a TFLite file into plain records; nothing of the content is judged here."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -183,7 +184,7 @@ def model_bytes(path: Path) -> bytes:
     """
     data, signature = file_bytes(file_of(path), ".tflite"), signature_of(path)
     if data[4:8] != IDENTIFIER:
-        message = f"is no TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
+        message = f"is not a TFLite file: bytes 4 to 7 are not '{IDENTIFIER.decode()}'"
         raise ModelError("E050", message, remedy="give a model that the TFLite converter wrote")
     return with_function_first(data, signature) if signature else data
 

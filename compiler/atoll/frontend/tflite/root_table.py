@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A new root table in front of a TFLite file, without touching what is in it.
 
 FlatBuffers offsets only point forward. So the root table can be another one, with other lists, in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables and fields of a TFLite file that Atoll reads; operators' kinds add their options.
 
 Slot numbers are field positions in the public schema (`schema.fbs`, version 3), as in the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of a TFLite file by name: ``model.tflite#encode`` is that of signature `encode`."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resource variables of a model: each becomes a tensor that operators read, and one changes.
 
 VAR_HANDLE, READ_VARIABLE and CALL_ONCE are left out. What is read is the variable itself, or the

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators whose elements depend on one of every input."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD_N: a sum of several operands that are quantised alike."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD and SUB: both operands are brought to one scale, added and brought to the result's."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ ADD_LEFT_SHIFT = 20
 
 _PLACES = {"int8": ADD_LEFT_SHIFT, "int16": 15}
 RESCALED_CYCLES = 61
-"""Cycles of a core for each multiplier of an addition that is no power of two, and element."""
+"""Cycles of a core for each multiplier of an addition that is not a power of two, and element."""
 
 WEIGHTED_CYCLES = 60
 """Cycles of a core for each element of a weighted sum."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds without arithmetic: MAXIMUM, MINIMUM, SELECT_V2, comparisons, truth values and CAST."""
 
 from collections.abc import Callable, Iterator, Sequence

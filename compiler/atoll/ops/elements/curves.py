@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of one operand that are curves: LOGISTIC, TANH, HARD_SWISH, ELU, RSQRT.
 
 A number "Qi" has i integer bits and 31 - i fractional bits in an int32.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DIV: quotients of int8 by an inverse of the divisor, and of int32, rounded toward zero."""
 
 from collections.abc import Iterator, Sequence

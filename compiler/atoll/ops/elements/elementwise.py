@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What elementwise kinds share: elements depend on one of every input."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

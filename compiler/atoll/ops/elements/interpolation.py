@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LOGISTIC and TANH of int16: the logistic function between 256 values (TFLM: `sigmoid_table`).
 
 TANH follows from it: tanh(x) = 2 * logistic(2 * x) - 1.

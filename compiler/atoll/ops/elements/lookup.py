@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LOOKUP: a table of what each int8 value becomes, for what real numbers compute of one value."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic on int32, whose values stand for themselves: sums and products wrap around."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MUL and other kinds that scale a product."""
 
 from collections.abc import Iterator, Mapping, Sequence

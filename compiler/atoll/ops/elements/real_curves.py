@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of one int8 operand that TFLite computes with float32 and keeps in a table.
 
 TFLM has the table (`PopulateLookupTable`) and of these kinds ELU alone.
@@ -27,7 +28,7 @@ class RealCurve(Unary):
         """Return the results of real numbers."""
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
-        """Round halves away from 0; what is no number is the zero point."""
+        """Round halves away from 0; what is not a number is the zero point."""
         x, (output,) = required(op, graph, 0), graph.results(op)
         real = np.float32(scale_of(x)) * (values - zero_point_of(x)).astype(np.float32)
         with np.errstate(all="ignore"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of one operand that need no function but scaling: QUANTIZE, RELU, LEAKY_RELU, ABS."""
 
 from collections.abc import Iterator, Mapping, Sequence

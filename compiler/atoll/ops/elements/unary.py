@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kinds of one operand share: int8 is looked up, wider types are computed."""
 
 from abc import abstractmethod

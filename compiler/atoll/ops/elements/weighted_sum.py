@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of two int8 operands that round as an addition does: one shift, no rescaling.
 
 Of products with weights, or of entries of two tables.

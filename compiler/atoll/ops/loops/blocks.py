@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many sums of products a core makes together: what its registers hold."""
 
 from collections.abc import Mapping

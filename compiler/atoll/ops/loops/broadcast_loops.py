@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops over the elements of a result, with the place of each in inputs that are broadcast."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of output channels: sums in registers, then requantised and stored."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

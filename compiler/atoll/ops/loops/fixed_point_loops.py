@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scalar functions of int8 requantisation, written once in the loop program.
 
 They equal `atoll.ops.quantization` bit for bit (ARITHMETIC: double rounding).

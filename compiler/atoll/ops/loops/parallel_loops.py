@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a kernel that cores run at once: each does some iterations of one of its loops."""
 
 import re

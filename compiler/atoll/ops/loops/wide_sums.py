@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of 16-bit inputs and 8-bit weights, as `ChannelSums` has those of 8-bit inputs.
 
 TFLM adds up in 64 bits, and in 32 where the bias has as many.

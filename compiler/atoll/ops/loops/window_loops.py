@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sliding windows over NHWC images: which taps lie inside, and the loops over output pixels."""
 
 from collections.abc import Iterator

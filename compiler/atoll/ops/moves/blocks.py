@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of pixels become channels or batches, and back: four kinds that take images apart."""
 
 from abc import abstractmethod

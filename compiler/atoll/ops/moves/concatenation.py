@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONCATENATION: for each outer index, one run of elements from every input."""
 
 from collections.abc import Iterator, Sequence

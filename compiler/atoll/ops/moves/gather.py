@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """GATHER, GATHER_ND, EMBEDDING_LOOKUP: slices of the input, at constant or computed indices."""
 
 from abc import abstractmethod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RESHAPE, its kin and copy: bytes move in their order, values stay. Other moves build on them."""
 
 from abc import abstractmethod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds whose indices read each one of the input: nearest pixels, repetitions, reversals."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RELAYOUT: the elements of an image change places in memory, their values stay."""
 
 from collections.abc import Iterator, Mapping

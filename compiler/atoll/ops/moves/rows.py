@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of an image: some of one, or all of several one below the other. Tiling makes both kinds.
 
 Both are about one sample, whose rows lie one behind the other: where one storage can serve, no byte

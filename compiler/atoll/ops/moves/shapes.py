@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SHAPE, FILL and their kin: what shapes say, and one value in a shape."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SLICE and STRIDED_SLICE: what lies within bounds along each dimension."""
 
 from abc import abstractmethod

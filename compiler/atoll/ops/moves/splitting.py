@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SPLIT, SPLIT_V, UNPACK and PACK: compiled as slices and joins, each of which may be a view."""
 
 from abc import abstractmethod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators share that move elements by loops over axes: steps, even or looked up."""
 
 from abc import abstractmethod

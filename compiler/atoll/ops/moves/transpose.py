@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TRANSPOSE: dimensions change places."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DYNAMIC_UPDATE_SLICE: an input, with another one in the place of some of it."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """UNIDIRECTIONAL_SEQUENCE_LSTM: units that keep a cell and what they said last."""
 
 from collections.abc import Mapping, Sequence

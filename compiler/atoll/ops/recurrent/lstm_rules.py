@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an LSTM consists of, and what Atoll accepts of it."""
 
 from collections.abc import Iterator
@@ -218,7 +219,7 @@ def _cell_scale(op: Operator, graph: Graph) -> Iterator[Fault]:
     cell = required(op, graph, CELL)
     scale = scale_of(cell)
     if frexp(scale)[0] != 0.5 or not LEAST_CELL <= scale <= GREATEST_CELL:
-        message = f"has scale {scale:g}, which is no power of two of 2^-27 .. 2"
+        message = f"has scale {scale:g}, which is not a power of two of 2^-27 .. 2"
         yield checks.fault(op, message, tensor=cell)
 
 

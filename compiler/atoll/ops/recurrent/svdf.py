@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SVDF: a filter over the last inputs, of which a state keeps what each feature made."""
 
 from collections.abc import Iterator, Mapping, Sequence

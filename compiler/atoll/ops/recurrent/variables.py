@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ASSIGN_VARIABLE: a value becomes the state that the next run finds."""
 
 from collections.abc import Sequence

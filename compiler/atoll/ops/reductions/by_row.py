@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds that compute the last dimension's rows one by one, each from what the whole row has."""
 
 from collections.abc import Mapping

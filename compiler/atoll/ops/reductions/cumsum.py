@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CUMSUM: sums of all values up to each one along an axis."""
 
 from collections.abc import Mapping, Sequence

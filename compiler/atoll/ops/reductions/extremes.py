@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """REDUCE_MAX, REDUCE_MIN, REDUCE_ALL, ARG_MAX, ARG_MIN: the greatest or least, and its place."""
 
 from typing import ClassVar

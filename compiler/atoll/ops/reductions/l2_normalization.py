@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """L2_NORMALIZATION of rows: each value over the root of the sum of the row's squares."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LAYER_NORMALIZATION of rows: less their mean, over their deviation, times factors, plus offsets.
 
 TFLite has no such operator; the front end of ONNX makes it. It needs no scale of its input, as a

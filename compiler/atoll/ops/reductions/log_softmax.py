@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LOG_SOFTMAX of int8 over the last dimension, in gemmlowp's fixed point, as SOFTMAX.
 
 TFLite's results are int8, of scale 1/16. Results of 16 bits have the same bits and eight more;

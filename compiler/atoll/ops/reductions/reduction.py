@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators share that make one value of all along some constant axes."""
 
 from abc import abstractmethod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX of int8 over the last dimension, in gemmlowp's fixed point.
 
 A number "Qi" has i integer bits and 31 - i fractional bits in an int32.

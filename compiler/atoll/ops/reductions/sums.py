@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MEAN and SUM over constant axes: one multiplication requantises, and divides by the count."""
 
 from abc import abstractmethod

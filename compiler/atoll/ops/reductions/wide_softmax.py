@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX of int16: exponentials and the inverse of their sum lie between entries of two tables."""
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """BATCH_MATMUL: products of matrices, either of which may be a constant or transposed."""
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FULLY_CONNECTED whose filter is computed: a product of matrices, and perhaps a clamp."""
 
 from collections.abc import Iterator

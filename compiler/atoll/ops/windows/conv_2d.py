@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONV_2D: every output channel sees every input channel.
 
 The windows of a few neighbouring pixels are copied side by side first. So the inner loop runs over

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What convolutions and dense layers share: sums of products per output channel."""
 
 from abc import abstractmethod

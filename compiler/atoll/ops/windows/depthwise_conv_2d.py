@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DEPTHWISE_CONV_2D: every output channel sees one input channel.
 
 The rows that a line of outputs reads are copied first, with the zero point around the image: no tap

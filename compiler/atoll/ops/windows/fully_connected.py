@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FULLY_CONNECTED: a 1x1 convolution over the rows of the input."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AVERAGE_POOL_2D and MAX_POOL_2D: one value per window and channel; padding does not count."""
 
 from abc import abstractmethod

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RESIZE_BILINEAR: each pixel is a mean of four, with weights in 1/1024 (TFLM: the integer one)."""
 
 from collections.abc import Iterator, Mapping, Sequence

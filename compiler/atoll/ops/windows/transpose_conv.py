@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TRANSPOSE_CONV: each pixel of the input is spread over a window of the output."""
 
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators with a sliding window accept of strides, dilations, extents and padding."""
 
 from collections.abc import Callable, Iterator

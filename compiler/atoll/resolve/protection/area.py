@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core may touch, as spans of addresses."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the tables of protection units have room, and what to merge where they have not."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An entry of a protection unit's table."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory protection units of Arm's cores: DDI 0403 section B3.5 (v7), DDI 0553 section B11 (v8).
 
 The background map is off, so what no region holds is closed to the core. The private peripheral

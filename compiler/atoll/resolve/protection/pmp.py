@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Physical memory protection: the privileged architecture of RISC-V, volume II, section 3.7.
 
 Every entry is locked, so that it binds machine mode too. The first entry that matches an address

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a core with memory protection leaves behind after a trap.
 
 Three words begin its data region: the cause, the address that the failed access was to, and that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of a core's protection unit."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for reach, roles and kinds of memories."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for addresses, interrupt lines and alignment."""
 
 from collections.abc import Callable, Iterator, Mapping

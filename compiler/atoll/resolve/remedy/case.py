@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fault with the description around it, as far as it can be read: what candidates are made of."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replace the remedies of a refused description by edits that make its faults go."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edits with which parts of a resolved chip are as large as a network needs, tried on the chip."""
 
 from collections.abc import Iterator, Mapping

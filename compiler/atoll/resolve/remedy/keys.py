@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for keys: missing ones, unknown ones, and names that cannot be."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for names that mean nothing, and for parts that cannot do what is asked of them."""
 
 import re

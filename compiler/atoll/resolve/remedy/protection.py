@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for cores whose protection unit has too few regions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for what does not fit: smaller regions, larger memories, both."""
 
 from collections.abc import Callable, Iterator, Mapping

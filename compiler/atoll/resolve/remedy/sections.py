@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for whole sections that are missing, made of the names that the others use."""
 
 from collections.abc import Callable, Iterator, Mapping

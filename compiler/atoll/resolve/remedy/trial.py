@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with a description after some edits: the proof of a remedy."""
 
 from collections.abc import Sequence

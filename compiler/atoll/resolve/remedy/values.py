@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Candidates for values that are not of the kind or in the range that their keys take."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that a network needs of a chip at once: what is missing is given until the network fits."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command as the hardware sees it: 64 bytes with a check, and how a list may fail.
 
 Reads docs/reef.md a second time on purpose: it shares no code with `encode`.

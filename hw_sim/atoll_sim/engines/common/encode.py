@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command as the compiler writes it: its fields in their order, and the check of them."""
 
 from binascii import crc_hqx

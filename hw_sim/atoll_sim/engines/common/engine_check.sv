@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Checks the beats of a descriptor as they arrive, by a CRC-16 (docs/reef.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // The clock of a device that runs lists: between them, and accesses to its registers, it stands still.

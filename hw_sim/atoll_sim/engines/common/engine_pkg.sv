@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of an accelerator that runs lists of descriptors.
 package engine_pkg;
 

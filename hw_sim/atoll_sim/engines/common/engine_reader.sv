@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Reads runs of bytes over AXI4 and queues the beats that hold them, in order.

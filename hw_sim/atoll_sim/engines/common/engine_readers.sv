@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Two readers, see `engine_reader`, that share the read channels of one AXI4 master.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // The control port of a device that runs lists: AXI4-Lite registers, as in docs/reef.md.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a start of the NPU is told: one block of words, which the C driver reads too.
 
 Little-endian words: `MAGIC`; address and bytes of the payload; how many regions there are; address

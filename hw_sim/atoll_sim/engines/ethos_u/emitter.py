@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The start of an Ethos-U: where Vela's commands and their regions are; cycles are Vela's."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The border of an Ethos-U: it reads and writes what the NPU would, and computes by reference.
 
 What the NPU does between its inputs and outputs is Vela's and Arm's; here the operators that Vela

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the reef accelerator computes, on whole operators at once (docs/reef.md)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one block of output channels takes of reef's array and of its port."""
 
 from math import ceil, gcd, prod

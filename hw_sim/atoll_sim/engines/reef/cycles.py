@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long reef is busy with an operator, and what it moves for it."""
 
 from collections import Counter

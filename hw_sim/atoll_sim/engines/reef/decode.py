@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reef accelerator's view of a command: fields of 16 words and what makes them legal.
 
 Reads docs/reef.md a second time on purpose: it shares no code with the compiler's encoder.

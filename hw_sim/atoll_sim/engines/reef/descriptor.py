@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One command of the reef accelerator as 64 bytes; docs/reef.md is the contract."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ADD and MUL of the reef accelerator compute (docs/reef.md)."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ADD and MUL on the reef accelerator: one command over all elements of two operands."""
 
 from collections.abc import Callable, Sequence

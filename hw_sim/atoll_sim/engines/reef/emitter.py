@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands for the reef accelerator: packed constants, one descriptor per sample, a cost."""
 
 from collections.abc import Callable, Mapping

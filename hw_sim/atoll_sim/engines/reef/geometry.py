@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shapes of an operator in the terms of the reef accelerator (docs/reef.md)."""
 
 from dataclasses import dataclass, replace

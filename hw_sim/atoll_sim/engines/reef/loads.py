@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What reef's constants take of its port, alone and beside the pixels of the set before."""
 
 from typing import NamedTuple

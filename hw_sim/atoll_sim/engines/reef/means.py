@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means, sums and maxima of windows as depthwise convolutions whose weights are all 1.
 
 TFLite divides the sum of a window by its taps, halves away from zero. A multiplier that is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bit-exact software model of the reef accelerator (docs/reef.md).
 
 Runs the descriptors that the firmware runs, from the bytes in memory, and reads nothing but

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators on the reef accelerator that move bytes, and those that a table maps one by one."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants in the order in which the reef accelerator streams them (docs/reef.md)."""
 
 import numpy as np

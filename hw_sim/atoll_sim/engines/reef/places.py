@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where reef's activations lie, and what their beats take of its port, for estimates."""
 
 from typing import NamedTuple

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // reef, an int8 tensor accelerator; docs/reef.md is its contract.

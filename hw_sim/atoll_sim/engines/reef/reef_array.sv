@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Multiplies and accumulates: one step of inputs against one row of weights in each cycle.

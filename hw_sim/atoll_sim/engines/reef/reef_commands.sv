@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Works through the list: fetches each descriptor, then asks for all that its operator reads.

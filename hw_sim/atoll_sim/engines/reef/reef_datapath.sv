@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the beats read to the bytes to write: everything that computes.
 module reef_datapath
   import engine_pkg::*;

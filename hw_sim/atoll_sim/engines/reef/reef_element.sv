@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One element of ADD or MUL, in nine stages.
 //
 // ADD scales both operands with 20 more bits, adds them, and scales the sum; MUL scales the

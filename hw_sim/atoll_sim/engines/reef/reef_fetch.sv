@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Fetches one descriptor, multiplies out what the loops need, and judges whether it is legal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Joins the kernel rows of a convolution: the array gets whole steps of the kernel as one row.

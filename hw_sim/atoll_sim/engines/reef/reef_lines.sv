@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Depthwise convolution by lines: keeps the rows of a block's input that windows still need on

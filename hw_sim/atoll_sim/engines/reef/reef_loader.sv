@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Reads parameters and weights of an operator's blocks of output channels, ahead of their pixels.

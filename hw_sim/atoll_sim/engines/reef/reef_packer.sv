@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Packs bytes that lie one after the other in memory into beats, at any alignment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // The parameter tables of four blocks of output channels: bias, multiplier and shift of each.

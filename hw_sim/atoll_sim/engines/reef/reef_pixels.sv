@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // The loops over one block of output channels: pixels, kernel rows, and runs of a kernel row.

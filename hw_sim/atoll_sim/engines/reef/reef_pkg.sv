@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of reef, the accelerator; docs/reef.md is its contract.
 package reef_pkg;
 

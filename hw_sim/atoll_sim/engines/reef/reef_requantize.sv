@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Scales the sums of a pixel to int8, `Requantisers` output lanes in each cycle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales sums of one output lane to int8, in four stages.
 //
 // Shift left; 64-bit product; rounding doubling high half; rounding shift right, zero point and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Asks for the pixels of one operator: the loop over sets of blocks of output channels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Shares of rows of values: each value's exponential over the sum of its row's, in fixed point.

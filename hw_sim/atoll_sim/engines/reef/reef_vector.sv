@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Computes element by element what two operands make, half as many at once as the reader brings.

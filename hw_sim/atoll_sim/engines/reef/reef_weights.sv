@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Rows of weights kept on chip, written a beat and read a row at a time.

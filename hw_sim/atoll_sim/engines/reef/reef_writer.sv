@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Writes the bytes of each pixel over AXI4: single beats with strobes, at any alignment.

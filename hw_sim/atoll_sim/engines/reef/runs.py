@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of bytes as reef's port and its array take them: beats, steps and the places between."""
 
 from functools import lru_cache

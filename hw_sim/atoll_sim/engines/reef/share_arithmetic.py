@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the reef accelerator makes of a row of values: their shares of it (docs/reef.md)."""
 
 import numpy as np

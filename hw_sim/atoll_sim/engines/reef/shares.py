@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX on the reef accelerator: one command for all rows, and a table of exponentials."""
 
 from collections.abc import Callable

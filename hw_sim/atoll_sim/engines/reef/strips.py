@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cut an operator of the reef accelerator into strips, so that its output may lie over its input.
 
 reef computes one block of output channels after the other and reads the input again for each, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One command of the ripple DMA engine as 64 bytes; docs/ripple.md is the contract."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands for the ripple DMA engine: a copy is one row, a change of layout planes of rows."""
 
 from collections.abc import Callable, Iterator, Mapping

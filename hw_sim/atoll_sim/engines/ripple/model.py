@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bit-exact software model of the ripple DMA engine (docs/ripple.md)."""
 
 import struct

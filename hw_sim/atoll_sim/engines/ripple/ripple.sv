@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // ripple, a DMA engine; docs/ripple.md is its contract.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Works through the list: fetches each descriptor, has it copied, and stops at the first fault.
 module ripple_commands
   import engine_pkg::*;

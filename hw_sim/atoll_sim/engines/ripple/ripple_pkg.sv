@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of ripple, the DMA engine; docs/ripple.md is its contract.
 package ripple_pkg;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
 
 // Names the source rows of a copy, plane by plane, one read after the other, ahead of their data.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Squares of pixels that become channels, and the other way round."""
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Comparisons of real numbers, as exact as float32 is, and what combines truth values."""
 
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def _with_constant(
         raise Unfit("has no operand that is computed", "simplify the model")
     numbers = real_values(constant, name).astype(np.float32)
     if np.isnan(numbers).any():
-        raise Unfit(f"compares with '{name}', which is no number")
+        raise Unfit(f"compares with '{name}', which is not a number")
     bounds = Constant(values=_bounds(kind, x.known(), numbers))
     return _result(c, node, kind, [x, bounds])
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expand and Tile: the same elements several times."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of one operand on each element: clamps and curves."""
 
 from collections.abc import Sequence

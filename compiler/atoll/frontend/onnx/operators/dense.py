@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products of matrices: Gemm and MatMul, with constant weights or without."""
 
 from collections.abc import Sequence

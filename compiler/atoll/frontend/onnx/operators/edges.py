@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """QuantizeLinear and DequantizeLinear: where real numbers begin and end."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of several operands on each element: sums, products, extremes."""
 
 from collections.abc import Callable, Sequence

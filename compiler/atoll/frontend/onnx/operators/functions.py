@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of one real number, alone or one after the other: tables of what int8 values become."""
 
 import math

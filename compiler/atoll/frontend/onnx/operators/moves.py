@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that move elements, or only rename their places."""
 
 from collections.abc import Iterator, Sequence
@@ -260,7 +261,7 @@ def _filling(c: Conversion, node: Node) -> float | None:
     values = c.numbers(node, 2).reshape(-1) if c.has(node, 2) else np.zeros(1)
     value = float(values[0]) if values.size else 0.0
     if np.isnan(value):
-        raise Unfit("pads with what is no number")
+        raise Unfit("pads with what is not a number")
     return value - (128 if values.dtype == np.uint8 else 0)
 
 

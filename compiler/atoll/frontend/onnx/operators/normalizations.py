@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Normalisation of rows and channels: less the mean, over the deviation."""
 
 import math

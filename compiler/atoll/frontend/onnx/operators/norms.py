@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions by products: of all elements, and of each with itself; roots of these sums."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators along axes: means, sums, extremes, their places, and softmax."""
 
 from collections.abc import Callable, Sequence

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resize: bilinear with coordinates that TFLite has too; nearest where it repeats or skips."""
 
 from collections.abc import Callable, Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ConvTranspose, of one or two dimensions."""
 
 from dataclasses import replace

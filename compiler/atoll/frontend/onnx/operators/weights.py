@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights and biases of sums of products: int8, and int32 in the scale of the sums."""
 
 from dataclasses import dataclass

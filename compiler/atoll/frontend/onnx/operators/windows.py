@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sliding windows over images and sequences, and Conv."""
 
 from collections.abc import Callable, Sequence
