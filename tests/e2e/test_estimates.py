@@ -18,7 +18,7 @@ from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
 from atoll.build_tree import build
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.measured import FINISH_CYCLES

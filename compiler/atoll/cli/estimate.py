@@ -11,7 +11,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.requests import build_options
 from atoll.cli.working import working
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.report.estimate_text import render_estimate
 from atoll.resolve import load_soc
 from atoll.several_models import compile_models
@@ -34,7 +34,7 @@ def estimate(
     the cycles that its port needs for them. Then sums, and what atoll run would take from reset to
     exit. All cycles are of the host's clock.
 
-    Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=16
+    Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
     options = build_options(models, placement, accelerators=accelerators)
     with working("compiling and planning"):

@@ -10,8 +10,8 @@ from rich.console import Console
 from tests.requests import load_requests
 
 from atoll.codegen.commands import command_counts
-from atoll.estimate.around import before_cycles
-from atoll.estimate.network import estimates_of
+from atoll.estimation.around import before_cycles
+from atoll.estimation.network import estimates_of
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
 from atoll.lower.joined_lists import joined

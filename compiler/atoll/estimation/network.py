@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.estimate.around import after_cycles, before_cycles
-from atoll.estimate.traffic import added, traffic_of
+from atoll.estimation.around import after_cycles, before_cycles
+from atoll.estimation.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
 from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of

@@ -1,0 +1,1 @@
+"""What `import atoll` offers, by subject; the names in `atoll.__all__` are public, no others."""

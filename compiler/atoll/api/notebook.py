@@ -1,0 +1,30 @@
+"""Results as a notebook shows them: tables in HTML, pictures in SVG."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from atoll.shown import shown
+
+Row = dict[str, object]
+"""A row of a table; a list of them makes a pandas DataFrame."""
+
+
+def html_table(title: str, rows: Sequence[Mapping[str, object]], words: Sequence[str] = ()) -> str:
+    """Return a table with a caption, and sentences below it."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f"<th>{_cell(name)}</th>" for name in columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_cell(row.get(name))}</td>' for name in columns)}</tr>"
+        for row in rows
+    )
+    table = f"<table><caption>{_cell(title)}</caption><tr>{head}</tr>{body}</table>"
+    return table + "".join(f"<p>{_cell(each)}</p>" for each in words)
+
+
+def svg_element(document: str) -> str:
+    """Return an SVG file as the element that a page may hold."""
+    return document[document.index("<svg") :]
+
+
+def _cell(value: object) -> str:
+    return escape(shown("unknown" if value is None else str(value)))
