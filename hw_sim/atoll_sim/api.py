@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from atoll.bsp.toolchain import find_toolchain
 from atoll.errors import UsageError
 from atoll.pipeline import Compiled
 from atoll.progress import current
@@ -48,7 +47,6 @@ def run_compiled(
     kind, record = _cpu(cpu), _waves(waves, models)
     check_kinds(kind, record)
     soc = models[0].soc
-    _require_toolchain(soc, toolchain)
     players = _players(accelerator)
     if not takes_part(players) and any(each.options.accelerators for each in models):
         raise UsageError(
@@ -171,9 +169,7 @@ def validate_compiled(
         SimulationError: E080 to E083; there is no RTL of a core, in which faults are planted.
     """
     soc, progress = compiled[0].soc, current()
-    _require_toolchain(soc, toolchain)
-    if mutants or faults or not caches:
-        check_cores(soc, _instead(soc))
+    check_validation(soc, planted=bool(mutants or faults or not caches))
     mutate = partial(
         mutants_of.plant,
         seed=seed,
@@ -196,6 +192,16 @@ def validate_compiled(
         ],
         cached=[leave_out(each) for each in compiled if caches],
     )
+
+
+def check_validation(soc: ResolvedSoc, *, planted: bool) -> None:
+    """Refuse a chip in which faults cannot be `planted`.
+
+    Raises:
+        SimulationError: E080 to E083; there is no RTL of a core.
+    """
+    if planted:
+        check_cores(soc, _instead(soc))
 
 
 def shared(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compiled, int, int]]:
@@ -234,8 +240,3 @@ def _players(asked: Accelerator) -> Players | None:
 
 def _waves(asked: Path | Waves | None, models: Sequence[Compiled]) -> Waves | None:
     return of_network(request_waves(asked) if isinstance(asked, Path) else asked, models)
-
-
-def _require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
-    if name is not None:
-        find_toolchain(soc.host_cpu, name)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import Row, html_table
-from atoll.bsp.toolchain import find_toolchain
 from atoll.build_tree import Emit, tree_json
 from atoll.build_tree import build as write_tree
 from atoll.object_tree import build_objects
@@ -65,8 +64,7 @@ def build(
         PlanError: code or stack do not fit.
     """
     models, path, how = compilation._compiled, Path(folder), Emit(emit)
-    if toolchain is not None:
-        find_toolchain(models[0].soc.host_cpu, toolchain)
+    compilation.soc.require_toolchain(toolchain)
     if objects:
         made = build_objects(models, path, emit=how, toolchain=toolchain)
         return Build(path, linked=False, summary=made.summary(), _data=made.as_json(models))

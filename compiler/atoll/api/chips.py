@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from atoll.api.notebook import Row, html_table, svg_element
+from atoll.bsp.toolchain import find_toolchain
 from atoll.columns import wrapped
 from atoll.description.faults import Faults
 from atoll.description.loader import override, read_description
@@ -164,6 +165,15 @@ class Soc:
         found: Findings = check_soc(self._resolved, simulate=simulate)
         summary = SocTables(self.name, self._resolved, subjects.summary(self._resolved))
         return SocCheck(notes_of(self._resolved), found.left_out, summary, found.players)
+
+    def require_toolchain(self, name: str | None) -> None:
+        """Refuse the name of a toolchain that is not there; None is the description's own.
+
+        Raises:
+            ToolchainError: E071.
+        """
+        if name is not None:
+            find_toolchain(self._resolved.host_cpu, name)
 
     def explain(self) -> SocTables:
         """Return addresses, windows, limits and defaults, with the layer that set each."""

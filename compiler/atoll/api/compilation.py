@@ -33,6 +33,7 @@ from atoll.api.plans import (
 )
 from atoll.api.requests import BuildSource, Requests, effort_of, options_of
 from atoll.build_tree import interface_of
+from atoll.interchange.instance import solution_csv
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import DEFAULT
 from atoll.report.plan_table import used_together
@@ -161,6 +162,10 @@ class Compilation:
     def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
         """Return what ``atoll plan --json`` prints: an object, or a list for several networks."""
         return self.plans.as_json()
+
+    def csv(self) -> str:
+        """Return the plan of the only network as an instance with a column `offset`."""
+        return solution_csv(self.network._compiled.plan)
 
     def svg(self) -> str:
         """Return a picture of all pools as an SVG file."""

@@ -8,7 +8,7 @@ from atoll.compiled import expected_length
 from atoll.lower.passes import Observer
 from atoll.pipeline import STAGES, BuildOptions, Compiled, explanation, slower, unsure
 from atoll.place.basis import basis_of
-from atoll.several_models import compile_networks
+from atoll.several_models import compile_networks, names_of
 
 __all__ = [
     "STAGES",
@@ -19,6 +19,7 @@ __all__ = [
     "estimated_basis",
     "estimated_cycles",
     "explanation",
+    "names_of",
     "notes_of",
     "stack_doubts",
 ]

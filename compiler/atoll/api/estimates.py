@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from rich.console import RenderableType
+
 from atoll.api.compilation import Compilation
-from atoll.api.notebook import Row, html_table
+from atoll.api.notebook import Row, html_table, plain_text
 from atoll.estimation.network import estimates_of
 from atoll.report.estimate import LayerEstimate
 from atoll.report.estimate import NetworkEstimate as Found
+from atoll.report.estimate_text import render_estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,14 @@ class NetworkEstimate:
     def rows(self) -> list[Row]:
         """Return the operators, with the bytes of each memory in columns of their own."""
         return [_row(each) for each in self.operators]
+
+    def text(self, columns: int | None = None) -> str:
+        """Return what ``atoll estimate`` prints of it."""
+        return plain_text(self.rich(), columns)
+
+    def rich(self) -> RenderableType:
+        """Return the same for a console of the package `rich`."""
+        return render_estimate(self._found)
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll estimate --json`` prints of one network."""

@@ -1,9 +1,12 @@
-"""Results as a notebook shows them: tables in HTML, pictures in SVG."""
+"""Results as a notebook shows them, tables in HTML and pictures in SVG, and as plain text."""
 
+import io
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from atoll.shown import shown
+from rich.console import Console, RenderableType
+
+from atoll.shown import shown, shown_lines
 
 Row = dict[str, object]
 """A row of a table; a list of them makes a pandas DataFrame."""
@@ -24,6 +27,16 @@ def html_table(title: str, rows: Sequence[Mapping[str, object]], words: Sequence
 def svg_element(document: str) -> str:
     """Return an SVG file as the element that a page may hold."""
     return document[document.index("<svg") :]
+
+
+def plain_text(content: RenderableType, columns: int | None = None) -> str:
+    """Return what a console would show, without styles."""
+    file = io.StringIO()
+    console = Console(
+        file=file, width=columns or 100_000, highlight=False, markup=False, emoji=False
+    )
+    console.print(content, soft_wrap=True)
+    return shown_lines(file.getvalue())
 
 
 def _cell(value: object) -> str:

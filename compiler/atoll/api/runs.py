@@ -1,18 +1,16 @@
 """What a run proved and measured."""
 
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
-from atoll.api.notebook import Row, html_table
+from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.samples import Array
 from atoll.memory.problem import MemoryPlan
 from atoll.report.result import LayerCycles, Mismatch, RunReport, Violation
 from atoll.report.text import render
-from atoll.shown import shown_lines
 
 _CYCLES = {
     "rtl": "measured in RTL",
@@ -152,16 +150,6 @@ def network_run(
         _report=report,
         _plan=plan,
     )
-
-
-def plain_text(content: RenderableType, columns: int | None = None) -> str:
-    """Return what a console would show, without styles."""
-    file = io.StringIO()
-    console = Console(
-        file=file, width=columns or 100_000, highlight=False, markup=False, emoji=False
-    )
-    console.print(content, soft_wrap=True)
-    return shown_lines(file.getvalue())
 
 
 def _row(layer: LayerCycles, *, known: bool) -> Row:

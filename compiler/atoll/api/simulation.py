@@ -12,9 +12,9 @@ from atoll.api.chips import SocSource, load_soc
 from atoll.api.compilation import Compilation, compile, several
 from atoll.api.driver import Compiled
 from atoll.api.networks import NetworkSource
-from atoll.api.notebook import Row, html_table
+from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.requests import BuildSource, Requests
-from atoll.api.runs import Run, network_run, plain_text
+from atoll.api.runs import Run, network_run
 from atoll.api.samples import Array, Samples, samples_for
 from atoll.errors import UsageError
 from atoll.plugins import load
@@ -131,7 +131,9 @@ def run(
     >>> atoll.run(made, cpu="native", accelerator="model").passed
     True
     """
-    outcomes = _simulator("run")(
+    simulator = _simulator("run")
+    compilation.soc.require_toolchain(toolchain)
+    outcomes = simulator(
         compilation._compiled,
         samples_for(compilation._compiled, samples),
         cpu=cpu,
@@ -140,7 +142,7 @@ def run(
         toolchain=toolchain,
         waves=None if waves is None else Path(waves),
     )
-    return _run(compilation._compiled, outcomes)
+    return run_of(compilation._compiled, outcomes)
 
 
 def simulate(
@@ -164,7 +166,7 @@ def simulate(
         accelerator=accelerator,
         waves=None if waves is None else Path(waves),
     )
-    return _run(compiled, outcomes)
+    return run_of(compiled, outcomes)
 
 
 def validate(
@@ -200,6 +202,7 @@ def validate(
     """
     plant = _simulator("validate")
     chip = load_soc(soc)
+    chip.require_toolchain(toolchain)
     compiled = [
         compile(chip, each, build=build, **requests).network._compiled for each in several(networks)
     ]
@@ -215,7 +218,8 @@ def validate(
     return Validation(found.passed, found)
 
 
-def _run(compiled: Sequence[Compiled], outcomes: Sequence[Outcome]) -> Run:
+def run_of(compiled: Sequence[Compiled], outcomes: Sequence[Outcome]) -> Run:
+    """Return what the simulator found as callers see it."""
     pairs = zip(compiled, outcomes, strict=True)
     return Run(tuple(network_run(each.report, model.plan, each.outputs) for model, each in pairs))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import (
     AcceleratorsOption,
     AnyModelsArgument,
@@ -17,18 +18,11 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log
-from atoll.cli.requests import build_options, log_unsure
-from atoll.cli.tables import print_tables, room
+from atoll.cli.requests import build_options, compile_files, log_unsure
+from atoll.cli.tables import room
 from atoll.errors import UsageError
 from atoll.files import require_writable, write_text
 from atoll.networks import Word, network_of
-from atoll.pipeline import explanation
-from atoll.report.chip_svg import chip_svg
-from atoll.report.explain_text import Explanation
-from atoll.resolve import explain as tables
-from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
-from atoll.several_models import compile_models
 from atoll.shown import json_text
 
 
@@ -77,37 +71,38 @@ def explain(
 
     Example: atoll explain lagoon model.tflite --buffer input
     """
-    resolved = load_soc(soc, overrides or ())
+    chip = atoll.load_soc(soc, overrides=overrides or ())
     if figure:
-        _draw(resolved, figure, models or ())
+        _draw(chip, figure, models or ())
     if not models:
         _refuse_without_model(
             buffer=buffer, operators=operators, scopes=scopes, **asdict(placement)
         )
-        print_tables(resolved, tables.explain(resolved), machine=machine)
+        tables = chip.explain()
+        print(json_text(tables.to_json()) if machine else tables.text(room()), end="")
         return
     options = build_options(models, placement, accelerators=accelerators)
-    compiled = compile_models(resolved, models, options)
+    compiled = compile_files(chip, models, options)
     log_unsure(compiled)
-    told = tuple(map(explanation, compiled))
+    told = tuple(each.explain() for each in compiled)
     if scopes and not machine:
-        print("\n".join(f"{_title(each, told)}{each.scopes.text()}" for each in told), end="")
+        print("\n".join(f"{_title(each, told)}{each.scopes_text()}" for each in told), end="")
     elif operators and not machine:
         print(_covered(told), end="")
     else:
         print(explained(told, buffer, machine=machine), end="")
 
 
-def _covered(told: Sequence[Explanation]) -> str:
+def _covered(told: Sequence[atoll.Explanation]) -> str:
     return "\n".join(f"{_title(each, told)}{each.operators_text(room())}" for each in told)
 
 
-def _draw(soc: ResolvedSoc, figure: Path, models: Sequence[Path]) -> None:
+def _draw(soc: atoll.Soc, figure: Path, models: Sequence[Path]) -> None:
     if models:
         remedy = "leave MODEL out, or draw its pools with atoll plan --figure"
         raise UsageError("E090", "--figure draws a chip without a MODEL", remedy=remedy)
     require_writable(figure)
-    write_text(figure, chip_svg(soc))
+    write_text(figure, soc.svg())
     log(f"wrote {figure}")
 
 
@@ -117,7 +112,7 @@ def _refuse_without_model(**asked: object) -> None:
         raise UsageError("E090", f"{option} needs a MODEL", remedy="see atoll explain --help")
 
 
-def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool) -> str:
+def explained(told: Sequence[atoll.Explanation], buffer: str | None, *, machine: bool) -> str:
     """Return what is told of networks, or of one buffer of one of them.
 
     Args:
@@ -131,26 +126,23 @@ def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool)
     shown, name = tuple(told), buffer
     if buffer is not None:
         network, name = _buffer_of(told, buffer)
-        shown = tuple(each for each in told if each.model == network)
+        shown = tuple(each for each in told if each.network == network)
     if machine:
-        objects = [each.as_json(name) for each in shown]
+        objects = [each.to_json(name) for each in shown]
         return json_text(objects if len(told) > 1 else objects[0])
     return "\n".join(f"{_title(each, told)}{each.text(name, room())}" for each in shown)
 
 
-def _title(one: Explanation, told: Sequence[Explanation]) -> str:
-    return f"{one.model} on {one.soc}\n\n" if len(told) > 1 else ""
+def _title(one: atoll.Explanation, told: Sequence[atoll.Explanation]) -> str:
+    return f"{one.network} on {one.soc}\n\n" if len(told) > 1 else ""
 
 
-def _buffer_of(told: Sequence[Explanation], text: str) -> tuple[str, str]:
+def _buffer_of(told: Sequence[atoll.Explanation], text: str) -> tuple[str, str]:
     """Return the network and the name of a buffer."""
     word = Word(option="--buffer", text=text, name=text, kind="buffer")
-    found = network_of(word, [each.model for each in told], lambda: _buffers(told))
-    return found or (told[0].model, text)
+    found = network_of(word, [each.network for each in told], lambda: _buffers(told))
+    return found or (told[0].network, text)
 
 
-def _buffers(told: Sequence[Explanation]) -> Mapping[str, tuple[str, ...]]:
-    return {
-        each.model: tuple(name for story in each.buffers for name in (story.name, *story.views))
-        for each in told
-    }
+def _buffers(told: Sequence[atoll.Explanation]) -> Mapping[str, tuple[str, ...]]:
+    return {each.network: each.buffers for each in told}
