@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 else:
-    __getattr__ = lazily(
+    __getattr__, __dir__ = lazily(
         __name__,
         {
             "AtollError": "atoll.errors",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from atoll.resolve.soc import Engine, ResolvedSoc
     from atoll.soc_checks import Findings
 else:
-    __getattr__ = lazily(
+    __getattr__, __dir__ = lazily(
         __name__,
         {
             "Answer": "atoll.memory.problem",

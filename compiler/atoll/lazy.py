@@ -5,8 +5,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a module, which finds names in the modules of `places`."""
+def lazily(
+    module: str, places: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and the ``__dir__`` of a module.
+
+    They find names in the modules of `places`.
+    """
 
     def find(name: str) -> object:
         if name not in places:
@@ -18,4 +23,7 @@ def lazily(module: str, places: Mapping[str, str]) -> Callable[[str], object]:
         setattr(sys.modules[module], name, value)
         return value
 
-    return find
+    def names() -> list[str]:
+        return sorted({*places, *vars(sys.modules[module])})
+
+    return find, names

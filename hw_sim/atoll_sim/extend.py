@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from atoll_sim.engines.common.encode import with_check
     from atoll_sim.engines.interface import Bus, BusFault, Outcome
 else:
-    __getattr__ = lazily(
+    __getattr__, __dir__ = lazily(
         __name__,
         {
             "Bus": "atoll_sim.engines.interface",

@@ -157,11 +157,11 @@ class Compilation:
 
     def text(self, columns: int | None = None) -> str:
         """Return the tables that ``atoll plan`` prints."""
-        return self.plans.text(columns)
+        return self._plans.text(columns)
 
     def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
         """Return what ``atoll plan --json`` prints: an object, or a list for several networks."""
-        return self.plans.as_json()
+        return self._plans.as_json()
 
     def csv(self) -> str:
         """Return the plan of the only network as an instance with a column `offset`."""
@@ -169,11 +169,10 @@ class Compilation:
 
     def svg(self) -> str:
         """Return a picture of all pools as an SVG file."""
-        return self.plans.svg()
+        return self._plans.svg()
 
     @property
-    def plans(self) -> Plans:
-        """The plans as the command line prints them; no part of the public API."""
+    def _plans(self) -> Plans:
         soc = self.soc._resolved if len(self.networks) > 1 else None
         return Plans(plans=tuple(each._titled for each in self.networks), soc=soc)
 

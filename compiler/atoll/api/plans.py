@@ -191,14 +191,13 @@ class InstancePlan:
         pool: what the plan makes of its pool.
         optimal: it is proven that no plan uses less.
         algorithm: the planner that found it.
-        plans: the plan as the command line prints it; no part of the public API.
     """
 
     pool: PoolUse
     buffers: tuple[PlacedBuffer, ...] = field(repr=False)
     optimal: bool
     algorithm: str
-    plans: Plans = field(repr=False)
+    _plans: Plans = field(repr=False)
 
     @property
     def used_bytes(self) -> int:
@@ -216,19 +215,19 @@ class InstancePlan:
 
     def text(self, columns: int | None = None) -> str:
         """Return what ``atoll plan --instance`` prints."""
-        return self.plans.text(columns)
+        return self._plans.text(columns)
 
     def csv(self) -> str:
         """Return the instance with a column `offset`."""
-        return solution_csv(self.plans.plans[0].plan)
+        return solution_csv(self._plans.plans[0].plan)
 
     def svg(self) -> str:
         """Return a picture of the pool as an SVG file."""
-        return self.plans.svg()
+        return self._plans.svg()
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll plan --instance FILE --json`` prints."""
-        return self.plans.plans[0].as_json()
+        return self._plans.plans[0].as_json()
 
     def _repr_svg_(self) -> str:
         return svg_element(self.svg())

@@ -181,7 +181,7 @@ def plan(
     elif machine:
         print(json_text(found.to_json()), end="")
     else:
-        show_plans(found.plans, picture=show.picture)
+        show_plans(found._plans, picture=show.picture)
 
 
 def _plan_instance(file: Path, bare: InstanceOptions, search: SearchOptions) -> atoll.InstancePlan:
