@@ -57,8 +57,11 @@ class SourceLoc:
             yield " " * (len(number) + columns_of(text[:at])) + "^"
 
 
-_TEXTS: dict[Path, str] = {}
+_TEXTS: dict[Path, tuple[Path, str]] = {}
 """Texts that lie in no file, by the path that stands for each; the newest come last."""
+
+_NUMBERS: dict[Path, int] = {}
+"""How many texts a word has stood for: a path never stands for two."""
 
 MOST_TEXTS = 64
 
@@ -71,13 +74,14 @@ def path_of_text(text: str, word: str, folder: Path = Path()) -> Path:
         word: what it is; the path is ``<word>``, and ``<word 2>`` for the second such text.
         folder: that other paths in the text are relative to.
     """
-    number = 1
-    while _TEXTS.get(path := folder / (f"<{word}>" if number == 1 else f"<{word} {number}>")):
-        if _TEXTS[path] == text:
-            return path
-        number += 1
-    _TEXTS[path] = text
-    while len(_TEXTS) > MOST_TEXTS:
+    base = folder / f"<{word}>"
+    known = next((path for path, was in _TEXTS.items() if was == (base, text)), None)
+    if known:
+        return known
+    number = _NUMBERS[base] = _NUMBERS.get(base, 0) + 1
+    path = base if number == 1 else folder / f"<{word} {number}>"
+    _TEXTS[path] = (base, text)
+    if len(_TEXTS) > MOST_TEXTS:
         _TEXTS.pop(next(iter(_TEXTS)))
     _lines.cache_clear()
     return path
@@ -86,7 +90,7 @@ def path_of_text(text: str, word: str, folder: Path = Path()) -> Path:
 @lru_cache(maxsize=8)
 def _lines(path: Path) -> tuple[str, ...]:
     if path in _TEXTS:
-        return tuple(_TEXTS[path].splitlines())
+        return tuple(_TEXTS[path][1].splitlines())
     try:
         return tuple(path.read_text(encoding="utf-8-sig", errors="replace").splitlines())
     except OSError:

@@ -11,7 +11,6 @@ from atoll.api.requests import effort_of
 from atoll.errors import PlanError, path_of_text
 from atoll.interchange.instance import (
     POOL,
-    UNLIMITED,
     load_instance,
     read_instance,
     solution_csv,
@@ -80,12 +79,12 @@ class PlacedBuffer:
     candidates: tuple[str, ...]
 
 
-def pool_uses(plan: MemoryPlan, *, unbounded: int | None = None) -> tuple[PoolUse, ...]:
-    """Return what a plan makes of each pool; one of `unbounded` bytes has no size."""
+def pool_uses(plan: MemoryPlan) -> tuple[PoolUse, ...]:
+    """Return what a plan makes of each pool."""
     return tuple(
         PoolUse(
             pool=name,
-            size_bytes=None if use.size == unbounded else use.size,
+            size_bytes=use.limit,
             used_bytes=use.used,
             peak_bytes=use.peak,
             bound_bytes=use.bound,
@@ -284,7 +283,7 @@ def plan_problem(
             for fault in error.faults
         )
         raise PlanError.all(faults) from error
-    (pool,) = pool_uses(plan, unbounded=UNLIMITED)
+    (pool,) = pool_uses(plan)
     plans = Plans(plans=(TitledPlan(of={"instance": name}, plan=plan),))
     return InstancePlan(pool, placed_buffers(plan), plan.optimal, plan.algorithm, plans)
 

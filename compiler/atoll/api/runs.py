@@ -143,13 +143,18 @@ def network_run(
         violations=report.violations,
         mismatches=report.mismatches,
         total_cycles=report.total_cycles if clocked else None,
-        total_cycles_basis=_CYCLES.get(report.cpu, report.cpu) if clocked else unknown,
+        total_cycles_basis=_basis(report) if clocked else unknown,
         host_clock_hz=report.host_clock,
         notes=report.notes,
         outputs=outputs,
         _report=report,
         _plan=plan,
     )
+
+
+def _basis(report: RunReport) -> str:
+    models = ", accelerators by their models" if "model" in report.accelerator else ""
+    return _CYCLES.get(report.cpu, report.cpu) + models
 
 
 def _row(layer: LayerCycles, *, known: bool) -> Row:

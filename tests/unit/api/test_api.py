@@ -13,6 +13,7 @@ import pytest
 
 import atoll
 from atoll.cli import main
+from atoll.errors import MOST_TEXTS, path_of_text
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = Path(__file__).parents[3] / "examples" / "03_two_networks" / "sampler.tflite"
@@ -136,6 +137,18 @@ def test_a_fault_in_memory_is_shown_in_its_place() -> None:
     assert error.place.line_text.strip() == '"siz": 1', "another text does not take its place"
     assert again.value.place is not None
     assert error.place.path != again.value.place.path
+
+
+def test_old_places_are_never_those_of_newer_texts(tmp_path: Path) -> None:
+    first = path_of_text("one\n", "text", tmp_path)
+    assert path_of_text("one\n", "text", tmp_path) == first
+    others = [path_of_text(f"{number}\n", "text", tmp_path) for number in range(MOST_TEXTS)]
+    assert len({first, *others}) == MOST_TEXTS + 1
+    assert atoll.SourceLoc(first, 1, 1).line_text == "", (
+        "it is forgotten, and nothing else is shown"
+    )
+    assert atoll.SourceLoc(others[-1], 1, 1).line_text == str(MOST_TEXTS - 1)
+    assert path_of_text("one\n", "text", tmp_path) not in {first, *others}
 
 
 def test_what_is_no_plain_data_is_a_mistake_of_the_caller() -> None:
@@ -330,7 +343,9 @@ def test_an_instance_comes_from_a_file_a_text_and_rows(
         assert plan.optimal
         assert plan.pool.size_bytes is None, "nobody has bounded it"
         assert plan.csv() == plans[0].csv()
-    assert plain(plans[0].to_json()) == printed(capsys, "plan", "--instance", str(file))
+    by_command = printed(capsys, "plan", "--instance", str(file))
+    assert plain(plans[0].to_json()) == by_command
+    assert by_command["pools"]["pool"]["size_bytes"] is None
     ElementTree.fromstring(plans[0]._repr_svg_())
 
 
@@ -344,3 +359,33 @@ def test_an_instance_that_cannot_be_says_where_and_what_helps() -> None:
     assert wrong.value.code == "E058"
     assert wrong.value.place is not None
     assert wrong.value.place.line_text == "a,3,3,1"
+
+
+def test_a_build_folder_is_simulated(made: atoll.Compilation, tmp_path: Path) -> None:
+    pytest.importorskip("unicorn")
+    built = atoll.build(made, tmp_path / "build")
+    run = atoll.simulate(built.folder, cpu="iss")
+    assert run.passed
+    assert run.network.total_cycles is not None
+    assert run.network.total_cycles_basis.startswith("counted")
+    with pytest.raises(atoll.UsageError, match="E089"):
+        atoll.simulate(built.folder, cpu="native")  # type: ignore[arg-type]
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_faults_are_planted_and_noticed() -> None:
+    found = atoll.validate("lagoon", DIGITS, mutants=2, jobs=1)
+    assert found.passed
+    assert [row["network"] for row in found.rows()] == ["digits_int8"] * 2
+    assert found.to_json()["networks"][0]["right_build"]["bit_exact"]
+    assert "planted faults" in found.text()
+    ElementTree.fromstring(found._repr_html_())
+
+
+@pytest.mark.rtl
+def test_cycles_of_rtl_are_measured(made: atoll.Compilation) -> None:
+    run = atoll.run(made)
+    assert run.passed
+    assert run.network.total_cycles_basis == "measured in RTL"
+    assert all(isinstance(row["cycles"], int) for row in run.rows())
