@@ -4,23 +4,23 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atoll.api.notebook import Row, html_table, svg_element
-from atoll.bsp.toolchain import find_toolchain
 from atoll.columns import wrapped
 from atoll.description.faults import Faults
 from atoll.description.loader import override, read_description
 from atoll.description.share import find_soc
 from atoll.description.tree import Node
 from atoll.errors import path_of_text
-from atoll.report.chip_svg import chip_svg
 from atoll.resolve import explain as subjects
 from atoll.resolve import resolve_tree
 from atoll.resolve.notes import notes_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.tables import Table, as_data, as_text
-from atoll.soc_checks import Findings, Player, check_soc
+
+if TYPE_CHECKING:
+    from atoll.soc_checks import Player
 
 Overrides = Mapping[str, object] | Sequence[str]
 """Values by dotted key, or texts ``key.path=value`` as ``--set`` takes them."""
@@ -71,7 +71,7 @@ class SocCheck:
     notes: tuple[str, ...]
     not_checked: tuple[str, ...]
     _summary: SocTables = field(repr=False)
-    _players: tuple[Player, ...] = field(repr=False)
+    _players: "tuple[Player, ...]" = field(repr=False)
 
     def rows(self) -> list[Row]:
         """Return who can play the cores and who cannot: ``cpu``, ``plays``, ``why_not``."""
@@ -162,7 +162,9 @@ class Soc:
         Raises:
             AtollError: with all faults.
         """
-        found: Findings = check_soc(self._resolved, simulate=simulate)
+        from atoll.soc_checks import check_soc  # its emitters take long to import
+
+        found = check_soc(self._resolved, simulate=simulate)
         summary = SocTables(self.name, self._resolved, subjects.summary(self._resolved))
         return SocCheck(notes_of(self._resolved), found.left_out, summary, found.players)
 
@@ -173,6 +175,8 @@ class Soc:
             ToolchainError: E071.
         """
         if name is not None:
+            from atoll.bsp.toolchain import find_toolchain  # few commands link
+
             find_toolchain(self._resolved.host_cpu, name)
 
     def explain(self) -> SocTables:
@@ -189,6 +193,8 @@ class Soc:
 
     def svg(self) -> str:
         """Return a picture of the memories, and of who reaches them, as an SVG file."""
+        from atoll.report.chip_svg import chip_svg  # few chips are drawn
+
         return chip_svg(self._resolved)
 
     def _repr_svg_(self) -> str:
@@ -272,7 +278,7 @@ def _as_plain(value: object) -> object:
     raise TypeError(f"a description holds plain data, and no {type(value).__name__}")
 
 
-def _players(players: tuple[Player, ...]) -> list[str]:
+def _players(players: "tuple[Player, ...]") -> list[str]:
     able = [each.cpu for each in players if not each.faults]
     why_not = [f"{each.cpu}: {fault.message}" for each in players for fault in each.faults]
     runs = [f"runs with --cpu {', '.join(able)}"] if able else []

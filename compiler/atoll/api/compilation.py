@@ -32,7 +32,6 @@ from atoll.api.plans import (
     pool_uses,
 )
 from atoll.api.requests import BuildSource, Requests, effort_of, options_of
-from atoll.build_tree import interface_of
 from atoll.interchange.instance import solution_csv
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import DEFAULT
@@ -90,6 +89,8 @@ class CompiledNetwork:
     @property
     def interface(self) -> Interface:
         """What an application must know of the network."""
+        from atoll.build_tree import interface_of  # what links takes long to import
+
         return interface_from(interface_of(self._compiled), self._compiled.plan)
 
     @property

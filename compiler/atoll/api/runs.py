@@ -73,8 +73,8 @@ class NetworkRun:
         return render(self._report, self._plan, brief=brief)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what ``atoll run --json`` prints of one network, without a data set."""
-        return self._report.as_json()
+        """Return what ``atoll run --json`` prints of one network."""
+        return self._report.as_json() | {"dataset": None}
 
     def _repr_html_(self) -> str:
         verdict = "passed" if self.passed else "failed"

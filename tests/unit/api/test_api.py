@@ -268,6 +268,16 @@ def test_what_no_clock_measured_is_not_a_number(made: atoll.Compilation) -> None
     assert "unknown" in run._repr_html_()
 
 
+def test_a_run_says_what_atoll_run_says(
+    made: atoll.Compilation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours = plain(atoll.run(made, cpu="native", accelerator="model").to_json())
+    words = ("--cpu", "native", "--accelerator", "model")
+    theirs = printed(capsys, "run", "lagoon", str(DIGITS), *words)
+    assert ours.pop("wall_seconds").keys() == theirs.pop("wall_seconds").keys()
+    assert ours == theirs
+
+
 def test_samples_are_files_arrays_or_names(made: atoll.Compilation, tmp_path: Path) -> None:
     digits = np.random.default_rng(1).integers(-128, 128, (3, 8, 8, 1), np.int8)
     np.save(tmp_path / "x.npy", digits)
