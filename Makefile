@@ -4,11 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed-run
 DEV    := $(VENV)/.installed-dev
+DOCS   := $(VENV)/.installed-docs
 
 # Commands and simulators that tests start load our modules from bytecode, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test test-all bench synth lint format schemas clean
+.PHONY: demo quick test test-all bench synth lint format schemas docs clean
 
 demo: $(RUN)
 	$(BIN)/python examples/01_digits/demo.py
@@ -47,6 +48,9 @@ format: $(DEV)
 schemas: $(RUN)
 	$(BIN)/atoll schema --write schemas
 
+docs: $(DOCS)
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs/site . build/site
+
 $(RUN): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -54,6 +58,10 @@ $(RUN): pyproject.toml
 
 $(DEV): $(RUN)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+$(DOCS): $(RUN)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
 
 clean:

@@ -63,7 +63,7 @@ class Cell:
     def as_json(self) -> dict[str, object]:
         """Return what is there."""
         ran = {} if self.equal is None else {"equal": self.equal, "where": self.where}
-        fault = {"absent": self.fault.as_json()} if self.fault else {}
+        fault = {"absent": self.fault.to_json()} if self.fault else {}
         return {**self.numbers, **ran, **fault}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.frontend.registry import Source
 from atoll.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.resolve import load_soc

@@ -59,8 +59,40 @@ class SourceLoc:
             yield " " * (len(number) + columns_of(text[:at])) + "^"
 
 
+_TEXTS: dict[Path, tuple[Path, str]] = {}
+"""Texts that lie in no file, by the path that stands for each; the newest come last."""
+
+_NUMBERS: dict[Path, int] = {}
+"""How many texts a word has stood for: a path never stands for two."""
+
+MOST_TEXTS = 64
+
+
+def path_of_text(text: str, word: str, folder: Path = Path()) -> Path:
+    """Return a path that stands for a text in memory, so that places in it can be shown.
+
+    Args:
+        text: a description, for example.
+        word: what it is; the path is ``<word>``, and ``<word 2>`` for the second such text.
+        folder: that other paths in the text are relative to.
+    """
+    base = folder / f"<{word}>"
+    known = next((path for path, was in _TEXTS.items() if was == (base, text)), None)
+    if known:
+        return known
+    number = _NUMBERS[base] = _NUMBERS.get(base, 0) + 1
+    path = base if number == 1 else folder / f"<{word} {number}>"
+    _TEXTS[path] = (base, text)
+    if len(_TEXTS) > MOST_TEXTS:
+        _TEXTS.pop(next(iter(_TEXTS)))
+    _lines.cache_clear()
+    return path
+
+
 @lru_cache(maxsize=8)
 def _lines(path: Path) -> tuple[str, ...]:
+    if path in _TEXTS:
+        return tuple(_TEXTS[path][1].splitlines())
     try:
         return tuple(path.read_text(encoding="utf-8-sig", errors="replace").splitlines())
     except OSError:
@@ -116,7 +148,7 @@ class Fault:
             lines.append(f"  help: {self.remedy}")
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the fault for programs."""
         place, note = self.other or (None, "")
         return {
@@ -193,9 +225,24 @@ class AtollError(Exception):
         """Return what a user reads, with lines of files in that many columns."""
         return "\n".join(fault.text(columns) for fault in self.faults)
 
-    def as_json(self) -> dict[str, object]:
+    @property
+    def code(self) -> str:
+        """The code of the first fault, such as ``E031``."""
+        return self.faults[0].code
+
+    @property
+    def place(self) -> SourceLoc | None:
+        """Where the first fault was written; None if it was not written anywhere."""
+        return self.faults[0].at
+
+    @property
+    def remedy(self) -> str | None:
+        """An edit that mends the first fault; None if none is known."""
+        return self.faults[0].remedy
+
+    def to_json(self) -> dict[str, object]:
         """Return the object that a command prints in the place of its own with `--json`."""
-        return {"faults": [fault.as_json() for fault in self.faults]}
+        return {"faults": [fault.to_json() for fault in self.faults]}
 
     def __str__(self) -> str:
         return self.text()

@@ -37,6 +37,11 @@ def told(progress: Progress) -> Iterator[None]:
         _current.reset(token)
 
 
+def current() -> Progress:
+    """Return whoever listens."""
+    return _current.get()
+
+
 def tell(what: str) -> None:
     """Say what goes on to whoever listens, from places to which no `Progress` is handed."""
     _current.get()(what)

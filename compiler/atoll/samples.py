@@ -68,7 +68,13 @@ def load_samples(path: Path, graph: Graph) -> tuple[Sample, ...]:
     Raises:
         UsageError: the file is damaged, or an array has another shape or type.
     """
-    arrays = load_arrays(path)
+    return samples_in(load_arrays(path), graph, path)
+
+
+def samples_in(
+    arrays: NDArray[np.generic] | Mapping[str, object], graph: Graph, path: Path
+) -> tuple[Sample, ...]:
+    """Return the samples in arrays; `path` names them in messages, the rest as `load_samples`."""
     if isinstance(arrays, np.ndarray):
         if len(graph.inputs) != 1:
             raise UsageError(

@@ -11,14 +11,36 @@ from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
 from atoll.errors import PlacementError, PlanError, ToolchainError
 from atoll.frontend.names import network_name
+from atoll.frontend.registry import Source, load_network, read_source
+from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.pipeline import BuildOptions, Compiled, compile_graph
 from atoll.resolve.soc import ResolvedSoc
+
+Loaded = tuple[Graph, Source]
+"""A network that a front end has made, and what it was made from."""
 
 
 def compile_models(
     soc: ResolvedSoc,
     models: Sequence[Path],
+    options: Sequence[BuildOptions] = (),
+    observe: Observer | None = None,
+) -> tuple[Compiled, ...]:
+    """Compile the networks of one or more files for one firmware; the rest as `compile_networks`.
+
+    Raises:
+        ToolchainError: E075; two networks have one name.
+        AtollError: as `load_network`.
+    """
+    names_of(models)
+    networks = [(load_network(model), read_source(model)) for model in models]
+    return compile_networks(soc, networks, options, observe)
+
+
+def compile_networks(
+    soc: ResolvedSoc,
+    networks: Sequence[Loaded],
     options: Sequence[BuildOptions] = (),
     observe: Observer | None = None,
 ) -> tuple[Compiled, ...]:
@@ -30,21 +52,21 @@ def compile_models(
 
     Args:
         soc: the chip.
-        models: the files.
+        networks: what front ends made of them.
         options: of each of them; the usual ones if there are none.
         observe: told the result of every stage of every network.
 
     Raises:
         ToolchainError: E075; two networks have one name.
-        AtollError: as `compile_file`.
+        AtollError: as `compile_graph`.
     """
-    names = names_of(models)
-    chosen = options or [BuildOptions()] * len(models)
+    _require_different([graph.name for graph, _ in networks])
+    chosen = options or [BuildOptions()] * len(networks)
     apart: frozenset[str] = frozenset()
-    compiled = _compiled(soc, names, models, chosen, observe, apart)
-    while len(models) > 1 and not apart.issuperset(kept := {*_pools_of_states(compiled)}):
+    compiled = _compiled(soc, networks, chosen, observe, apart)
+    while len(networks) > 1 and not apart.issuperset(kept := {*_pools_of_states(compiled)}):
         apart |= kept
-        compiled = _compiled(soc, names, models, chosen, observe, apart)
+        compiled = _compiled(soc, networks, chosen, observe, apart)
     check_image(
         soc,
         {each.graph.name: each.plan for each in compiled},
@@ -55,8 +77,7 @@ def compile_models(
 
 def _compiled(
     soc: ResolvedSoc,
-    names: Sequence[str],
-    models: Sequence[Path],
+    networks: Sequence[Loaded],
     options: Sequence[BuildOptions],
     observe: Observer | None,
     apart: frozenset[str],
@@ -64,13 +85,13 @@ def _compiled(
     """Compile networks that do not share the bytes of pools `apart`."""
     taken: dict[str, int] = {}
     compiled: list[Compiled] = []
-    for name, model, wanted in zip(names, models, options, strict=True):
+    for (graph, source), wanted in zip(networks, options, strict=True):
         try:
-            one = compile_file(soc, model, wanted, observe, taken=dict(taken))
+            one = compile_graph(soc, graph, source, wanted, observe, taken=dict(taken))
         except (PlacementError, PlanError) as error:
-            if len(models) == 1:
+            if len(networks) == 1:
                 raise
-            raise error.about(f"network '{name}'") from error
+            raise error.about(f"network '{graph.name}'") from error
         compiled.append(one)
         for pool in soc.pools:
             used = one.plan.use[pool.name].used
@@ -92,10 +113,14 @@ def names_of(models: Sequence[Path]) -> tuple[str, ...]:
         ToolchainError: E075; two of them have one name.
     """
     names = tuple(map(network_name, models))
+    _require_different(names)
+    return names
+
+
+def _require_different(names: Sequence[str]) -> None:
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ToolchainError(
             "E075",
             f"two models are called {', '.join(map(repr, repeated))}",
             remedy="rename one of the files",
         )
-    return names

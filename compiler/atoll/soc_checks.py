@@ -38,7 +38,7 @@ class Player:
 
     def as_json(self) -> dict[str, object]:
         """Return the player for programs."""
-        why = [fault.as_json() for fault in self.faults]
+        why = [fault.to_json() for fault in self.faults]
         return {"cpu": self.cpu, "plays": not why, "why_not": why}
 
 

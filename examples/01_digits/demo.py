@@ -14,11 +14,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 
-from atoll.cli.output import as_command
-from atoll.pipeline import Compiled, compile_file
-from atoll.report.text import render
-from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+import atoll
 
 HERE = Path(__file__).parent
 SHADES = " ░▒▓█"
@@ -32,16 +28,10 @@ def picture(digit: Digits) -> str:
     return "\n".join("".join(SHADES[level] * 2 for level in row) for row in levels)
 
 
-def classes(outcome: Outcome) -> NDArray[np.int64]:
+def classes(outcome: atoll.Run) -> NDArray[np.int64]:
     """Return the class with the highest score of each sample."""
-    return np.array([int(np.argmax(next(iter(each.values())))) for each in outcome.outputs])
-
-
-def run(compiled: Compiled, digits: Digits, cpu: CpuKind, npu: AcceleratorKind) -> Outcome:
-    """Classify `digits`, int8 [N, 8, 8, 1]."""
-    name = compiled.graph.inputs[0]
-    samples = [{name: digit[np.newaxis]} for digit in digits]
-    return run_models((compiled,), (samples,), cpu=cpu, accelerator=npu)[0]
+    outputs = outcome.network.outputs
+    return np.array([int(np.argmax(next(iter(each.values())))) for each in outputs])
 
 
 def show(console: Console, digits: Digits, predicted: NDArray[np.int64], true: Digits) -> None:
@@ -67,21 +57,27 @@ def main() -> int:
     console = Console(highlight=False)
     test = np.load(HERE / "digits_test.npz")
     digits, labels = test["x"], test["y"]
-    compiled = compile_file(load_soc(Path(arguments.soc)), HERE / "digits_int8.tflite")
+    compiled = atoll.compile(arguments.soc, HERE / "digits_int8.tflite")
     with console.status("simulating CPU and accelerator in RTL (the first run builds the model)"):
-        rtl = run(compiled, digits[: arguments.rtl], CpuKind.RTL, AcceleratorKind.RTL)
+        rtl = atoll.run(compiled, digits[: arguments.rtl], cpu="rtl", accelerator="rtl")
     with console.status("classifying every test sample with the accelerator's model"):
-        fast = run(compiled, digits, CpuKind.NATIVE, AcceleratorKind.MODEL)
+        fast = atoll.run(compiled, digits, cpu="native", accelerator="model")
     show(console, digits[: arguments.rtl], classes(rtl), labels[: arguments.rtl])
-    console.print(render(rtl.report, compiled.plan))
+    console.print(rtl.network.rich())
     right = int(np.sum(classes(fast) == labels))
     console.print(
         f"{right} of {len(labels)} held-out digits right ({right / len(labels):.1%}) on the "
         "accelerator's model, every layer bit-exact: "
-        f"{'yes' if fast.report.passed else 'no'}"
+        f"{'yes' if fast.passed else 'no'}"
     )
-    return 0 if rtl.report.passed and fast.report.passed else 1
+    return 0 if rtl.passed and fast.passed else 1
 
 
 if __name__ == "__main__":
-    sys.exit(as_command(main))
+    try:
+        sys.exit(main())
+    except atoll.AtollError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

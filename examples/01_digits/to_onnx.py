@@ -13,8 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from atoll.frontend.registry import load_network
-from atoll.ir.graph import Graph, Operator, Tensor
+import atoll
 
 HERE = Path(__file__).parent
 DIGITS = HERE / "digits_int8.tflite"
@@ -25,7 +24,7 @@ CHANNELS_FIRST = (0, 3, 1, 2)
 class Writer:
     """Collects nodes and constants; the values of the network are named as its tensors."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: atoll.Graph) -> None:
         self._graph = graph
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
@@ -40,7 +39,7 @@ class Writer:
         self.nodes.append(helper.make_node(op, inputs, [output], f"{op}_{output}", **attributes))
         return output
 
-    def parameters(self, tensor: Tensor) -> list[str]:
+    def parameters(self, tensor: atoll.Tensor) -> list[str]:
         """Add the scale and the zero point of a tensor."""
         assert tensor.quantization is not None
         scales, points = tensor.quantization.scales, tensor.quantization.zero_points
@@ -51,7 +50,7 @@ class Writer:
             self.constant(f"{tensor.name}_zero", np.array(points, dtype).reshape(shape)),
         ]
 
-    def real(self, tensor: Tensor, values: Any = None) -> str:
+    def real(self, tensor: atoll.Tensor, values: Any = None) -> str:
         """Dequantise a result once, or a constant with its channels in front."""
         made = f"{tensor.name}_real"
         if any(made in node.output for node in self.nodes):
@@ -61,11 +60,11 @@ class Writer:
         operands = [tensor.name, *self.parameters(tensor)]
         return self.node("DequantizeLinear", operands, made, axis=0)
 
-    def quantized(self, real: str, tensor: Tensor) -> None:
+    def quantized(self, real: str, tensor: atoll.Tensor) -> None:
         """Quantise a real result."""
         self.node("QuantizeLinear", [real, *self.parameters(tensor)], tensor.name)
 
-    def operator(self, op: Operator, source: str) -> str:
+    def operator(self, op: atoll.Operator, source: str) -> str:
         """Add an operator between its DequantizeLinear and its QuantizeLinear."""
         x, *others = (tensor for tensor in self._graph.operands(op) if tensor is not None)
         (output,) = self._graph.results(op)
@@ -89,7 +88,7 @@ class Writer:
         return output.name
 
 
-def _node(op: Operator) -> tuple[str]:
+def _node(op: atoll.Operator) -> tuple[str]:
     names = {
         **{"conv_2d": "Conv", "depthwise_conv_2d": "Conv", "add": "Add", "softmax": "Softmax"},
         **{"average_pool_2d": "AveragePool", "reshape": "Flatten", "fully_connected": "Gemm"},
@@ -97,7 +96,7 @@ def _node(op: Operator) -> tuple[str]:
     return (names[op.kind],)
 
 
-def _attributes(op: Operator, output: Tensor) -> dict[str, Any]:
+def _attributes(op: atoll.Operator, output: atoll.Tensor) -> dict[str, Any]:
     if op.kind == "fully_connected":
         return {"transB": 1}
     if "stride_h" not in op.attributes:
@@ -114,7 +113,7 @@ def _attributes(op: Operator, output: Tensor) -> dict[str, Any]:
 
 def model() -> onnx.ModelProto:
     """Return the digits network."""
-    graph = load_network(DIGITS)
+    graph = atoll.load_network(DIGITS).graph
     writer, image = Writer(graph), graph.tensor(graph.inputs[0])
     writer.quantized("pixels", image)
     source = image.name

@@ -8,14 +8,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 
-from atoll.build_tree import interface_of
-from atoll.cli.output import as_command
-from atoll.pipeline import compile_file
-from atoll.report.text import render
-from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+import atoll
 
 HERE = Path(__file__).parent
 DIGITS = HERE.parent / "01_digits"
@@ -24,17 +18,18 @@ SAMPLES = 2
 
 def main() -> int:
     """Classify some digits in RTL; 0 if everything is bit-exact and where planned."""
-    compiled = compile_file(load_soc(HERE / "chip.yaml"), DIGITS / "digits_int8.tflite")
+    compiled = atoll.compile(HERE / "chip.yaml", DIGITS / "digits_int8.tflite")
     digits = np.load(DIGITS / "digits_test.npz")["x"][:SAMPLES]
-    samples = [{compiled.graph.inputs[0]: digit[np.newaxis]} for digit in digits]
-    outcome = run_models((compiled,), (samples,), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)[
-        0
-    ]
-    Console(highlight=False).print(render(outcome.report, compiled.plan, brief=True))
-    for share in interface_of(compiled).shares:
-        print(f"{share.pool}: {share.workspace} B workspace, {share.constants} B constants")
-    return 0 if outcome.report.passed else 1
+    outcome = atoll.run(compiled, digits)
+    print(outcome.text(brief=True))
+    for share in compiled.network.interface.shares:
+        workspace, constants = share.workspace_bytes, share.constants_bytes
+        print(f"{share.pool}: {workspace} B workspace, {constants} B constants")
+    return 0 if outcome.passed else 1
 
 
 if __name__ == "__main__":
-    sys.exit(as_command(main))
+    try:
+        sys.exit(main())
+    except atoll.AtollError as error:
+        sys.exit(str(error))

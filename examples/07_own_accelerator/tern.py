@@ -5,11 +5,8 @@ import struct
 from collections.abc import Callable, Mapping
 from math import prod
 
-from atoll.ir.graph import Graph, Operator
-from atoll.lower.accelerator import Job
-from atoll.resolve.soc import Engine
-from atoll_sim.engines.common.encode import with_check
-from atoll_sim.engines.interface import Bus, BusFault, Outcome
+from atoll.extend import Engine, Graph, Job, Operator
+from atoll_sim.extend import Bus, BusFault, Outcome, with_check
 
 COMMAND_BYTES = 64
 COMMAND = struct.Struct("<4I 2H 2I 36s")

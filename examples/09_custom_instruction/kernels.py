@@ -3,11 +3,17 @@
 
 from collections.abc import Mapping
 
-from atoll.ir.expressions import add, multiply
-from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Execute, Lowered, Word
-from atoll.isa.function_unit import Instruction
-from atoll.ops.loops.channel_loops import ChannelSums
+from atoll.extend import (
+    ChannelSums,
+    Execute,
+    Graph,
+    Instruction,
+    Lowered,
+    Operator,
+    Word,
+    add,
+    multiply,
+)
 
 
 def lower(op: Operator, graph: Graph, instructions: Mapping[str, Instruction]) -> Lowered | None:

@@ -3,11 +3,20 @@
 
 from collections.abc import Mapping
 
-from atoll.ir.expressions import add, binary, multiply, select
-from atoll.ir.graph import Graph, Operator
-from atoll.ir.tir import Expr, Lowered, Operation, Type
-from atoll.isa.function_unit import Instruction
-from atoll.ops.loops.channel_loops import ChannelSums
+from atoll.extend import (
+    ChannelSums,
+    Expr,
+    Graph,
+    Instruction,
+    Lowered,
+    Operation,
+    Operator,
+    Type,
+    add,
+    binary,
+    multiply,
+    select,
+)
 
 
 def lower(op: Operator, graph: Graph, instructions: Mapping[str, Instruction]) -> Lowered | None:

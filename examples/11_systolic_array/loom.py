@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.ir.graph import Graph, Operator
-from atoll.ops.quantization import activation_range
-from atoll.resolve.soc import Engine
+from atoll.extend import Engine, Graph, Operator, activation_range
 
 LANES = 8
 Array = NDArray[Any]

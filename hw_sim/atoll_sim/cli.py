@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+import atoll
+from atoll.api.driver import Compiled, names_of
+from atoll.api.simulation import run_of
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
@@ -19,32 +22,18 @@ from atoll.cli.options import (
     SocArgument,
     ToolchainOption,
 )
-from atoll.cli.requests import build_options, require_toolchain
+from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
-from atoll.errors import UsageError
 from atoll.files import require_writable
-from atoll.pipeline import Compiled
-from atoll.report.text import render
-from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
 from atoll.samples import Sample, samples_of, save_outputs
-from atoll.several_models import compile_models, names_of
 from atoll.shown import json_text
+from atoll_sim.api import open_folder, require_firmware, run_compiled
 from atoll_sim.dataset.judged import Judged, refuse_with_dataset
 from atoll_sim.dataset.text import render_accuracy
-from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.oracle.ask import Oracle, oracle_of
 from atoll_sim.players import AcceleratorOption, players_of, takes_part
-from atoll_sim.run import (
-    CpuKind,
-    Outcome,
-    Players,
-    check_kinds,
-    run_image,
-    run_models,
-)
+from atoll_sim.run import CpuKind, Outcome, Players, check_kinds
 from atoll_sim.waves.options import WavesOptions
-from atoll_sim.waves.request import of_network
 
 OutputOption = Annotated[
     list[str] | None,
@@ -115,24 +104,23 @@ def run(
         for side, files in (("input", samples), ("output", output))
     )
     oracles = [oracle_of(model) for model in models] if oracle else ()
-    resolved = load_soc(soc, overrides or ())
-    require_toolchain(resolved, toolchain)
+    chip = atoll.load_soc(soc, overrides=overrides or ())
+    chip.require_toolchain(toolchain)
     if asked_players:
-        asked_players.check(resolved)
-    cpu.check_chip(resolved)
-    compiled = _planned(resolved, models, placement, asked_players)
+        asked_players.check(chip._resolved)
+    cpu.check_chip(chip._resolved)
+    compiled = _planned(chip, models, placement, asked_players)._compiled
     judged = _judged(compiled[0], dataset)
     batches = (judged.samples,) if judged else samples_of(compiled, inputs)
-    with working("compiling") as progress:
-        outcomes = run_models(
+    with working("compiling"):
+        outcomes = run_compiled(
             compiled,
             batches,
             cpu=cpu,
             accelerator=asked_players,
             keep=keep,
-            progress=progress,
             toolchain=toolchain,
-            waves=of_network(asked, compiled),
+            waves=asked,
         )
     if oracle:
         with working("asking the oracle"):
@@ -178,40 +166,28 @@ def simulate(
     """
     asked = waves.request()
     asked_players = players_of(accelerator)
-    _require_firmware(cpu)
+    require_firmware(cpu)
     _prepare(output or ())
     with working("reading the build folder"):
-        image = open_build(folder)
-    models = image.models
+        opened = open_folder(folder)
+    models = opened.models
     networks = [model.graph.name for model in models]
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
-    asked = of_network(asked, models)
-    with working("simulating") as progress:
-        outcomes = run_image(
-            image, batches, cpu=cpu, accelerator=asked_players, progress=progress, waves=asked
-        )
+    with working("simulating"):
+        outcomes = opened.run(batches, cpu=cpu, accelerator=asked_players, waves=asked)
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
 
 
-def _require_firmware(cpu: CpuKind) -> None:
-    if not cpu.session().runs_firmware:
-        raise UsageError(
-            "E089",
-            f"--cpu {cpu} runs no firmware, and a build folder holds nothing else",
-            remedy="use --cpu rtl, --cpu iss or --cpu qemu, or atoll run",
-        )
-
-
 def _planned(
-    soc: ResolvedSoc,
+    soc: atoll.Soc,
     models: Sequence[Path],
     placement: PlacementOptions,
     players: Players | None,
-) -> tuple[Compiled, ...]:
+) -> atoll.Compilation:
     options = build_options(models, placement, accelerators=takes_part(players))
     with working("compiling and planning"):
-        return compile_models(soc, models, options)
+        return compile_files(soc, models, options)
 
 
 def _judged(compiled: Compiled, dataset: Path | None) -> Judged | None:
@@ -239,16 +215,16 @@ def _finish(
         made = judged.found.outputs if judged else outcome.outputs
         if made and model.graph.name in outputs:
             save_outputs(outputs[model.graph.name], made)
-    reports = [outcome.report for outcome in outcomes]
+    found = run_of(models, outcomes)
     accuracy = judged.held_against(outcomes[0].outputs) if judged else None
     if machine:
         told = accuracy.as_json() if accuracy else None
-        objects = [report.as_json() | {"dataset": told} for report in reports]
+        objects = [each.to_json() | {"dataset": told} for each in found]
         print(json_text(objects if len(objects) > 1 else objects[0]), end="")
     else:
-        for model, report in zip(models, reports, strict=True):
-            out.print(render(report, model.plan, brief=brief))
+        for each in found:
+            out.print(each.rich(brief=brief))
     if accuracy and not machine:
         out.print(render_accuracy(accuracy))
-    if not all(report.passed for report in reports) or (accuracy and not accuracy.passed):
+    if not found.passed or (accuracy and not accuracy.passed):
         raise typer.Exit(1)

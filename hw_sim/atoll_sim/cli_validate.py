@@ -2,13 +2,12 @@
 """The command `atoll validate`: whether wrong builds are noticed, and what breaks is survived."""
 
 import os
-from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.console import out
 from atoll.cli.options import (
     BuildFileOption,
@@ -18,19 +17,10 @@ from atoll.cli.options import (
     SocArgument,
     ToolchainOption,
 )
-from atoll.cli.requests import build_options, require_toolchain
+from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
-from atoll.pipeline import Compiled, compile_file
-from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
 from atoll.shown import json_text
-from atoll_sim.chip.checks import check_cores
-from atoll_sim.faults import campaign as faults_of
-from atoll_sim.faults import report as fault_report
-from atoll_sim.mutate import campaign as mutants_of
-from atoll_sim.mutate import report as mutant_report
-from atoll_sim.mutate.caches import CacheCampaign, plant_left_out
+from atoll_sim.api import check_validation, validate_compiled
 
 ALL_CORES = os.cpu_count() or 1
 SeveralModelsArgument = Annotated[
@@ -85,73 +75,23 @@ def validate(
 
     Example: atoll validate lagoon model.tflite --mutants 100 --faults 200
     """
-    resolved = load_soc(soc, overrides or ())
-    require_toolchain(resolved, toolchain)
-    if mutants or faults or not caches:
-        check_cores(resolved, _instead(resolved))
+    chip = atoll.load_soc(soc, overrides=overrides or ())
+    chip.require_toolchain(toolchain)
+    check_validation(chip._resolved, planted=bool(mutants or faults or not caches))
     options = build_options(models, PlacementOptions(build_file=build_file))
     with working("compiling and planning"):
-        compiled = list(map(partial(compile_file, resolved), models, options))
-    with working("compiling") as progress:
-        mutate = partial(
-            mutants_of.plant, seed=seed, jobs=jobs, toolchain=toolchain, progress=progress
+        alone = zip(models, options, strict=True)
+        compiled = [compile_files(chip, [each], [asked])._compiled[0] for each, asked in alone]
+    with working("compiling"):
+        found = validate_compiled(
+            compiled,
+            mutants=mutants,
+            faults=faults,
+            caches=caches,
+            seed=seed,
+            jobs=jobs,
+            toolchain=toolchain,
         )
-        fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
-        alone = mutants or not (faults or caches)
-        planted = [
-            mutate(each, count, first=first)
-            for each, first, count in shared(mutants, compiled if alone else ())
-        ]
-        broken = [
-            fail(each, random_sample(each.graph)[0], count, first=first)
-            for each, first, count in shared(faults, compiled)
-            if count
-        ]
-        leave_out = partial(plant_left_out, seed=seed, toolchain=toolchain, progress=progress)
-        cached = [leave_out(each) for each in compiled if caches]
-    _finish(planted, broken, cached, verbose=verbose, machine=machine)
-
-
-def _instead(soc: ResolvedSoc) -> tuple[str, str]:
-    """Return what helps where a core, or its unit, has no RTL, in which faults are planted."""
-    core, unit = "use another core, one with RTL", "give the unit's YAML 'rtl'"
-    if soc.cached_cpus:
-        alone = "use --caches alone, which runs on the instruction-set simulator"
-        return f"{alone}, or {core[4:]}", f"{alone}, or {unit}"
-    return core, unit
-
-
-def _finish(
-    planted: Sequence[mutants_of.Campaign],
-    broken: Sequence[faults_of.Campaign],
-    cached: Sequence[CacheCampaign],
-    *,
-    verbose: bool,
-    machine: bool,
-) -> None:
-    passed = all(each.passed for each in planted) and all(each.passed for each in cached)
-    passed = passed and all(map(fault_report.passed, broken))
-    if machine:
-        networks = [mutant_report.as_json(each) for each in planted]
-        ended = [fault_report.as_json(each) for each in broken]
-        left = [each.as_json() for each in cached]
-        told = {"passed": passed, "networks": networks, "faults": ended, "caches": left}
-        print(json_text(told), end="")
-    else:
-        if planted:
-            out.print(mutant_report.text_of(planted, verbose=verbose))
-        for line in fault_report.shown(broken, verbose=verbose):
-            out.print(line)
-        for each in cached:
-            out.print(each.text(verbose=verbose))
-    if not passed:
+    print(json_text(found.as_json()), end="") if machine else out.print(found.rich(verbose=verbose))
+    if not found.passed:
         raise typer.Exit(1)
-
-
-def shared(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compiled, int, int]]:
-    """Share `total` among networks: yield each with how many came before it, and its own."""
-    first = 0
-    for number, network in enumerate(networks):
-        count = total // len(networks) + (number < total % len(networks))
-        yield network, first, count
-        first += count

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in the README and in docs/ runs, and prints what the text says.
+"""Every command and session in the README and in docs/ runs, and prints what the text says.
 
 A ``console`` block holds commands behind ``$`` with their output; ``...`` stands for any lines.
+The ``pycon`` blocks of a document are one session of Python.
 """
 
+import doctest
 import re
 import shlex
 import shutil
@@ -66,6 +68,25 @@ def test_commands_print_what_is_shown(
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err
         assert_printed(shown, captured.out + captured.err)
+
+
+def sessions(document: Path) -> str:
+    return "".join(re.findall(r"^```pycon\n(.*?)^```", document.read_text(), re.M | re.S))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [path for path in DOCUMENTS if sessions(path)],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_sessions_print_what_is_shown(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    name = str(document.relative_to(ROOT))
+    session = doctest.DocTestParser().get_doctest(sessions(document), {}, name, name, 0)
+    assert session.examples
+    told: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session, out=told.append)
+    assert not told, "".join(told)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

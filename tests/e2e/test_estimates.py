@@ -20,7 +20,7 @@ from tests.requests import load_requests
 
 from atoll.build_tree import build
 from atoll.cost.measured import FINISH_CYCLES
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.ops.registry import OPERATORS
 from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.result import LayerCycles, RunReport

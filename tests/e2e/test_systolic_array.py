@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from atoll.cli import main
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.pipeline import compile_file

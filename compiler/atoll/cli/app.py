@@ -110,7 +110,7 @@ def _accept_any_text() -> None:
 def _print_faults(error: AtollError, *, machine: bool) -> None:
     """Print faults: to standard error, or for programs as JSON to standard output."""
     if machine:
-        print(json_text(error.as_json()), end="")
+        print(json_text(error.to_json()), end="")
         return
     from atoll.columns import terminal_columns
 

@@ -2,10 +2,11 @@
 """The command `atoll bsp`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.board.package import Board, package_files, require_emitters
 from atoll.board.writer import Written, require_same, write_package
 from atoll.bsp.missing_driver import undriven_engines
@@ -20,16 +21,11 @@ from atoll.cli.options import (
     SocArgument,
 )
 from atoll.cli.output import log, log_room
-from atoll.cli.requests import build_options, log_notes
+from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
 from atoll.columns import wrapped
-from atoll.resolve import load_soc
 from atoll.samples import samples_of
-from atoll.several_models import compile_models
 from atoll.shown import json_text
-
-if TYPE_CHECKING:
-    from atoll.pipeline import Compiled
 
 OnlyOption = Annotated[
     str,
@@ -64,17 +60,19 @@ def bsp_command(
 
     Example: atoll bsp lagoon model.tflite -o bsp, then: cmake --preset zig -S bsp
     """
-    resolved = load_soc(soc, overrides or ())
+    chip = atoll.load_soc(soc, overrides=overrides or ())
+    resolved = chip._resolved
     asked = tuple(filter(None, only.split(",")))
     require_emitters(asked)
     with working("making the package") as progress:
-        compiled: tuple[Compiled, ...] = ()
+        made: tuple[atoll.CompiledNetwork, ...] = ()
         if models:
             progress("compiling and planning")
             options = build_options(models, placement, accelerators=accelerators)
-            compiled = compile_models(resolved, models, options)
-        log_notes(compiled, linked=False)
-        networks = [model.graph.name for model in compiled]
+            made = compile_files(chip, models, options).networks
+        log_notes(made, linked=False)
+        networks = [each.name for each in made]
+        compiled = [each._compiled for each in made]
         batches = samples_of(compiled, files_by_network("--input", samples or (), networks))
         progress("writing the package")
         files = package_files(Board.of(resolved, compiled, batches, selftest=selftest), asked)

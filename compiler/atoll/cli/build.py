@@ -2,11 +2,13 @@
 """The command `atoll build`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from atoll.build_tree import Emit, build, tree_json
+import atoll
+from atoll.api.driver import STAGES
+from atoll.build_tree import Emit
 from atoll.cli.options import (
     AcceleratorsOption,
     JsonOption,
@@ -18,15 +20,11 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log, log_room
-from atoll.cli.requests import build_options, log_notes, require_toolchain
+from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import UsageError
 from atoll.ir.tir import IRModule
-from atoll.object_tree import build_objects
-from atoll.pipeline import STAGES
-from atoll.resolve import load_soc
-from atoll.several_models import compile_models
 from atoll.shown import json_text
 
 DumpOption = Annotated[
@@ -77,28 +75,23 @@ def build_command(
     """
     compiler = toolchain if emit is Emit.OBJECT else None
     _check_usage(dump_after, compiler, objects=objects, machine=machine)
-    resolved = load_soc(soc, overrides or ())
-    require_toolchain(resolved, toolchain)
+    chip = atoll.load_soc(soc, overrides=overrides or ())
+    chip.require_toolchain(toolchain)
 
     def observe(stage: str, result: object) -> None:
         if stage == dump_after:
             print(result.brief() if isinstance(result, IRModule) else result)
 
     options = build_options(models, placement, accelerators=accelerators)
-    with working("compiling and planning") as progress:
-        compiled = compile_models(resolved, models, options, observe)
-        if objects:
-            made = build_objects(compiled, output, emit=emit, toolchain=toolchain)
-            data, summary = made.as_json(compiled), made.summary()
-        else:
-            progress("building the firmware")
-            tree = build(compiled, output, toolchain=toolchain, emit=emit)
-            data, summary = tree_json(tree, compiled), tree.firmware.summary()
+    with working("compiling and planning"):
+        compiled = compile_files(chip, models, options, observe)
+        how: Literal["object", "c"] = "object" if emit is Emit.OBJECT else "c"
+        made = atoll.build(compiled, output, objects=objects, emit=how, toolchain=toolchain)
     log_notes(compiled, linked=not objects)
     if machine:
-        print(json_text(data), end="")
+        print(json_text(made.to_json()), end="")
     else:
-        log(wrapped(f"wrote {output}: {summary}", log_room()))
+        log(wrapped(f"wrote {output}: {made.summary}", log_room()))
 
 
 def _check_usage(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from atoll.api.driver import STAGES
 from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.description.pins import ROLES, SIDES
 from atoll.description.share import shared_folder, shipped_names
@@ -20,7 +21,6 @@ from atoll.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import PLANNERS
-from atoll.pipeline import STAGES
 from atoll.report.schema_files import schema_names
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc

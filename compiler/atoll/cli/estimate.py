@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll estimate`: what networks take on a chip, before anything is built."""
 
+import atoll
 from atoll.cli.console import out
 from atoll.cli.options import (
     AcceleratorsOption,
@@ -10,12 +11,8 @@ from atoll.cli.options import (
     SetOption,
     SocArgument,
 )
-from atoll.cli.requests import build_options
+from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
-from atoll.estimate.network import estimates_of
-from atoll.report.estimate_text import render_estimate
-from atoll.resolve import load_soc
-from atoll.several_models import compile_models
 from atoll.shown import json_text
 
 
@@ -35,16 +32,16 @@ def estimate(
     the cycles that its port needs for them. Then sums, and what atoll run would take from reset to
     exit. All cycles are of the host's clock.
 
-    Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=16
+    Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
     options = build_options(models, placement, accelerators=accelerators)
     with working("compiling and planning"):
-        found = estimates_of(compile_models(load_soc(soc, overrides or ()), models, options))
+        chip = atoll.load_soc(soc, overrides=overrides or ())
+        found = atoll.estimate(compile_files(chip, models, options))
     if machine:
-        objects = [each.as_json() for each in found]
-        print(json_text(objects if len(objects) > 1 else objects[0]), end="")
+        print(json_text(found.to_json()), end="")
         return
     for number, each in enumerate(found):
         if number:
             out.print()
-        out.print(render_estimate(each))
+        out.print(each.rich())

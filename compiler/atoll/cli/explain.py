@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import (
     AcceleratorsOption,
     AnyModelsArgument,
@@ -18,20 +19,11 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log
-from atoll.cli.requests import build_options, log_unsure
-from atoll.cli.tables import print_tables, room
+from atoll.cli.requests import build_options, compile_files, log_unsure
+from atoll.cli.tables import room
 from atoll.errors import UsageError
 from atoll.files import require_writable, write_text
 from atoll.networks import Word, network_of
-from atoll.pipeline import Compiled, explanation
-from atoll.report.candidates import candidate_table
-from atoll.report.chip_svg import chip_svg
-from atoll.report.explain_text import Explanation
-from atoll.resolve import explain as tables
-from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.tables import as_text
-from atoll.several_models import compile_models
 from atoll.shown import json_text
 
 
@@ -89,9 +81,9 @@ def explain(
 
     Example: atoll explain lagoon model.tflite --buffer input
     """
-    resolved = load_soc(soc, overrides or ())
+    chip = atoll.load_soc(soc, overrides=overrides or ())
     if figure:
-        _draw(resolved, figure, models or ())
+        _draw(chip, figure, models or ())
     if not models:
         _refuse_without_model(
             buffer=buffer,
@@ -100,52 +92,47 @@ def explain(
             candidates=candidates,
             **asdict(placement),
         )
-        print_tables(resolved, tables.explain(resolved), machine=machine)
+        tables = chip.explain()
+        print(json_text(tables.to_json()) if machine else tables.text(room()), end="")
         return
     options = build_options(models, placement, accelerators=accelerators)
-    compiled = compile_models(resolved, models, options)
+    compiled = compile_files(chip, models, options)
     log_unsure(compiled)
     if candidates:
-        print(_tried(compiled, machine=machine), end="")
+        print(_tried(tuple(compiled), chip.name, machine=machine), end="")
         return
-    told = tuple(map(explanation, compiled))
+    told = tuple(each.explain() for each in compiled)
     if scopes and not machine:
-        print("\n".join(f"{_title(each, told)}{each.scopes.text()}" for each in told), end="")
+        print("\n".join(f"{_title(each, told)}{each.scopes_text()}" for each in told), end="")
     elif operators and not machine:
         print(_covered(told), end="")
     else:
         print(explained(told, buffer, machine=machine), end="")
 
 
-def _tried(models: Sequence[Compiled], *, machine: bool) -> str:
+def _tried(networks: Sequence[atoll.CompiledNetwork], soc: str, *, machine: bool) -> str:
     """Return what was tried of each network."""
     if machine:
         objects = [
-            {
-                "soc": each.soc.name,
-                "model": each.graph.name,
-                "candidates": [story.as_json() for story in each.candidates],
-            }
-            for each in models
+            {"soc": soc, "model": each.name, "candidates": each.candidate_rows()}
+            for each in networks
         ]
-        return json_text(objects if len(models) > 1 else objects[0])
+        return json_text(objects if len(networks) > 1 else objects[0])
     return "\n".join(
-        f"{_heading(each.graph.name, each.soc.name, models)}"
-        f"{as_text((candidate_table(each.candidates),), room())}"
-        for each in models
+        f"{_heading(each.name, soc, networks)}{each.candidates_text(room())}" for each in networks
     )
 
 
-def _covered(told: Sequence[Explanation]) -> str:
+def _covered(told: Sequence[atoll.Explanation]) -> str:
     return "\n".join(f"{_title(each, told)}{each.operators_text(room())}" for each in told)
 
 
-def _draw(soc: ResolvedSoc, figure: Path, models: Sequence[Path]) -> None:
+def _draw(soc: atoll.Soc, figure: Path, models: Sequence[Path]) -> None:
     if models:
         remedy = "leave MODEL out, or draw its pools with atoll plan --figure"
         raise UsageError("E090", "--figure draws a chip without a MODEL", remedy=remedy)
     require_writable(figure)
-    write_text(figure, chip_svg(soc))
+    write_text(figure, soc.svg())
     log(f"wrote {figure}")
 
 
@@ -155,7 +142,7 @@ def _refuse_without_model(**asked: object) -> None:
         raise UsageError("E090", f"{option} needs a MODEL", remedy="see atoll explain --help")
 
 
-def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool) -> str:
+def explained(told: Sequence[atoll.Explanation], buffer: str | None, *, machine: bool) -> str:
     """Return what is told of networks, or of one buffer of one of them.
 
     Args:
@@ -169,15 +156,15 @@ def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool)
     shown, name = tuple(told), buffer
     if buffer is not None:
         network, name = _buffer_of(told, buffer)
-        shown = tuple(each for each in told if each.model == network)
+        shown = tuple(each for each in told if each.network == network)
     if machine:
-        objects = [each.as_json(name) for each in shown]
+        objects = [each.to_json(name) for each in shown]
         return json_text(objects if len(told) > 1 else objects[0])
     return "\n".join(f"{_title(each, told)}{each.text(name, room())}" for each in shown)
 
 
-def _title(one: Explanation, told: Sequence[Explanation]) -> str:
-    return _heading(one.model, one.soc, told)
+def _title(one: atoll.Explanation, told: Sequence[atoll.Explanation]) -> str:
+    return _heading(one.network, one.soc, told)
 
 
 def _heading(model: str, soc: str, every: Sequence[object]) -> str:
@@ -185,15 +172,12 @@ def _heading(model: str, soc: str, every: Sequence[object]) -> str:
     return f"{model} on {soc}\n\n" if len(every) > 1 else ""
 
 
-def _buffer_of(told: Sequence[Explanation], text: str) -> tuple[str, str]:
+def _buffer_of(told: Sequence[atoll.Explanation], text: str) -> tuple[str, str]:
     """Return the network and the name of a buffer."""
     word = Word(option="--buffer", text=text, name=text, kind="buffer")
-    found = network_of(word, [each.model for each in told], lambda: _buffers(told))
-    return found or (told[0].model, text)
+    found = network_of(word, [each.network for each in told], lambda: _buffers(told))
+    return found or (told[0].network, text)
 
 
-def _buffers(told: Sequence[Explanation]) -> Mapping[str, tuple[str, ...]]:
-    return {
-        each.model: tuple(name for story in each.buffers for name in (story.name, *story.views))
-        for each in told
-    }
+def _buffers(told: Sequence[atoll.Explanation]) -> Mapping[str, tuple[str, ...]]:
+    return {each.network: each.buffers for each in told}

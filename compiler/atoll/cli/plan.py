@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll plan`: memory plans of networks and of bare instances."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -10,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+import atoll
+from atoll.api.plans import plan_problem
+from atoll.api.requests import effort_of
 from atoll.cli.options import (
     AcceleratorsOption,
     AnyModelsArgument,
@@ -19,22 +21,19 @@ from atoll.cli.options import (
     offered,
 )
 from atoll.cli.output import log
-from atoll.cli.plan_output import Found, Planned
-from atoll.cli.requests import build_options, log_notes
+from atoll.cli.plan_output import show_plans
+from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
-from atoll.errors import PlanError, UsageError
+from atoll.errors import UsageError
 from atoll.files import require_writable, write_bytes, write_text
-from atoll.interchange.instance import POOL, UNLIMITED, load_instance, solution_csv
+from atoll.interchange.instance import UNLIMITED, load_instance
 from atoll.interchange.tflm_file import tflm_file
 from atoll.memory.algorithms import DEFAULT, PLANNERS
-from atoll.memory.effort import USUAL, Effort, Progress
-from atoll.memory.problem import MemoryPlan, Problem
-from atoll.memory.solve import plan_memory
-from atoll.resolve import load_soc
-from atoll.several_models import compile_models
+from atoll.memory.effort import Effort
+from atoll.shown import json_text
 from atoll.units import parse_duration, parse_size
 
-_SIZE = re.compile(f"set 'pools.{POOL}.size' to (.+) or more")
+Planned = atoll.Compilation | atoll.InstancePlan
 
 
 class Export(StrEnum):
@@ -118,9 +117,7 @@ class SearchOptions:
     @property
     def effort(self) -> Effort:
         """The usual one; a budget in time is all that counts if there is one."""
-        if self.budget is None:
-            return replace(USUAL, seed=self.seed)
-        return Effort(nodes=UNLIMITED, seconds=self.budget, seed=self.seed)
+        return effort_of(self.budget, self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +162,7 @@ def plan(
     for path in filter(None, (show.output, show.figure)):
         require_writable(path)
     if bare.instance is not None:
-        problem = load_instance(bare.instance, bare.capacity, bare.alignment)
-        plan_ = _instance_plan(problem, search)
-        found = Found(plans=(Planned(of={"instance": bare.instance.name}, plan=plan_),))
+        found: Planned = _plan_instance(bare.instance, bare, search)
     else:
         assert soc is not None
         assert models is not None
@@ -176,47 +171,39 @@ def plan(
             replace(each, algorithm=search.algorithm, effort=search.effort) for each in asked
         ]
         with working("compiling and planning"):
-            chip = load_soc(soc, overrides or ())
-            compiled = compile_models(chip, models, options)
-        log_notes(compiled, linked=False)
-        found = Found.of(chip, compiled)
+            chip = atoll.load_soc(soc, overrides=overrides or ())
+            found = compile_files(chip, models, options)
+        log_notes(found, linked=False)
     if show.figure:
-        write_text(show.figure, found.figure())
+        write_text(show.figure, found.svg())
         log(f"wrote {show.figure}")
     if show.export:
         _export(found, show.export, show.output, models or ())
     elif machine:
-        print(found.json(), end="")
+        print(json_text(found.to_json()), end="")
     else:
-        found.show(picture=show.picture)
+        show_plans(found._plans, picture=show.picture)
 
 
-def _instance_plan(problem: Problem, search: SearchOptions) -> MemoryPlan:
+def _plan_instance(file: Path, bare: InstanceOptions, search: SearchOptions) -> atoll.InstancePlan:
     """Plan an instance; a remedy names the option that sets the pool's size."""
-    try:
-        with working("planning") as progress:
+    problem = load_instance(file, bare.capacity, bare.alignment)
 
-            def tell(seen: Progress) -> None:
-                bound = f"at least {seen.bound:,} B are needed"
-                progress(f"planning: {seen.used:,} B after {seen.nodes:,} nodes, {bound}")
+    def ask(size: str) -> str:
+        return f"give --capacity '{size}' or more"
 
-            return plan_memory(problem, name=search.algorithm, effort=search.effort, observe=tell)
-    except PlanError as error:
-        faults = (
-            replace(fault, remedy=_SIZE.sub(r"give --capacity '\1' or more", fault.remedy or ""))
-            for fault in error.faults
-        )
-        raise PlanError.all(faults) from error
+    with working("planning"):
+        return plan_problem(file.name, problem, search.algorithm, search.effort, ask)
 
 
-def _export(found: Found, export: Export, output: Path | None, models: Sequence[Path]) -> None:
+def _export(found: Planned, export: Export, output: Path | None, models: Sequence[Path]) -> None:
     if export is Export.TFLM:
         assert output is not None
         file = tflm_file(models[0])
         write_bytes(output, file.data)
         log(f"wrote {output}: {file.summary}")
         return
-    text = found.json() if export is Export.JSON else solution_csv(found.plans[0].plan)
+    text = json_text(found.to_json()) if export is Export.JSON else found.csv()
     if output is None:
         print(text, end="")
     else:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the options of a command ask for each network."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from atoll.bsp.toolchain import find_toolchain
+import atoll
+from atoll.api.compilation import compile_with
+from atoll.api.driver import BuildOptions, Observer, names_of
 from atoll.cli.options import PlacementOptions
 from atoll.cli.output import log, log_room
 from atoll.columns import wrapped
@@ -14,27 +16,34 @@ from atoll.description.build_networks import network_requests
 from atoll.description.faults import nearest
 from atoll.errors import UsageError
 from atoll.networks import Known, Word, annotations_by_network, network_of, parts_of
-from atoll.pipeline import BuildOptions, Compiled, slower, unsure
-from atoll.resolve.soc import ResolvedSoc
-from atoll.several_models import names_of
 
 
-def log_notes(models: Sequence[Compiled], *, linked: bool) -> None:
+def compile_files(
+    soc: atoll.Soc,
+    models: Sequence[Path],
+    options: Sequence[BuildOptions],
+    observe: Observer | None = None,
+) -> atoll.Compilation:
+    """Compile the networks of files, with what `build_options` read of a command line."""
+    return compile_with(soc, tuple(map(atoll.load_network, models)), options, observe)
+
+
+def log_notes(models: Iterable[atoll.CompiledNetwork], *, linked: bool) -> None:
     """Print a note about each operator that a wish or a pin made many times slower.
 
     If no image is linked, there is one about each stack of which only that would tell more.
     """
     for model in models:
-        for each in slower(model):
+        for each in model.notes:
             log(wrapped(f"note: {each}", log_room()))
     if not linked:
         log_unsure(models)
 
 
-def log_unsure(models: Sequence[Compiled]) -> None:
+def log_unsure(models: Iterable[atoll.CompiledNetwork]) -> None:
     """Print a note about each stack of which only a linked image tells whether it suffices."""
     for model in models:
-        for each in unsure(model):
+        for each in model.stack_notes:
             log(wrapped(f"note: {each}", log_room()))
 
 
@@ -112,13 +121,3 @@ def _by_network(
         network, rest = found or (networks[0], text)
         sorted_texts[network].append(rest)
     return sorted_texts
-
-
-def require_toolchain(soc: ResolvedSoc, name: str | None) -> None:
-    """Refuse the name of a toolchain that is not there, before any work is done.
-
-    Raises:
-        ToolchainError: E071.
-    """
-    if name is not None:
-        find_toolchain(soc.host_cpu, name)

@@ -21,10 +21,24 @@ def network_requests(
     overlap: str | None = None,
     spread: bool | None = None,
 ) -> tuple[BuildRequests, ...]:
-    """Load the build options of each network, with those of the command line on top.
+    """Load the build options of each network from a YAML file, if there is one.
+
+    The rest is as in `requests_by_network`.
+    """
+    root = read_yaml(path, None) if path else Table({}, None)
+    return requests_by_network(root, wishes, overlap, spread)
+
+
+def requests_by_network(
+    root: Node,
+    wishes: Mapping[str, Words],
+    overlap: str | None = None,
+    spread: bool | None = None,
+) -> tuple[BuildRequests, ...]:
+    """Return the build options of each network, with those of the command line on top.
 
     Args:
-        path: YAML file; what it says below ``networks`` counts for one network each.
+        root: the document; what it says below ``networks`` counts for one network each.
         wishes: by network, in the order of the networks.
         overlap: of all networks.
         spread: of all networks.
@@ -34,7 +48,6 @@ def network_requests(
             networks what can be true of one; E151, it speaks of a network that is not there.
         UsageError: as `requests_from`.
     """
-    root = read_yaml(path, None) if path else Table({}, None)
     where = SourceMap(root)
     model = validate(Build, where)
     if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):

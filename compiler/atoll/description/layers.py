@@ -25,8 +25,8 @@ _FLOW = tuple("[{'\"")
 """What the text of a set begins with that is more than a plain word or number."""
 
 
-def read_layers(path: Path, faults: Faults | None = None) -> Node:
-    """Read the file at `path` on top of the files that it extends.
+def read_layers(path: Path, faults: Faults | None = None, text: str | None = None) -> Node:
+    """Read the file at `path`, or `text` in its place, on top of the files that it extends.
 
     What does not keep the files from being read is noted in `faults`, if there is such.
 
@@ -39,7 +39,9 @@ def read_layers(path: Path, faults: Faults | None = None) -> Node:
     asked: tuple[Path, SourceLoc | None] | None = (path, None)
     while asked:
         current, at = asked
-        layers.append(identified(_renamed(read_yaml(current, at, noted)), noted))
+        given = text is not None and not layers
+        layer = parse_yaml(text or "", current, noted) if given else read_yaml(current, at, noted)
+        layers.append(identified(_renamed(layer), noted))
         _check_chain(chain, current, at)
         chain.append(current)
         asked = _base(current, layers[-1])

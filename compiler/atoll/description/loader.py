@@ -61,16 +61,27 @@ class Description:
         yield from _leaves(self.soc, ())
 
 
-def read_description(path: Path, overrides: Sequence[str], faults: Faults) -> Node:
+def read_description(
+    path: Path, overrides: Sequence[str], faults: Faults, text: str | None = None
+) -> Node:
     """Read the description at `path` with each ``key.path=value`` of `overrides` on top, unchecked.
 
-    What is wrong with the text, and yet lets it be read, is added to `faults`.
+    What is wrong with the text, and yet lets it be read, is added to `faults`. With `text`, that is
+    the description, and `path` stands for it.
 
     Raises:
         DescriptionError: a file is no YAML.
         UsageError: an override is malformed or names an unknown key.
     """
-    root = read_layers(path, faults)
+    return override(read_layers(path, faults, text), overrides)
+
+
+def override(root: Node, overrides: Sequence[str]) -> Node:
+    """Return a description with each ``key.path=value`` of `overrides` on top.
+
+    Raises:
+        UsageError: an override is malformed or names an unknown key.
+    """
     return apply_overrides(root, overrides, partial(schema_of, Soc)) if overrides else root
 
 

@@ -12,6 +12,9 @@ from atoll.registry import Registry
 
 DEFAULT = "tflite"
 
+IN_MEMORY = ".graph"
+"""The suffix of networks that no model file holds; a build folder has their text."""
+
 FRONT_ENDS: Registry[FrontEnd] = Registry(
     group="atoll.frontends",
     noun="front end",

@@ -9,18 +9,20 @@ from atoll.ops.registry import KINDS
 from atoll.plugins import CORRECT_MEMBER
 
 
-def verify_graph(graph: object, who: str) -> Graph:
+def verify_graph(
+    graph: object, who: str, did: str = "returned", remedy: str = CORRECT_MEMBER
+) -> Graph:
     """Return `graph` if it is one.
 
     Raises:
-        AtollError: E112; `who` returned something else, or names that do not fit each other.
+        AtollError: E112; what `who` returned is something else, or its names do not fit each other.
     """
     wrong: str | None = f"an object of type '{type(graph).__name__}'"
     if isinstance(graph, Graph):
         wrong = next(_wrong(graph), None)
         if wrong is None:
             return graph
-    raise AtollError("E112", f"{who} returned {wrong}", remedy=CORRECT_MEMBER)
+    raise AtollError("E112", f"{who} {did} {wrong}", remedy=remedy)
 
 
 def _wrong(graph: Graph) -> Iterator[str]:

@@ -38,8 +38,12 @@ def load_instance(path: Path, capacity: int | None = None, alignment: int = 1) -
         UsageError: E001, E002, the file cannot be read; E057, it is no instance; E058, a buffer
             of it is impossible.
     """
-    lines = _text(path).splitlines()
-    reader = _Reader(path, lines)
+    return read_instance(_text(path), path, capacity, alignment)
+
+
+def read_instance(text: str, path: Path, capacity: int | None, alignment: int) -> Problem:
+    """Return the problem in a text, for which `path` stands; the rest as in `load_instance`."""
+    reader = _Reader(path, text.splitlines())
     buffers = tuple(reader.buffers(alignment))
     if reader.faults:
         raise UsageError.all(reader.faults[:_MOST_FAULTS])

@@ -4,6 +4,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+UNBOUNDED = 1 << 48
+"""Bytes that no memory has: the size of a pool without a limit is at least that."""
+
 Interval = tuple[int, int]
 """Half-open: the first step or offset, and the first one past it."""
 
@@ -132,9 +135,15 @@ class PoolUse:
         """Bytes that might still be saved."""
         return self.used - self.bound
 
-    def as_json(self) -> dict[str, int]:
+    @property
+    def limit(self) -> int | None:
+        """The size, None if the pool has no limit."""
+        return self.size if self.size < UNBOUNDED else None
+
+    def as_json(self) -> dict[str, int | None]:
         """Return the fields by name."""
-        return {f"{name}_bytes": getattr(self, name) for name in ("size", "used", "peak", "bound")}
+        figures = {f"{name}_bytes": getattr(self, name) for name in ("used", "peak", "bound")}
+        return {"size_bytes": self.limit, **figures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,7 +100,7 @@ _PLAN: Mapping[str, Shape] = {
     "cost": COUNT,
     "gap_bytes": COUNT,
     "optimal": FLAG,
-    "pools": named(object_of(origin=COUNT, **_FIGURES)),
+    "pools": named(object_of(origin=COUNT, **{**_FIGURES, "size_bytes": maybe(COUNT)})),
     "buffers": named(_PLACED),
 }
 PLAN: Shape = {

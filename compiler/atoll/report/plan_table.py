@@ -56,7 +56,7 @@ def _rows(plan: MemoryPlan) -> Iterator[tuple[str, ...]]:
     for pool in plan.problem.pools:
         use = plan.use[pool.name]
         if use.used:
-            size = f"{use.size:,}" if use.size < 1 << 48 else "-"
+            size = "-" if use.limit is None else f"{use.limit:,}"
             figures = (f"{use.used:,}", f"{use.bound:,}", f"{use.gap:,}")
             yield (pool.name, size, *figures, proof(use))
 

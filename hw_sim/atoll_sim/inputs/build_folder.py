@@ -11,6 +11,7 @@ from atoll.build_tree import MARKER, RESOLVED, SUFFIX, homes_of, sources_of, tex
 from atoll.checksums import altered
 from atoll.description.build import read_requests
 from atoll.errors import DescriptionError, UsageError
+from atoll.frontend.registry import IN_MEMORY
 from atoll.object_tree import KIND
 from atoll.pipeline import BuildOptions, Compiled
 from atoll.resolve.export import from_json
@@ -56,6 +57,12 @@ def open_build(folder: Path) -> Image:
     names = _names(folder, build)
     homes = homes_of(names)
     suffixes = [_suffix(folder / home) for home in homes]
+    if IN_MEMORY in suffixes:
+        raise UsageError(
+            "E096",
+            f"{folder} has a network that was made in memory, and that no front end reads back",
+            remedy="run it from the program that made it: atoll.run(compilation)",
+        )
     _require_unchanged(folder, sources_of(names, (), suffixes))
     soc = _read_chip(folder, homes[0] / RESOLVED)
     _require_unchanged(folder, elf_names(soc))

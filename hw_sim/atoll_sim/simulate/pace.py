@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.files import write_text
 from atoll.pipeline import Compiled
 from atoll.progress import Progress, about

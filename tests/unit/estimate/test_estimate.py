@@ -14,8 +14,8 @@ from atoll.codegen.commands import command_counts
 from atoll.cost.lists import joint_saving
 from atoll.cost.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
 from atoll.cost.network import cycles_of
-from atoll.estimate.around import before_cycles
-from atoll.estimate.network import estimates_of
+from atoll.estimation.around import before_cycles
+from atoll.estimation.network import estimates_of
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
 from atoll.lower.joined_lists import joined

@@ -169,7 +169,7 @@ def test_check_says_who_can_play_the_cores(capsys: pytest.CaptureFixture[str]) -
             try:
                 CpuKind[each["cpu"].upper()].check_chip(load_soc(chip))
             except SimulationError as error:
-                refused = tuple(fault.as_json() for fault in error.faults)
+                refused = tuple(fault.to_json() for fault in error.faults)
             assert tuple(each["why_not"]) == refused
         able = ", ".join(each["cpu"] for each in players if each["plays"])
         assert main(["check", chip]) == 0

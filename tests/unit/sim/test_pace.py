@@ -13,7 +13,7 @@ from atoll.build_tree import build
 from atoll.cli import main
 from atoll.cli import working as cli_progress
 from atoll.cli.working import working
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.pipeline import Compiled, compile_file
 from atoll.progress import about, duration, left, told
 from atoll.resolve import load_soc

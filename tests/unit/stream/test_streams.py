@@ -11,7 +11,7 @@ from benchmarks.streaming import CHIP, Layer, network, streaming
 from atoll.compiled import Compiled, explanation
 from atoll.cost.network import cycles_of
 from atoll.errors import PlacementError
-from atoll.estimate.network import estimates_of
+from atoll.estimation.network import estimates_of
 from atoll.ops import reference
 from atoll.ops.registry import COPY, RELAYOUT
 from atoll.pipeline import compile_file

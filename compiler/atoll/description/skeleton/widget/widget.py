@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.ir.graph import Graph, Operator
+from atoll.extend import Graph, Operator
 
 Array = NDArray[Any]
 

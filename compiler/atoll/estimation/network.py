@@ -7,8 +7,8 @@ from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.cores import fetched
 from atoll.cost.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.cost.spent import Spent
-from atoll.estimate.around import after_cycles, before_cycles
-from atoll.estimate.traffic import added, traffic_of
+from atoll.estimation.around import after_cycles, before_cycles
+from atoll.estimation.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
 from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one module of the API that knows the compile driver."""
+
+from collections.abc import Sequence
+
+from atoll.api.chips import Soc
+from atoll.api.networks import Network
+from atoll.compiled import expected_length
+from atoll.cost.basis import basis_of
+from atoll.lower.passes import Observer
+from atoll.pipeline import STAGES, BuildOptions, Compiled, explanation, slower, unsure
+from atoll.several_models import compile_networks, names_of
+
+__all__ = [
+    "STAGES",
+    "BuildOptions",
+    "Compiled",
+    "Observer",
+    "compile_for",
+    "estimated_basis",
+    "estimated_cycles",
+    "explanation",
+    "names_of",
+    "notes_of",
+    "stack_doubts",
+]
+
+
+def compile_for(
+    soc: Soc,
+    networks: Sequence[Network],
+    options: Sequence[BuildOptions],
+    observe: Observer | None = None,
+) -> tuple[Compiled, ...]:
+    """Compile networks that share one firmware."""
+    loaded = [(each.graph, each._source) for each in networks]
+    return compile_networks(soc._resolved, loaded, options, observe)
+
+
+def estimated_cycles(compiled: Compiled) -> int:
+    """Predict the cycles from the begin of the first operator to the end of the last one."""
+    return expected_length(compiled)
+
+
+def estimated_basis(compiled: Compiled) -> str:
+    """Return what `estimated_cycles` rests on."""
+    devices = {name for op in compiled.graph.operators for name in op.devices}
+    return basis_of(compiled.soc, {compiled.soc.host, *devices})
+
+
+def notes_of(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that a request made many times slower."""
+    return slower(compiled)
+
+
+def stack_doubts(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about stacks of which only the linked image tells that they suffice."""
+    return unsure(compiled)

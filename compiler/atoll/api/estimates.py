@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What networks are expected to take, before anything is built."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rich.console import RenderableType
+
+from atoll.api.compilation import Compilation
+from atoll.api.notebook import Row, html_table, plain_text
+from atoll.estimation.network import estimates_of
+from atoll.report.estimate import LayerEstimate
+from atoll.report.estimate import NetworkEstimate as Found
+from atoll.report.estimate_text import render_estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryTraffic:
+    """What crosses the port of a memory.
+
+    Attributes:
+        read_bytes: instructions included.
+        port_cycles: of the host, that the port needs for all bytes.
+        basis: what instructions that are read rest on.
+    """
+
+    memory: str
+    read_bytes: int
+    written_bytes: int
+    port_cycles: int
+    basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorEstimate:
+    """What one operator is expected to take, in cycles of the host.
+
+    Attributes:
+        devices: what runs it, and the further cores that make parts of it.
+        begin_cycle: counted from the begin of the first operator.
+        end_cycle: likewise.
+        estimated_cycles: if the host waits at once.
+        basis: what the cycles rest on.
+        bound_by: what decides: compute, a memory, the driver, a core.
+    """
+
+    operator: str
+    kind: str
+    devices: tuple[str, ...]
+    begin_cycle: int
+    end_cycle: int
+    estimated_cycles: int
+    basis: str
+    bound_by: str
+    traffic: tuple[MemoryTraffic, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkEstimate:
+    """What one network is expected to take.
+
+    Attributes:
+        estimated_cycles: of the host, from the first operator to the last.
+        total_cycles: from reset to exit.
+        basis: what the cycles rest on.
+        host_clock_hz: the clock in which they are counted.
+        operators: in the order in which they begin.
+        notes: what a reader should know.
+    """
+
+    soc: str
+    network: str
+    estimated_cycles: int
+    total_cycles: int
+    basis: str
+    host_clock_hz: int
+    operators: tuple[OperatorEstimate, ...] = field(repr=False)
+    notes: tuple[str, ...]
+    _found: Found = field(repr=False)
+
+    def rows(self) -> list[Row]:
+        """Return the operators, with the bytes of each memory in columns of their own."""
+        return [_row(each) for each in self.operators]
+
+    def text(self, columns: int | None = None) -> str:
+        """Return what ``atoll estimate`` prints of it."""
+        return plain_text(self.rich(), columns)
+
+    def rich(self) -> RenderableType:
+        """Return the same for a console of the package `rich`."""
+        return render_estimate(self._found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``atoll estimate --json`` prints of one network."""
+        return self._found.as_json()
+
+    def _repr_html_(self) -> str:
+        title = f"{self.network} on {self.soc}: {self.estimated_cycles:,} cycles ({self.basis})"
+        return html_table(title, self.rows(), self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the networks of a firmware are expected to take."""
+
+    networks: tuple[NetworkEstimate, ...]
+
+    @property
+    def network(self) -> NetworkEstimate:
+        """The only network.
+
+        Raises:
+            ValueError: there are several.
+        """
+        (one,) = self.networks
+        return one
+
+    def rows(self) -> list[Row]:
+        """Return the operators of all networks."""
+        return [{"network": each.network, **row} for each in self.networks for row in each.rows()]
+
+    def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """Return what ``atoll estimate --json`` prints: an object, or a list for several."""
+        objects = [each.to_json() for each in self.networks]
+        return objects if len(objects) > 1 else objects[0]
+
+    def __iter__(self) -> Iterator[NetworkEstimate]:
+        return iter(self.networks)
+
+    def _repr_html_(self) -> str:
+        return "".join(each._repr_html_() for each in self.networks)
+
+
+def estimate(compilation: Compilation) -> Estimate:
+    """Estimate cycles and traffic of compiled networks; nothing is built.
+
+    >>> import atoll
+    >>> made = atoll.compile("lagoon", "examples/01_digits/digits_int8.tflite")
+    >>> atoll.estimate(made).network.basis
+    'measured'
+    """
+    return Estimate(tuple(map(_network, estimates_of(compilation._compiled))))
+
+
+def _network(found: Found) -> NetworkEstimate:
+    return NetworkEstimate(
+        soc=found.soc,
+        network=found.model,
+        estimated_cycles=found.network,
+        total_cycles=found.total,
+        basis=found.basis,
+        host_clock_hz=found.host_clock,
+        operators=tuple(map(_operator, found.layers)),
+        notes=found.notes,
+        _found=found,
+    )
+
+
+def _operator(layer: LayerEstimate) -> OperatorEstimate:
+    return OperatorEstimate(
+        operator=layer.operator,
+        kind=layer.kind,
+        devices=layer.devices,
+        begin_cycle=layer.begin,
+        end_cycle=layer.end,
+        estimated_cycles=layer.cycles,
+        basis=layer.basis,
+        bound_by=str(layer.bound),
+        traffic=tuple(
+            MemoryTraffic(
+                memory=each.memory,
+                read_bytes=each.read,
+                written_bytes=each.written,
+                port_cycles=each.cycles,
+                basis=each.basis,
+            )
+            for each in layer.traffic
+        ),
+    )
+
+
+def _row(operator: OperatorEstimate) -> Row:
+    row = asdict(operator) | {"devices": " + ".join(operator.devices)}
+    del row["traffic"]
+    for each in operator.traffic:
+        row[f"{each.memory}_read_bytes"] = each.read_bytes
+        row[f"{each.memory}_written_bytes"] = each.written_bytes
+    return row

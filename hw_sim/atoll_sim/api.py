@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator gives to `atoll.run`, `atoll.simulate` and `atoll.validate`."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+
+from atoll.errors import UsageError
+from atoll.pipeline import Compiled
+from atoll.progress import current
+from atoll.resolve.soc import ResolvedSoc
+from atoll.samples import Sample, random_sample
+from atoll_sim.chip.checks import check_cores
+from atoll_sim.faults import campaign as faults_of
+from atoll_sim.faults import report as fault_report
+from atoll_sim.inputs.build_folder import Image, open_build
+from atoll_sim.mutate import campaign as mutants_of
+from atoll_sim.mutate import report as mutant_report
+from atoll_sim.mutate.caches import CacheCampaign, plant_left_out
+from atoll_sim.players import players_of, takes_part
+from atoll_sim.run import CpuKind, Outcome, Players, check_kinds, run_image, run_models
+from atoll_sim.waves.request import Waves, of_network, request_waves
+
+Accelerator = str | Mapping[str, str] | Players | None
+
+
+def run_compiled(
+    models: Sequence[Compiled],
+    samples: Sequence[Sequence[Sample]],
+    *,
+    cpu: str = CpuKind.RTL,
+    accelerator: Accelerator = None,
+    keep: Path | None = None,
+    toolchain: str | None = None,
+    waves: Path | Waves | None = None,
+) -> tuple[Outcome, ...]:
+    """Run networks in turn, as one firmware, and check them; as `atoll_sim.run.run_models`.
+
+    Raises:
+        UsageError: E089, E090; the arguments contradict each other, or one is none of its words;
+            E163, an accelerator cannot be played so.
+    """
+    kind, record = _cpu(cpu), _waves(waves, models)
+    check_kinds(kind, record)
+    soc = models[0].soc
+    players = _players(accelerator)
+    if not takes_part(players) and any(each.options.accelerators for each in models):
+        raise UsageError(
+            "E163",
+            "accelerator='none', and the network is compiled for accelerators",
+            remedy="compile it with accelerators=False",
+        )
+    kind.check_chip(soc)
+    return run_models(
+        models,
+        samples,
+        cpu=kind,
+        accelerator=players,
+        keep=keep,
+        progress=current(),
+        toolchain=toolchain,
+        waves=record,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """An opened build folder."""
+
+    image: Image
+
+    @property
+    def models(self) -> tuple[Compiled, ...]:
+        """The networks that its firmware runs."""
+        return self.image.models
+
+    def run(
+        self,
+        samples: Sequence[Sequence[Sample]],
+        *,
+        cpu: str = CpuKind.RTL,
+        accelerator: Accelerator = None,
+        waves: Path | Waves | None = None,
+    ) -> tuple[Outcome, ...]:
+        """Simulate the firmware and check it.
+
+        Raises:
+            UsageError: E089; such cores run no firmware.
+        """
+        kind = _cpu(cpu)
+        require_firmware(kind)
+        return run_image(
+            self.image,
+            samples,
+            cpu=kind,
+            accelerator=_players(accelerator),
+            progress=current(),
+            waves=_waves(waves, self.models),
+        )
+
+
+def open_folder(folder: Path) -> Folder:
+    """Open a build folder."""
+    return Folder(open_build(folder))
+
+
+def require_firmware(cpu: CpuKind) -> None:
+    """Refuse cores that run no firmware.
+
+    Raises:
+        UsageError: E089.
+    """
+    if not cpu.session().runs_firmware:
+        raise UsageError(
+            "E089",
+            f"--cpu {cpu} runs no firmware, and a build folder is nothing else",
+            remedy="use --cpu rtl, --cpu iss or --cpu qemu, or atoll run",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """How planted faults ended."""
+
+    planted: Sequence[mutants_of.Campaign]
+    broken: Sequence[faults_of.Campaign]
+    cached: Sequence[CacheCampaign]
+
+    @property
+    def passed(self) -> bool:
+        """The right builds have no finding, and every fault was noticed or survived."""
+        noticed = all(each.passed for each in self.planted)
+        noticed = noticed and all(each.passed for each in self.cached)
+        return noticed and all(map(fault_report.passed, self.broken))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that ``atoll validate --json`` prints."""
+        return {
+            "passed": self.passed,
+            "networks": [mutant_report.as_json(each) for each in self.planted],
+            "faults": [fault_report.as_json(each) for each in self.broken],
+            "caches": [each.as_json() for each in self.cached],
+        }
+
+    def rich(self, *, verbose: bool) -> RenderableType:
+        """Return the tables that it prints."""
+        planted = (mutant_report.text_of(self.planted, verbose=verbose),) if self.planted else ()
+        broken = fault_report.shown(self.broken, verbose=verbose)
+        return Group(*planted, *broken, *(each.text(verbose=verbose) for each in self.cached))
+
+
+def validate_compiled(
+    compiled: Sequence[Compiled],
+    *,
+    mutants: int = 0,
+    faults: int = 0,
+    caches: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    toolchain: str | None = None,
+) -> Findings:
+    """Plant faults in the builds of networks, each on its own, and in the hardware that runs them.
+
+    Raises:
+        SimulationError: E080 to E083; there is no RTL of a core, in which faults are planted.
+    """
+    soc, progress = compiled[0].soc, current()
+    check_validation(soc, planted=bool(mutants or faults or not caches))
+    mutate = partial(
+        mutants_of.plant,
+        seed=seed,
+        jobs=jobs or os.cpu_count() or 1,
+        toolchain=toolchain,
+        progress=progress,
+    )
+    fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
+    leave_out = partial(plant_left_out, seed=seed, toolchain=toolchain, progress=progress)
+    alone = mutants or not (faults or caches)
+    return Findings(
+        planted=[
+            mutate(each, count, first=first)
+            for each, first, count in shared(mutants, compiled if alone else ())
+        ],
+        broken=[
+            fail(each, random_sample(each.graph)[0], count, first=first)
+            for each, first, count in shared(faults, compiled)
+            if count
+        ],
+        cached=[leave_out(each) for each in compiled if caches],
+    )
+
+
+def check_validation(soc: ResolvedSoc, *, planted: bool) -> None:
+    """Refuse a chip in which faults cannot be `planted`.
+
+    Raises:
+        SimulationError: E080 to E083; there is no RTL of a core.
+    """
+    if planted:
+        check_cores(soc, _instead(soc))
+
+
+def shared(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compiled, int, int]]:
+    """Share `total` among networks: yield each with how many came before it, and its own."""
+    first = 0
+    for number, network in enumerate(networks):
+        count = total // len(networks) + (number < total % len(networks))
+        yield network, first, count
+        first += count
+
+
+def _instead(soc: ResolvedSoc) -> tuple[str, str]:
+    """Return what helps where a core, or its unit, has no RTL, in which faults are planted."""
+    core, unit = "use another core, one with RTL", "give the unit's YAML 'rtl'"
+    if soc.cached_cpus:
+        alone = "use --caches alone, which runs on the instruction-set simulator"
+        return f"{alone}, or {core[4:]}", f"{alone}, or {unit}"
+    return core, unit
+
+
+def _cpu(word: str) -> CpuKind:
+    kind = next((each for each in CpuKind if each == word), None)
+    if kind is None:
+        message = f"nobody called '{word:.60}' plays cores"
+        raise UsageError("E090", message, remedy=f"use one of {', '.join(CpuKind)}")
+    return kind
+
+
+def _players(asked: Accelerator) -> Players | None:
+    if asked is None or isinstance(asked, Players):
+        return asked
+    if isinstance(asked, str):
+        return players_of([asked])
+    return players_of([f"{name}={word}" for name, word in asked.items()])
+
+
+def _waves(asked: Path | Waves | None, models: Sequence[Compiled]) -> Waves | None:
+    return of_network(request_waves(asked) if isinstance(asked, Path) else asked, models)
