@@ -9,8 +9,7 @@ may change with any release.
 from typing import TYPE_CHECKING
 
 from atoll.lazy import lazily
-
-__version__ = "0.2.0"
+from atoll.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from atoll.api.builds import Build, build

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha1, sha256
 
-from atoll import __version__
 from atoll.board.cmake import libraries
 from atoll.board.package import Board, Entry, generated
 from atoll.board.sources import driver_files, model_files, objects, startup_files
 from atoll.errors import UsageError
+from atoll.version import __version__
 
 _OURS, _RUNTIME = "Apache-2.0", "Apache-2.0 WITH LLVM-exception"
 _UNKNOWN = "NOASSERTION"

@@ -14,12 +14,12 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from atoll import __version__
 from atoll.cli.group import CommandGroup
 from atoll.cli.shell_words import COMPLETE, completed
 from atoll.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
 from atoll.files import DISK_FAULTS, unwritable
 from atoll.shown import json_text
+from atoll.version import __version__
 
 OBJECTS_BETWEEN_COLLECTIONS = 300_000
 
