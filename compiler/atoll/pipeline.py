@@ -87,7 +87,7 @@ def compile_graph(
     soc = on_threads(soc, options.requests)
     task = prepare(soc, network, source, options, observe, taken)
     search = Search(task)
-    search.run(proposals(search, task.asked.strategy))
+    search.run(proposals(search))
     for stage, result in stages(search):
         observe(stage, result)
     if search.best is None or search.best.plan is None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
 from atoll import plugins
-from atoll.errors import AtollError, UsageError
+from atoll.errors import AtollError, SourceLoc, UsageError
 
 Member = TypeVar("Member")
 
@@ -46,8 +46,10 @@ class Registry(Generic[Member]):
         """Return the names of other packages' members, sorted."""
         return tuple(sorted({*registered(self.group)} - {*self.own}))
 
-    def get(self, name: str) -> Member:
+    def get(self, name: str, *, at: SourceLoc | None = None) -> Member:
         """Load a member; of another package's functions and methods, failures are E111.
+
+        A file names it at `at`.
 
         Raises:
             UsageError: E094; there is none of that name.
@@ -58,7 +60,7 @@ class Registry(Generic[Member]):
         entry = self.own.get(name) or registered(self.group).get(name)
         if entry is None:
             remedy = f"use one of {', '.join(self.names())}"
-            raise UsageError("E094", f"no {self.noun} '{name}'", remedy=remedy)
+            raise UsageError("E094", f"no {self.noun} '{name}'", at=at, remedy=remedy)
         member: object = plugins.load(entry, self.group)
         if wrong := self._lacks(member):
             message = f"{self.noun} '{name}' ('{entry}') {wrong}"

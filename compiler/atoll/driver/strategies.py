@@ -25,14 +25,16 @@ STRATEGIES: Registry[Strategy] = Registry(
 )
 
 
-def proposals(search: Search, name: str) -> Iterable[Candidate]:
-    """Return what a strategy proposes.
+def proposals(search: Search) -> Iterable[Candidate]:
+    """Return what the strategy of a task proposes.
 
     Raises:
         AtollError: as `Registry.get`; E111, E112, another package's strategy fails, or proposes
             what is no candidate.
     """
-    proposed = STRATEGIES.get(name)(search)
+    requests = search.task.options.requests
+    name = requests.model.strategy
+    proposed = STRATEGIES.get(name, at=requests.where.at("strategy"))(search)
     return proposed if name in STRATEGIES.own else _checked(proposed, f"strategy '{name}'")
 
 

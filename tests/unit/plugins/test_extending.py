@@ -256,6 +256,7 @@ def test_a_strategy(
     assert main(tried) == 1
     (fault,) = json.loads(capsys.readouterr().out)["faults"]
     assert (fault["code"], fault["message"]) == ("E094", "no strategy 'least'")
+    assert (fault["at"]["line"], fault["at"]["column"]) == (1, 11)
     installed("A strategy")
     assert main(tried) == 0
     first, *others = json.loads(capsys.readouterr().out)["candidates"]
