@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tests.ir.graph_text import parse_graph
 from tests.requests import load_requests
 
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ir.read_graph import parse_graph
 from atoll.isa.find import instruction_set
 from atoll.place.costs import compute_cycles, cycles_of, spread_cycles
 from atoll.place.measured import PART_CYCLES
