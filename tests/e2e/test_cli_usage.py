@@ -19,6 +19,7 @@ COMMANDS = (
         "estimate",
         "import",
         "operators",
+        "opt",
         "diff",
         "run",
         "run-image",
