@@ -23,6 +23,7 @@ from atoll.place.list_costs import in_list
 from atoll.place.partition import Decision
 from atoll.place.requests import Requests
 from atoll.place.slower import slower_than_elsewhere
+from atoll.report.candidates import CandidateStory
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
 from atoll.report.explain_text import Explanation
@@ -71,6 +72,7 @@ class Compiled:
         log: what was asked of its tensors.
         requests: what was asked of its buffers.
         seen: the results of the stages that made it, if anybody wants them.
+        candidates: what was tried, this included, in order.
     """
 
     soc: ResolvedSoc
@@ -92,6 +94,7 @@ class Compiled:
     log: ScopeLog = field(default_factory=ScopeLog, repr=False, compare=False)
     requests: Requests = field(default_factory=Requests)
     seen: tuple[tuple[str, object], ...] = field(default=(), repr=False, compare=False)
+    candidates: tuple[CandidateStory, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def homes(self) -> Mapping[str, str]:

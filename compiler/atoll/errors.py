@@ -1,9 +1,10 @@
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from atoll.shown import columns_of, cut, sentence, shown, window
 
@@ -174,6 +175,14 @@ class AtollError(Exception):
             self._found = _bounded(tuple(self._found()))
         return self._found
 
+    @property
+    def wants(self) -> Mapping[str, int]:
+        """The most bytes that any fault wants of each size, by its dotted key."""
+        sizes: dict[str, int] = {}
+        for key, size in (want for fault in self.faults for want in fault.wants):
+            sizes[key] = max(size, sizes.get(key, 0))
+        return sizes
+
     def about(self, subject: str) -> "AtollError":
         """Return the same faults, each said of `subject`, such as a file or a network."""
         faults = (replace(each, message=f"{subject}: {each.message}") for each in self.faults)
@@ -218,6 +227,23 @@ class PlacementError(AtollError):
 
 class PlanError(AtollError):
     """Memory or stack does not suffice, or a plan breaks a rule."""
+
+
+Refusal = PlacementError | PlanError
+"""A chip does not suffice for a network, or its user asks for what cannot be."""
+
+Result = TypeVar("Result")
+
+
+def attempt(work: Callable[[], Result]) -> Result | Refusal:
+    """Return what `work` returns, or as a value why it is refused.
+
+    Nothing else catches a refusal to try something else.
+    """
+    try:
+        return work()
+    except (PlacementError, PlanError) as refusal:
+        return refusal
 
 
 class ToolchainError(AtollError):

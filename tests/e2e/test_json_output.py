@@ -31,6 +31,7 @@ COMMANDS: dict[str, list[str]] = {
     "explain_all_kinds": ["explain", "twin"],
     "explain_network": ["explain", "lagoon", DIGITS],
     "explain_buffer": ["explain", "lagoon", DIGITS, "--buffer", "conv_2d_0_out"],
+    "explain_candidates": ["explain", "lagoon", DIGITS, "--candidates"],
     "explain_stack": ["explain", "lagoon", DIGITS, "--no-accelerators"],
     "plan": ["plan", "lagoon", DIGITS],
     "plan_instance": ["plan", "--instance", "instance.csv"],

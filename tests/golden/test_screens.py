@@ -20,6 +20,10 @@ COMMANDS = {
     "check": ["check", "twin"],
     "fault": ["check", "tests/bad/overlapping_memories.yaml"],
     "plan": ["plan", "lagoon", DIGITS],
+    "candidates": [
+        *("explain", "lagoon", DIGITS, "--candidates"),
+        *("--set", "pools.shared.size=2 KiB"),
+    ],
     "estimate": ["estimate", "lagoon", DIGITS],
     "run": ["run", "lagoon", DIGITS, "--cpu", "native", "--accelerator", "model", "--brief"],
 }

@@ -22,12 +22,14 @@ from atoll.cli.tables import print_tables, room
 from atoll.errors import UsageError
 from atoll.files import require_writable, write_text
 from atoll.networks import Word, network_of
-from atoll.pipeline import explanation
+from atoll.pipeline import Compiled, explanation
+from atoll.report.candidates import candidate_table
 from atoll.report.chip_svg import chip_svg
 from atoll.report.explain_text import Explanation
 from atoll.resolve import explain as tables
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.tables import as_text
 from atoll.several_models import compile_models
 from atoll.shown import json_text
 
@@ -56,6 +58,14 @@ def explain(
             "were asked, joined and chosen, and who said so.",
         ),
     ] = False,
+    candidates: Annotated[
+        bool,
+        typer.Option(
+            "--candidates",
+            help="Say what was tried to find the plan, what each candidate takes or lacks, and why "
+            "it lost.",
+        ),
+    ] = False,
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -73,6 +83,7 @@ def explain(
     With MODELs: for every buffer where it is, and for every operator why it runs where it runs.
     With --operators: how many operators, multiply-accumulates and cycles each device has of them.
     With --scopes: the execution scope of every operator and tensor, and who said so.
+    With --candidates: what was tried to find the plan, and why the rest of it lost.
     With --buffer: the rule that put it there, who touches it, and what each other place lacks.
 
     Example: atoll explain lagoon model.tflite --buffer input
@@ -82,13 +93,20 @@ def explain(
         _draw(resolved, figure, models or ())
     if not models:
         _refuse_without_model(
-            buffer=buffer, operators=operators, scopes=scopes, **asdict(placement)
+            buffer=buffer,
+            operators=operators,
+            scopes=scopes,
+            candidates=candidates,
+            **asdict(placement),
         )
         print_tables(resolved, tables.explain(resolved), machine=machine)
         return
     options = build_options(models, placement, accelerators=accelerators)
     compiled = compile_models(resolved, models, options)
     log_unsure(compiled)
+    if candidates:
+        print(_tried(compiled, machine=machine), end="")
+        return
     told = tuple(map(explanation, compiled))
     if scopes and not machine:
         print("\n".join(f"{_title(each, told)}{each.scopes.text()}" for each in told), end="")
@@ -96,6 +114,25 @@ def explain(
         print(_covered(told), end="")
     else:
         print(explained(told, buffer, machine=machine), end="")
+
+
+def _tried(models: Sequence[Compiled], *, machine: bool) -> str:
+    """Return what was tried of each network."""
+    if machine:
+        objects = [
+            {
+                "soc": each.soc.name,
+                "model": each.graph.name,
+                "candidates": [story.as_json() for story in each.candidates],
+            }
+            for each in models
+        ]
+        return json_text(objects if len(models) > 1 else objects[0])
+    return "\n".join(
+        f"{_heading(each.graph.name, each.soc.name, models)}"
+        f"{as_text((candidate_table(each.candidates),), room())}"
+        for each in models
+    )
 
 
 def _covered(told: Sequence[Explanation]) -> str:
@@ -139,7 +176,12 @@ def explained(told: Sequence[Explanation], buffer: str | None, *, machine: bool)
 
 
 def _title(one: Explanation, told: Sequence[Explanation]) -> str:
-    return f"{one.model} on {one.soc}\n\n" if len(told) > 1 else ""
+    return _heading(one.model, one.soc, told)
+
+
+def _heading(model: str, soc: str, every: Sequence[object]) -> str:
+    """Return a line that names one of several networks."""
+    return f"{model} on {soc}\n\n" if len(every) > 1 else ""
 
 
 def _buffer_of(told: Sequence[Explanation], text: str) -> tuple[str, str]:

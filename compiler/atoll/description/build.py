@@ -120,6 +120,10 @@ Targets = Annotated[
 ]
 
 
+USUAL_STRATEGY = "usual"
+StrategyName = Annotated[Word, Field(examples=[USUAL_STRATEGY])]
+
+
 class NetworkBuild(Described):
     """What a user asks of one of the networks that share a firmware."""
 
@@ -146,6 +150,9 @@ class NetworkBuild(Described):
     )
     rewrite: bool | None = Field(
         default=None, description="As 'rewrite' of the whole file, which counts otherwise."
+    )
+    strategy: StrategyName | None = Field(
+        default=None, description="As 'strategy' of the whole file, which counts otherwise."
     )
     cuts: Cuts = ()
 
@@ -188,6 +195,11 @@ class Build(Described):
         default=True,
         description="Whether operators are left out or joined where all outputs stay the same: "
         "those on constants, without effect, without a reader, made twice, and padding.",
+    )
+    strategy: StrategyName = Field(
+        default=USUAL_STRATEGY,
+        description="What proposes ways to compile a network, of which the fastest by estimate is "
+        "taken: Atoll's 'usual' one, or that of a package.",
     )
     cuts: Cuts = ()
     networks: dict[str, NetworkBuild] = Field(
@@ -234,6 +246,7 @@ class BuildRequests:
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
             **({} if self.model.rewrite else {"rewrite": False}),
+            **({} if self.model.strategy == USUAL_STRATEGY else {"strategy": self.model.strategy}),
             **self._lists(),
             **({"cuts": [cut.model_dump() for cut in self.model.cuts]} if self.model.cuts else {}),
         }

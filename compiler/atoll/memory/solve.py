@@ -83,11 +83,23 @@ def plan_memory(
     answer = solve(problem, name=name, effort=effort, observe=observe)
     if isinstance(answer, MemoryPlan):
         return answer
-    if any(buffer.ceilings for buffer in problem.buffers):
-        without = without_ceilings(problem)
-        plan = plan_memory(without, operators, name=name, effort=effort, observe=observe)
-        raise PlanError.all(_too_low(problem, plan))
-    raise PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
+    raise refusal_of(answer, operators, name=name, effort=effort)
+
+
+def refusal_of(
+    answer: Infeasible,
+    operators: Sequence[str] = (),
+    *,
+    name: str = DEFAULT,
+    effort: Effort | None = None,
+) -> AtollError:
+    """Return the error of `plan_memory`: what does not fit is found once somebody reads it."""
+    if any(buffer.ceilings for buffer in answer.problem.buffers):
+        easier = solve(without_ceilings(answer.problem), name=name, effort=effort)
+        if isinstance(easier, Infeasible):
+            return refusal_of(easier, operators, name=name, effort=effort)
+        return PlanError.all(_too_low(answer.problem, easier))
+    return PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
 
 
 def _too_low(problem: Problem, plan: MemoryPlan) -> Iterator[Fault]:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from atoll.driver.compile import SPARE_STACK
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule
 from atoll.lower.jobs import prepare_jobs
@@ -21,7 +22,6 @@ from atoll.rewrite.edit import Given as Rewriting
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.rewrite.passes import GraphPass
 from atoll.rewrite.passes import verify as verify_rewriting
-from atoll.stages import SPARE_STACK
 
 KEEP = PassOption(
     name="keep",

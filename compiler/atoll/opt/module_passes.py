@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from atoll.driver.compile import SPARE_STACK
 from atoll.errors import UsageError
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing
@@ -14,7 +15,6 @@ from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, count, counts
 from atoll.place.costs import driver_cycles
-from atoll.stages import SPARE_STACK
 
 _specialize = {each.name: each for each in LOWERING}["specialize-storage"]
 _on_module = partial(TextPass, takes=Kind.MODULE, makes=Kind.MODULE)

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
 from atoll.description.identifiers import identifier
 from atoll.description.on_device import OnDevice
 from atoll.description.pins import Pin
-from atoll.errors import PlacementError, SourceLoc
+from atoll.errors import PlacementError, SourceLoc, attempt
 from atoll.ir.graph import Graph
 from atoll.place.regions import operators_of
 from atoll.resolve.se_scope import (
@@ -126,15 +127,15 @@ class _Reader:
         device = identifier(entry.device or "")
         if device and device not in devices:
             self._unknown("E021", "device", device, devices, where.at(*key, "device"))
-        try:
-            asked = SEScope(
-                self._device_type(fields.device_type, where.at(*key, "scope", "device_type")),
-                FREE if fields.virtual_device_id is None else fields.virtual_device_id,
-                self._target(fields.target, where.at(*key, "scope", "target")),
-                self._memory_scope(fields.memory_scope, where.at(*key, "scope", "memory_scope")),
-            )
-        except PlacementError as error:
-            (fault,) = error.faults
+        parts = (
+            self._device_type(fields.device_type, where.at(*key, "scope", "device_type")),
+            FREE if fields.virtual_device_id is None else fields.virtual_device_id,
+            self._target(fields.target, where.at(*key, "scope", "target")),
+            self._memory_scope(fields.memory_scope, where.at(*key, "scope", "memory_scope")),
+        )
+        asked = attempt(partial(SEScope, *parts))
+        if not isinstance(asked, SEScope):
+            (fault,) = asked.faults
             at = where.at(*key, "scope", "target")
             self.faults.add(fault.code, fault.message, at=at, remedy=fault.remedy)
             return SEScope()

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import permutations
 
 from atoll.description.build import BuildRequests
-from atoll.errors import AtollError, Fault, PlacementError
+from atoll.errors import AtollError, Fault, PlacementError, Refusal, attempt
 from atoll.ir.graph import Graph
 from atoll.place.capabilities import with_roundings
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
@@ -86,17 +86,17 @@ def plan_devices(
         )
         return _planned(graph, decisions, chip, requests)
 
-    try:
-        return plan(soc)
-    except PlacementError as error:
-        if any(fault.code != "E060" for fault in error.faults):
-            raise
-        find = partial(_opened, error, graph, soc, plan)
-        raise PlacementError.later("E060", "a tensor has no pool", find) from error
+    found = attempt(partial(plan, soc))
+    if isinstance(found, DevicePlan):
+        return found
+    if any(fault.code != "E060" for fault in found.faults):
+        raise found
+    find = partial(_opened, found, graph, soc, plan)
+    raise PlacementError.later("E060", "a tensor has no pool", find) from found
 
 
 def _opened(
-    error: PlacementError,
+    error: Refusal,
     graph: Graph,
     soc: ResolvedSoc,
     plan: Callable[[ResolvedSoc], DevicePlan],

@@ -4,6 +4,7 @@ from atoll.report.json_shapes import (
     BASIS,
     COUNT,
     FLAG,
+    NUMBER,
     PLACE,
     TEXT,
     choice,
@@ -43,6 +44,28 @@ _SCOPED = object_of(
     default=_SCOPE,
     rule=TEXT,
     device=maybe(TEXT),
+)
+CANDIDATES = object_of(
+    soc=TEXT,
+    model=TEXT,
+    candidates=each(
+        object_of(
+            candidate=TEXT,
+            choices=object_of(
+                overlap=object_of(commands=COUNT, apart=choice("all", "slower", "none")),
+                **dict.fromkeys(("fused", "spread", "unlike_cores"), FLAG),
+                spared_pools=each(TEXT),
+                stripes=each(object_of(first=TEXT, last=TEXT, stripes=COUNT)),
+                apart=named(TEXT),
+                streams=maybe(object_of(share=NUMBER, every=FLAG)),
+            ),
+            outcome=choice("chosen", "refused", "slower", "not clearly faster", "not as asked"),
+            cycles=maybe(COUNT),
+            used_bytes=named(COUNT),
+            lacks_bytes=named(COUNT),
+            why=TEXT,
+        )
+    ),
 )
 EXPLAINED = object_of(
     soc=TEXT,

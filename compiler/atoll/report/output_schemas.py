@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from atoll.report.accuracy_schema import ACCURACY
 from atoll.report.estimate_schema import ESTIMATE
-from atoll.report.explain_schema import ACCESS, EXPLAINED, STEPS
+from atoll.report.explain_schema import ACCESS, CANDIDATES, EXPLAINED, STEPS
 from atoll.report.image_schema import CHECK_IMAGE
 from atoll.report.json_shapes import (
     BASIS,
@@ -86,7 +86,7 @@ _CHIP = object_of(
     ),
     layers=each(object_of(key=TEXT, layer=TEXT)),
 )
-EXPLAIN: Shape = {"anyOf": [_CHIP, one_or_more(EXPLAINED)]}
+EXPLAIN: Shape = {"anyOf": [_CHIP, one_or_more(EXPLAINED), one_or_more(CANDIDATES)]}
 
 _FIGURES = dict.fromkeys(("size_bytes", "used_bytes", "peak_bytes", "bound_bytes"), COUNT)
 _PLACED = object_of(

@@ -11,9 +11,10 @@ from atoll.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.lower.jobs import prepared
 from atoll.ops.registry import COPY
-from atoll.place.candidates import homes_of, needs_of
+from atoll.place.candidates import CONSTANT_ROLES, homes_of, needs_of
+from atoll.place.capabilities import takes_constants
 from atoll.place.replicas import copy_names
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Access, Engine, Pool, ResolvedSoc
 from atoll.stream.parts import with_parts
 
 
@@ -113,6 +114,25 @@ def constants_of(op: Operator, graph: Graph, soc: ResolvedSoc) -> Constants:
     read = (graph.tensor(name) for name in dict.fromkeys(job.reads))
     operands = tuple(each for each in read if each.data is not None)
     return Constants(job.constants, operands, job.alignment)
+
+
+def may_stream(soc: ResolvedSoc) -> bool:
+    """Tell whether a DMA engine reads constants."""
+    held = {pool.region.memory for pool in soc.pools if pool.role in CONSTANT_ROLES}
+    return any(source in held for dma in soc.dmas for source, _ in dma.moves)
+
+
+def with_brought_constants(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return a chip whose accelerators reach what its DMA engines can bring them."""
+    takers = {npu.name: Access.READ for npu in soc.npus if not takes_constants(npu, soc)}
+    brought = {source for dma in soc.dmas for source, _ in dma.moves}
+
+    def reached(pool: Pool) -> Pool:
+        if pool.role != "constants" or pool.region.memory not in brought:
+            return pool
+        return replace(pool, reach={**pool.reach, **takers})
+
+    return replace(soc, pools=tuple(map(reached, soc.pools)))
 
 
 def check_reach(graph: Graph, soc: ResolvedSoc) -> None:

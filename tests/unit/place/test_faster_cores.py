@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.requests import load_requests
 
-import atoll.pipeline
+import atoll.driver.usual
 from atoll.compiled import BuildOptions, Compiled, expected_length
 from atoll.pipeline import compile_file
 from atoll.place.faster_cores import has_unlike_cores
@@ -125,7 +125,7 @@ def test_no_plan_is_slower_for_it(
     ]
     found = compiled(*overrides)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(atoll.pipeline, "has_unlike_cores", lambda soc: False)
+        patch.setattr(atoll.driver.usual, "has_unlike_cores", lambda soc: False)
         usual = compiled(*overrides)
     assert devices(usual) == {"cpu"}
     assert expected_length(found) <= expected_length(usual)

@@ -1,5 +1,6 @@
 """The examples of docs/extending.md, installed outside the tree and used as they stand there."""
 
+import json
 import re
 import sys
 import tomllib
@@ -243,6 +244,52 @@ def test_a_planner(installed: Installed, capsys: pytest.CaptureFixture[str]) -> 
     installed("A planner")
     assert main(plan) == 0
     assert "planned by stacked" in capsys.readouterr().out
+
+
+def test_a_strategy(
+    installed: Installed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "build.yaml").write_text("strategy: least\n")
+    tried = ["explain", "lagoon", str(DIGITS), "--candidates", "--json", "--build"]
+    tried += [str(tmp_path / "build.yaml"), "--set", "pools.shared.size=2 KiB"]
+    assert main(tried) == 1
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert (fault["code"], fault["message"]) == ("E094", "no strategy 'least'")
+    installed("A strategy")
+    assert main(tried) == 0
+    first, *others = json.loads(capsys.readouterr().out)["candidates"]
+    assert first["choices"]["overlap"] == {"commands": 128, "apart": "none"}
+    assert first["outcome"] == "refused"
+    assert [each["outcome"] for each in others].count("chosen") == 1
+
+
+def test_a_build_folder_knows_its_strategy(installed: Installed, tmp_path: Path) -> None:
+    installed("A strategy")
+    (tmp_path / "build.yaml").write_text("strategy: least\n")
+    out = str(tmp_path / "out")
+    options = ["--build", str(tmp_path / "build.yaml"), "-o", out]
+    assert main(["build", "lagoon", str(DIGITS), *options]) == 0
+    (compiled,) = open_build(tmp_path / "out").models
+    assert compiled.options.requests.model.strategy == "least"
+    assert compiled.splits > 1
+
+
+MISTAKES = {
+    "def least(search):\n    yield 3\n": "E112]: strategy 'least' proposed 3, no candidate",
+    "def least(search):\n    yield from ()\n": "E112]: strategy 'least' proposed nothing",
+    "def least(search):\n    return 3\n": "E112]: strategy 'least' returned no candidates",
+    "def least(search):\n    yield 1 / 0\n": "E111]: strategy 'least' failed: ZeroDivisionError",
+}
+
+
+@pytest.mark.parametrize("code", MISTAKES)
+def test_mistakes_of_strategies(
+    code: str, install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("least", code, "[atoll.strategies]\nleast = least:least\n")
+    (tmp_path / "build.yaml").write_text("strategy: least\n")
+    assert main(["plan", "lagoon", str(DIGITS), "--build", str(tmp_path / "build.yaml")]) == 1
+    assert MISTAKES[code] in capsys.readouterr().err
 
 
 def test_an_engine(

@@ -1,19 +1,18 @@
 """All that a network needs of a chip at once: what is missing is given until the network fits."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from atoll.errors import AtollError, Fault, PlacementError, PlanError
-from atoll.resolve.remedy.growth import Wants, grown
+from atoll.errors import AtollError, Refusal
+from atoll.resolve.remedy.growth import grown
 from atoll.resolve.soc import ResolvedSoc
 
 _ROUNDS = 12
 """Trials, after which the remedy is the best that is known."""
 
-Attempt = Callable[[ResolvedSoc], Mapping[str, int]]
-"""Compiles for a chip; returns the bytes that are used, by dotted key of what they are used of."""
-
-Refusal = PlacementError | PlanError
+Attempt = Callable[[ResolvedSoc], Mapping[str, int] | Refusal]
+"""Compiles for a chip; returns the bytes that are used, by dotted key of what they are used of, or
+why the chip does not suffice."""
 
 
 def with_whole_need(error: Refusal, soc: ResolvedSoc, attempt: Attempt) -> AtollError:
@@ -22,7 +21,7 @@ def with_whole_need(error: Refusal, soc: ResolvedSoc, attempt: Attempt) -> Atoll
     Args:
         error: a refusal by a compiler.
         soc: the chip that it refused.
-        attempt: the compiler; it raises the like of `error`.
+        attempt: the compiler.
     """
     search = _Search(soc, attempt)
     remedy = search.run(error)
@@ -34,20 +33,12 @@ def with_whole_need(error: Refusal, soc: ResolvedSoc, attempt: Attempt) -> Atoll
 
 def with_room(error: AtollError, soc: ResolvedSoc) -> AtollError:
     """Return `error` with the edits that give all faults what they want, memories included."""
-    wants = _merged({}, error.faults)
+    wants = error.wants
     found = grown(soc, wants) if wants else None
     if found is None:
         return error
     said = (replace(each, remedy=found[0]) if each.wants else each for each in error.faults)
     return type(error).all(said)
-
-
-def _merged(wants: Wants, faults: Iterable[Fault]) -> dict[str, int]:
-    """Return the most that is wanted of each size."""
-    merged = dict(wants)
-    for key, size in (want for fault in faults for want in fault.wants):
-        merged[key] = max(size, merged.get(key, 0))
-    return merged
 
 
 class _Search:
@@ -68,10 +59,10 @@ class _Search:
             if found is None:
                 return remedy
             remedy = found[0]
-            try:
-                return self._trimmed(self._attempt(found[1])) or remedy
-            except (PlacementError, PlanError) as next_one:
-                error = next_one
+            used = self._attempt(found[1])
+            if isinstance(used, Mapping):
+                return self._trimmed(used) or remedy
+            error = used
         return remedy
 
     def _want(self, error: Refusal) -> None:
@@ -88,11 +79,7 @@ class _Search:
         """Return the remedy that gives no more than is used, if guesses were more than that."""
         exact = {k: used[k] if k in self._guessed else size for k, size in self.wants.items()}
         found = grown(self._soc, exact) if self._guessed else None
-        if found is None:
-            return None
-        try:
-            self._attempt(found[1])
-        except (PlacementError, PlanError):
+        if found is None or not isinstance(self._attempt(found[1]), Mapping):
             return None
         self.wants = exact
         return found[0]

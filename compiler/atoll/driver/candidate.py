@@ -1,0 +1,106 @@
+"""A candidate: one way to compile a network, as a value."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from atoll.ir.graph import Graph
+from atoll.lower.overlapping import OVERLAPPING, Overlapping
+from atoll.tile.cut import Tiling
+
+_OVERLAPS = {
+    OVERLAPPING["none"][0]: ("results apart",),
+    OVERLAPPING["all"][0]: ("costly overlaps",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamPolicy:
+    """How constants of accelerators are copied ahead; which are, the placed graph decides.
+
+    Attributes:
+        share: of a pool's room, what streams may take besides operands.
+        pools: of each operator's constants in the plan without streams; empty without one.
+        every: all that can be streamed is, whether it saves time or not.
+        needed: accelerators count as reaching what a DMA engine can bring them.
+    """
+
+    share: float
+    pools: Mapping[str, str] = field(default_factory=dict)
+    every: bool = False
+    needed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """All that the compiler chooses before it places and plans a network.
+
+    Attributes:
+        overlap: where results may lie over operands.
+        fused: patterns of accelerators are one operator each.
+        spread: operators may be spread over cores of one kind.
+        unlike: operators go to cores that nobody asks for, where they are surely faster.
+        spared: pools that accelerators leave to DMA engines, which copy rows from there.
+        tiling: which chains of operators are cut into stripes, None for the network as it is.
+        streams: None if accelerators read all constants where they lie.
+    """
+
+    overlap: Overlapping
+    fused: bool = False
+    spread: bool = False
+    unlike: bool = False
+    spared: frozenset[str] = frozenset()
+    tiling: Tiling | None = None
+    streams: StreamPolicy | None = None
+
+    @property
+    def copies(self) -> int:
+        """How many of its choices rest on copies, whose cost estimates know least about."""
+        return bool(self.spared) + (self.streams is not None)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is more than a variant of the network as it is."""
+        return self.unlike or bool(self.copies) or self.tiling is not None
+
+    def as_json(self, network: Graph) -> dict[str, object]:
+        """Return the choices for programs; `network` is what is cut."""
+        tiling, streams = self.tiling or Tiling(), self.streams
+        return {
+            "overlap": {"commands": self.overlap.splits, "apart": self.overlap.apart.value},
+            "fused": self.fused,
+            "spread": self.spread,
+            "unlike_cores": self.unlike,
+            "spared_pools": sorted(self.spared),
+            "stripes": [
+                {
+                    "first": network.operators[cut.begin].name,
+                    "last": network.operators[cut.end - 1].name,
+                    "stripes": cut.stripes,
+                }
+                for cut in tiling.cuts
+            ],
+            "apart": dict(tiling.apart),
+            "streams": None
+            if streams is None
+            else {"share": streams.share, "every": streams.every},
+        }
+
+    def __str__(self) -> str:
+        """Return the choices in a few words, such as ``3 stripes, no overlap that costs``."""
+        words = [
+            *(["fused"] if self.fused else ()),
+            *(["may be spread over cores"] if self.spread else ()),
+            *(["may run on unlike cores"] if self.unlike else ()),
+            *(["rows copied from " + ", ".join(sorted(self.spared))] if self.spared else ()),
+        ]
+        if self.tiling is not None:
+            counts = " + ".join(str(cut.stripes) for cut in self.tiling.cuts)
+            words.append(f"{counts or 'no'} stripes")
+            pools = Counter(self.tiling.apart.values())
+            for pool, count in sorted(pools.items()):
+                words.append(f"{count} tensor{'s' * (count != 1)} in {pool}")
+        if self.streams:
+            words.append(f"streams in {self.streams.share:.0%} of the room")
+        words += _OVERLAPS.get(self.overlap, ())
+        return ", ".join(words) or "as it is"

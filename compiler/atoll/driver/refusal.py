@@ -1,0 +1,116 @@
+"""Say all that a network needs which does not fit, as it is or cut."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from atoll.driver.candidate import Candidate
+from atoll.driver.compile import chip_of, compile_candidate
+from atoll.driver.outcome import Infeasible
+from atoll.driver.search import Search
+from atoll.driver.stripes import STEPS, Cuts, crowded_pool, in_stripes, sized
+from atoll.driver.task import Task
+from atoll.driver.usual import as_it_is
+from atoll.errors import AtollError, Refusal, attempt
+from atoll.resolve.remedy.whole_need import with_whole_need
+from atoll.resolve.soc import ResolvedSoc
+from atoll.units import format_size
+
+
+def refusal_of(search: Search) -> AtollError:
+    """Return an error that names all that a network needs, as it is or cut."""
+    task = search.task
+    plain = Candidate(overlap=task.overlaps[0], tiling=task.tiling)
+    refused = search.refused(plain) or _any_refusal(search)
+    whole = with_whole_need(refused.error, task.soc, partial(_used, task, plain, None))
+    smaller = _with_smallest(search, plain, refused, whole)
+    if smaller is None:
+        return whole
+    return with_whole_need(smaller, task.soc, partial(_used, task, plain, refused))
+
+
+def _any_refusal(search: Search) -> Infeasible:
+    return next(each.result for each in search.trials if isinstance(each.result, Infeasible))
+
+
+def _used(
+    task: Task, plain: Candidate, refused: Infeasible | None, chip: ResolvedSoc
+) -> Mapping[str, int] | Refusal:
+    """Return the bytes that a network uses of each pool of a chip, or why it does not fit.
+
+    As it is, or in stripes because it was refused elsewhere. That counts other models' constants
+    and the heap.
+    """
+    there = attempt(partial(task.on, chip))
+    if not isinstance(there, Task):
+        return there
+    search = Search(there)
+    search.run(in_stripes(search, plain, refused) if refused else _unspread(search, plain))
+    if search.best and search.best.plan:
+        plan = search.best.plan.plan
+        pools = plan.problem.pools
+        return {f"pools.{each.name}.size": plan.use[each.name].used + each.beside for each in pools}
+    found = refused if refused else search.refused(plain)
+    assert found is not None
+    return found.error
+
+
+def _unspread(search: Search, plain: Candidate) -> Iterator[Candidate]:
+    return as_it_is(search, plain, spreads=(False,))
+
+
+def _with_smallest(
+    search: Search, plain: Candidate, refused: Infeasible, whole: AtollError
+) -> Refusal | None:
+    """Return an error that names the smallest pool with which a network fits if it is cut.
+
+    None if it needs no less then than as a `whole`.
+    """
+    pool = crowded_pool(refused, search.task.soc) if search.task.may_cut else None
+    if pool is None:
+        return None
+    key = f"pools.{pool.name}.size"
+    cuts = Cuts(search.task, plain, pool)
+    size = min(filter(None, _needs(search, cuts, key)), default=None)
+    if size is None or size >= whole.wants.get(key, 0):
+        return None
+    made = type(refused.error).all(
+        replace(
+            fault,
+            message=f"{fault.message}; cut into stripes of rows, it needs {format_size(size)}",
+            wants=((key, size),),
+        )
+        for fault in refused.error.faults
+    )
+    assert isinstance(made, Refusal)
+    return made
+
+
+def _needs(search: Search, cuts: Cuts, key: str) -> Iterator[int]:
+    """Yield the bytes of the pool that cuts need which were refused, 0 where nobody knows."""
+    for cut, room in cuts.smallest():
+        trial = search.known(cut)
+        result = trial.result if trial else compile_candidate(search.task, cut)
+        if isinstance(result, Infeasible):
+            yield _need(result, key) or _need_of(search.task, cuts, cut, room, key)
+
+
+def _need(refused: Infeasible, key: str) -> int:
+    """Return the bytes of the pool with which all would fit, 0 if that is not known."""
+    faults = (fault for fault in refused.error.faults if fault.code == "E062")
+    wants = [want for fault in faults for want in fault.wants]
+    return wants[0][1] if len(wants) == 1 and wants[0][0] == key else 0
+
+
+def _need_of(task: Task, cuts: Cuts, cut: Candidate, room: int, key: str) -> int:
+    """Return the bytes of the pool that some cuts need which have tensors larger than that."""
+    pool = cuts.pool
+    for step in STEPS:
+        size = max(1, int(room * step) - cuts.others()) + pool.region.size - pool.room
+        chip = sized(chip_of(task, cut), {pool.name}, size)
+        result = compile_candidate(replace(task, soc=chip), cut)
+        if not isinstance(result, Infeasible):
+            return size
+        if need := _need(result, key):
+            return need
+    return 0

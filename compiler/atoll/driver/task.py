@@ -1,0 +1,139 @@
+"""What is compiled: a network, rewritten once, for a chip."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+from atoll.compiled import BuildOptions
+from atoll.description.build import Build
+from atoll.frontend.registry import Source
+from atoll.ir.graph import Graph
+from atoll.lower.overlapping import OVERLAPPING, Overlapping
+from atoll.lower.passes import Observer
+from atoll.memory.build_problem import NOTHING
+from atoll.place.capabilities import runners
+from atoll.place.patterns import with_patterns
+from atoll.place.plan_devices import may_spread
+from atoll.resolve.run_threads import on_threads
+from atoll.resolve.soc import ResolvedSoc
+from atoll.rewrite.edit import Given
+from atoll.rewrite.passes import rewritten
+from atoll.tile.asked import asked_tiling
+from atoll.tile.cut import Tiling
+from atoll.vela.subgraphs import with_subgraphs
+
+
+def unobserved(stage: str, result: object) -> None:
+    """Take no notice of a stage."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What every candidate of a search is made from; `prepare` makes it.
+
+    Attributes:
+        soc: the chip as the network finds it.
+        options: what the user chose.
+        source: what the network was made from.
+        model: the network as a front end made it.
+        network: what other compilers make of it, made smaller.
+        left_out: operators of the model that are not in the network, and why.
+        reserved: bytes at the start of pools that hold other models' constants.
+        records: results keep those of the stages that made them.
+    """
+
+    soc: ResolvedSoc
+    options: BuildOptions
+    source: Source
+    model: Graph
+    network: Graph
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    records: bool = False
+
+    @property
+    def asked(self) -> Build:
+        """What the user asks of the network."""
+        return self.options.requests.model
+
+    @property
+    def overlaps(self) -> tuple[Overlapping, ...]:
+        """Where results may lie over operands, the fastest first."""
+        return OVERLAPPING[self.asked.overlap]
+
+    @cached_property
+    def tiling(self) -> Tiling | None:
+        """The cuts that the user asks for, None without.
+
+        Raises:
+            PlacementError: as `asked_tiling`.
+        """
+        return asked_tiling(self.network, self.options.requests) if self.asked.cuts else None
+
+    @property
+    def may_cut(self) -> bool:
+        """Whether the compiler may cut the network into stripes."""
+        return self.asked.tile != "never" and not self.asked.cuts
+
+    @cached_property
+    def fused(self) -> Graph:
+        """The network with patterns of accelerators as one operator each; itself without any."""
+        if not self.options.accelerators or self.asked.cuts:
+            return self.network
+        return with_patterns(self.network, self.soc, self.options.requests)
+
+    @property
+    def may_spread(self) -> bool:
+        """Whether operators may be spread over cores."""
+        return not self.asked.cuts and may_spread(self.options.requests, self.soc)
+
+    def on(self, soc: ResolvedSoc) -> "Task":
+        """Return the same for another chip, for which the network is rewritten again.
+
+        Raises:
+            AtollError: as `prepare`.
+        """
+        soc = on_threads(soc, self.options.requests)
+        made = prepare(soc, self.model, self.source, self.options)
+        return replace(made, reserved=self.reserved)
+
+
+def prepare(
+    soc: ResolvedSoc,
+    model: Graph,
+    source: Source,
+    options: BuildOptions,
+    observe: Observer = unobserved,
+    reserved: Mapping[str, int] = NOTHING,
+) -> Task:
+    """Rewrite a network for a chip; other compilers take their parts of it first.
+
+    Raises:
+        PlacementError: another compiler's part has no room.
+    """
+    observe("frontend", model)
+    asked, graph = options.requests.model, model
+    task = Task(
+        soc=soc,
+        options=options,
+        source=source,
+        model=model,
+        network=model,
+        reserved=reserved,
+        records=observe is not unobserved,
+    )
+    if options.accelerators:
+        graph = with_subgraphs(graph, source, soc)
+    if not asked.rewrite:
+        return replace(task, network=graph)
+    cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
+    named = asked.named.union(cuts, *(each.names for each in asked.on_device))
+    npus = soc.npus if options.accelerators else ()
+    steps = (step for npu in npus for each in npu.spec.operators for step in each.pattern)
+    given = Given(
+        named=named,
+        runs=partial(runners, among=npus, soc=soc),
+        patterned=frozenset(step.kind for step in steps),
+    )
+    made = rewritten(graph, given, observe)
+    return replace(task, network=made.graph, left_out=made.left_out)

@@ -1,0 +1,218 @@
+"""The driver: candidates are values, so are their costs and refusals; one loop compiles them."""
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.estimate_layers import random_network
+
+import atoll.driver.task
+from atoll.cli import main
+from atoll.compiled import BuildOptions, Compiled, expected_length
+from atoll.driver.candidate import Candidate
+from atoll.driver.compile import Compiler, compile_candidate
+from atoll.driver.outcome import Infeasible
+from atoll.driver.search import Search, Trial
+from atoll.driver.task import Task, prepare
+from atoll.driver.usual import propose
+from atoll.errors import PlacementError
+from atoll.frontend.registry import Source, load_network, read_source
+from atoll.pipeline import compile_file, compile_graph
+from atoll.resolve import load_soc
+from atoll.rewrite.passes import Rewritten, rewritten
+from atoll.tile.cut import Cut, Tiling
+
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+UNLIKE = str(ROOT / "tests" / "data" / "unlike.yaml")
+NOWHERE = Source("", b"", Path())
+
+
+def task_of(chip: str, *overrides: str) -> Task:
+    return prepare(
+        load_soc(chip, overrides), load_network(DIGITS), read_source(DIGITS), BuildOptions()
+    )
+
+
+def plain(task: Task) -> Candidate:
+    return Candidate(overlap=task.overlaps[0])
+
+
+def test_a_candidate_becomes_a_plan() -> None:
+    task = task_of("lagoon")
+    made = compile_candidate(task, plain(task))
+    assert isinstance(made, Compiled)
+    assert made.plan == compile_file(load_soc("lagoon"), DIGITS).plan
+
+
+@pytest.mark.parametrize("size", ["2 KiB", "3 KiB"])
+def test_a_candidate_that_does_not_fit_says_what_it_lacks(size: str) -> None:
+    key = "pools.shared.size"
+    task = task_of("lagoon", f"{key}={size}")
+    refused = compile_candidate(task, plain(task))
+    assert isinstance(refused, Infeasible)
+    assert list(refused.lacks) == [key]
+    larger = task_of("lagoon", f"{key}={refused.lacks[key]}")
+    assert isinstance(compile_candidate(larger, plain(larger)), Compiled)
+
+
+def test_what_candidates_differ_in_is_in_the_plan() -> None:
+    task = task_of("lagoon")
+    cut = replace(plain(task), tiling=Tiling(cuts=(Cut(begin=0, end=2, stripes=3),)))
+    made = compile_candidate(task, cut)
+    assert isinstance(made, Compiled)
+    assert made.tiling == cut.tiling
+    spared = replace(plain(task), spared=frozenset({"shared"}))
+    made = compile_candidate(task, spared)
+    assert isinstance(made, Compiled)
+    assert {op.device for op in made.graph.operators} == {"cpu"}
+
+
+def test_candidates_that_differ_in_overlaps_are_placed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = task_of("lagoon")
+    compiler = Compiler(task)
+    placed = [compiler.placed(replace(plain(task), overlap=each)) for each in task.overlaps]
+    assert len(placed) == 2
+    assert placed[0] is placed[1]
+    assert compiler.placed(replace(plain(task), unlike=True)) is not placed[0]
+
+
+def test_a_network_is_rewritten_once_for_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(*given: Any) -> Rewritten:
+        made.append(given)
+        return rewritten(*given)
+
+    monkeypatch.setattr(atoll.driver.task, "rewritten", counted)
+    compiled = compile_file(load_soc("lagoon", ("pools.shared.size=2 KiB",)), DIGITS)
+    assert compiled.tiling.cuts
+    assert len(compiled.candidates) > 2
+    assert len(made) == 1
+
+
+def test_the_budget_bounds_the_search() -> None:
+    task = task_of("lagoon", "pools.shared.size=2 KiB")
+    whole, short = Search(task), Search(task)
+    whole.run(propose(whole))
+    short.run(propose(short), budget=2)
+    assert whole.best is not None
+    assert short.best is None
+    assert [each.candidate for each in short.trials] == [
+        each.candidate for each in whole.trials[:2]
+    ]
+
+
+def test_a_candidate_that_is_proposed_again_is_not_compiled_again() -> None:
+    task = task_of("lagoon")
+    search = Search(task)
+    search.run([plain(task), plain(task)])
+    assert len(search.trials) == 1
+
+
+def of_cycles(search: Search, cycles: int, candidate: Candidate) -> Trial:
+    result = search.trials[0].result
+    return Trial(candidate=candidate, result=result, cycles=cycles)
+
+
+def test_copies_have_to_save_clearly() -> None:
+    task = task_of("lagoon")
+    search = Search(task).run([plain(task)])
+    base, spared = plain(task), replace(plain(task), spared=frozenset({"slow"}))
+    direct = of_cycles(search, 3200, base)
+    assert search.beats(of_cycles(search, 3199, base), direct)
+    assert not search.beats(of_cycles(search, 3200, base), direct)
+    assert search.beats(of_cycles(search, 3100, spared), direct)
+    assert not search.beats(of_cycles(search, 3101, spared), direct)
+    assert search.beats(of_cycles(search, 3101, base), of_cycles(search, 3102, spared))
+
+
+def test_unlike_cores_run_networks_in_stripes() -> None:
+    """Nobody asks for the faster core, and the network does not fit as it is."""
+    network = random_network(8)
+    soc = load_soc(UNLIKE, ("pools.shared.size=8 KiB",))
+    made = compile_graph(soc, network, NOWHERE)
+    assert made.tiling.cuts
+    assert "quick" in {op.device for op in made.graph.operators}
+    chosen = next(each for each in made.candidates if each.outcome == "chosen")
+    usual = [each for each in made.candidates if each.cycles and not each.choices["unlike_cores"]]
+    assert chosen.choices["unlike_cores"]
+    assert all(each.cycles > expected_length(made) for each in usual if each.cycles)
+
+
+def told(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, object]]:
+    command = ["explain", "lagoon", str(DIGITS), "--candidates", "--json", *options]
+    assert main(command) == 0
+    candidates: list[dict[str, object]] = json.loads(capsys.readouterr().out)["candidates"]
+    return candidates
+
+
+def test_c7_explain_tells_what_was_tried_and_why_it_lost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first, second, third, fourth = told(capsys, "--set", "pools.shared.size=2 KiB")
+    assert first["outcome"] == second["outcome"] == "refused"
+    assert first["cycles"] is None
+    assert first["lacks_bytes"] == {"pools.shared.size": 4608}
+    assert first["why"] == "needs 'pools.shared.size' of 4608 B"
+    assert third["outcome"] == "chosen"
+    assert third["why"] == ""
+    assert fourth["outcome"] == "slower"
+    assert fourth["why"] == f"{fourth['cycles'] - third['cycles']} cycles more"  # type: ignore[operator]
+
+
+def test_c7_what_a_candidate_lacks_is_enough_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    (refused, *_) = told(capsys, "--set", "pools.shared.size=2 KiB")
+    lacks = refused["lacks_bytes"]
+    assert isinstance(lacks, dict)
+    size = lacks["pools.shared.size"]
+    (made, *_) = told(capsys, "--set", f"pools.shared.size={size}")
+    assert made["outcome"] == "chosen"
+    (less, *_) = told(capsys, "--set", f"pools.shared.size={size - 16}")
+    assert less["outcome"] == "refused"
+
+
+def handlers(tree: ast.AST) -> Iterator[tuple[int, bool]]:
+    """Yield the lines that catch refusals, and whether they raise again."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and _refusals(node.type):
+            yield node.lineno, any(isinstance(each, ast.Raise) for each in ast.walk(node))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "suppress":
+            yield from ((node.lineno, False) for each in node.args if _refusals(each))
+
+
+def _refusals(node: ast.AST | None) -> bool:
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
+    return not names.isdisjoint({"PlacementError", "PlanError", "Refusal"})
+
+
+def test_refusals_steer_nothing_but_by_value() -> None:
+    """Whoever catches one raises it again, with more words; `attempt` alone makes it a value."""
+    caught = [
+        path.name
+        for path in sorted((ROOT / "compiler").rglob("*.py"))
+        for _, raises in handlers(ast.parse(path.read_text("utf-8")))
+        if not raises
+    ]
+    assert caught == ["errors.py"]
+
+
+def test_steering_by_exceptions_is_found() -> None:
+    text = (
+        "try:\n    f()\nexcept (PlanError, KeyError):\n    g()\nwith suppress(PlacementError): h()"
+    )
+    assert list(handlers(ast.parse(text))) == [(3, False), (5, False)]
+
+
+def test_refusals_of_plans_are_raised_in_the_end() -> None:
+    with pytest.raises(PlacementError) as caught:
+        compile_file(load_soc("lagoon", ("pools.shared.size=256",)), DIGITS)
+    (key, size), *_ = caught.value.faults[0].wants
+    assert key == "pools.shared.size"
+    compile_file(load_soc("lagoon", (f"{key}={size}",)), DIGITS)
