@@ -10,14 +10,9 @@ from atoll.lower.overlapping import OVERLAPPING
 from atoll.lower.passes import PASSES as LOWERING
 from atoll.lower.passes import Program as LoweredProgram
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, flag, words
-from atoll.place.capabilities import runners, with_roundings
-from atoll.place.copy_engines import assign_copies
-from atoll.place.device_copies import insert_copies
-from atoll.place.elide_copies import ElideCopies
-from atoll.place.layouts import with_layouts
+from atoll.place.capabilities import runners
+from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, PlacePass, Placing
 from atoll.place.plan_devices import plan_devices
-from atoll.place.private_constants import with_private_constants
-from atoll.place.views import with_views
 from atoll.rewrite.edit import Given as Rewriting
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.rewrite.passes import GraphPass
@@ -84,6 +79,23 @@ def _lower(graph: Graph, given: Given) -> IRModule:
     return LOWERING[0].run(program).module
 
 
+def _place_pass(each: PlacePass) -> TextPass:
+    def run(graph: Graph, given: Given) -> Graph:
+        return each.run(Placing(graph=graph, soc=given.chip)).graph
+
+    return TextPass(
+        name=each.name,
+        summary=each.summary,
+        takes=Kind.GRAPH,
+        makes=Kind.GRAPH,
+        chip=Chip.NEEDED,
+        placed=True,
+        run=None if each.lacks else run,
+        lacks=each.lacks,
+        stage=each.name if each.lacks else "",
+    )
+
+
 _on_graph = partial(TextPass, takes=Kind.GRAPH, makes=Kind.GRAPH, chip=Chip.NEEDED)
 _on_placed = partial(_on_graph, placed=True)
 
@@ -97,7 +109,7 @@ GRAPH_PASSES = (
     *map(_rewrite, REWRITES),
     _on_graph(
         name="plan-devices",
-        summary="Choose a device for every operator, and do what the next five passes do",
+        summary="Choose a device for each operator, and run the passes to elide-inserted-copies",
         options=(
             PassOption(name="accelerators", default=True, read=flag, help="use them"),
             PassOption(name="spread", default=False, read=flag, help="weigh like cores together"),
@@ -105,41 +117,7 @@ GRAPH_PASSES = (
         ),
         run=_place,
     ),
-    _on_placed(
-        name="round-as-devices",
-        summary="Let placed operators round as their devices do",
-        run=lambda graph, given: with_roundings(graph, given.chip),
-    ),
-    _on_placed(
-        name="change-layouts",
-        summary="Give accelerators operands in the layouts that they want",
-        run=lambda graph, given: with_layouts(graph, given.chip),
-    ),
-    _on_placed(
-        name="private-constants",
-        summary="Copy packed constants to the private memory of their accelerator",
-        run=lambda graph, given: with_private_constants(graph, given.chip),
-    ),
-    _on_placed(
-        name="insert-copies",
-        summary="Copy each tensor that no pool in reach of all its devices can hold",
-        run=lambda graph, given: insert_copies(graph, given.chip),
-    ),
-    _on_placed(
-        name="elide-copies",
-        summary="Drop copies over pools that both sides share, and second copies of a kind",
-        run=lambda graph, given: ElideCopies(given.chip).run(graph),
-    ),
-    _on_placed(
-        name="assign-copies",
-        summary="Give copies of the host to DMA engines that can move them",
-        run=lambda graph, given: assign_copies(graph, given.chip),
-    ),
-    _on_placed(
-        name="make-views",
-        summary="Make reshapes, rows and joins views of one tensor where one pool serves",
-        run=lambda graph, given: with_views(graph, given.chip),
-    ),
+    *map(_place_pass, (*DEVICE_PASSES, *STORAGE_PASSES)),
     _on_placed(
         name="stream-constants",
         summary="Copy constants ahead from slow memory",

@@ -14,9 +14,9 @@ from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.tokens import Tokens
 from atoll.ir.verify import verify
+from atoll.ops.verify_graph import verify_graph
 from atoll.opt.passes import Requested
 from atoll.opt.text_pass import Given, Kind, Program
-from atoll.opt.verify_graph import verify_graph
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
