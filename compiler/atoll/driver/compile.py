@@ -81,7 +81,7 @@ class Compiler:
     """Compiles candidates of one task; those that differ only in overlaps are placed once."""
 
     task: Task
-    _last: tuple[Candidate, Placed | Refusal] | None = field(default=None, init=False)
+    _known: list[tuple[Candidate, Placed | Refusal]] = field(default_factory=list, init=False)
 
     def compile(self, candidate: Candidate) -> Compiled | Infeasible:
         """Return the plan of a candidate, or what it lacks."""
@@ -101,9 +101,12 @@ class Compiler:
     def placed(self, candidate: Candidate) -> Placed | Refusal:
         """Return a candidate placed, or why it cannot be."""
         key = replace(candidate, overlap=self.task.overlaps[0])
-        if self._last is None or self._last[0] != key:
-            self._last = key, attempt(partial(_placed, self.task, candidate))
-        return self._last[1]
+        for known, placed in self._known:
+            if known == key:
+                return placed
+        made = attempt(partial(_placed, self.task, candidate))
+        self._known.append((key, made))
+        return made
 
 
 def compile_candidate(task: Task, candidate: Candidate) -> Compiled | Infeasible:
@@ -126,6 +129,8 @@ def devices_of(
 ) -> DevicePlan:
     """Return a candidate with a device for each operator and copies where nothing else helps.
 
+    Of stripes, which are tried in numbers, decisions do not say why other devices were rejected.
+
     Raises:
         PlacementError: as `plan_devices`.
     """
@@ -136,7 +141,7 @@ def devices_of(
         accelerators=task.options.accelerators,
         spread=candidate.spread,
         unlike=candidate.unlike,
-        explains=True,
+        explains=candidate.tiling is task.tiling or candidate.streams is not None,
         observe=observe,
     )
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 from atoll.compiled import Compiled, expected_length
 from atoll.driver.candidate import Candidate
-from atoll.driver.compile import Compiler
+from atoll.driver.compile import Compiler, Placed
 from atoll.driver.outcome import Infeasible, least_refusal
 from atoll.driver.task import Task
 
@@ -117,13 +117,13 @@ class Search:
         refused = [each.result for each in trials if isinstance(each.result, Infeasible)]
         return least_refusal(refused) if refused and not trials[0].plan else None
 
-    def is_placed_alike(self, one: Candidate, other: Candidate) -> bool:
-        """Tell whether two candidates put each operator on the same devices."""
-        return self._devices(one) == self._devices(other)
-
-    def _devices(self, candidate: Candidate) -> object:
-        placed = self._compiler.placed(candidate)
-        return placed if isinstance(placed, Exception) else placed.graph.operators
+    def moves_operators(self, *, unlike: bool) -> bool:
+        """Tell whether the first candidate with unlike cores is placed in another way."""
+        first = self.trials[0].candidate
+        one, two = map(self._compiler.placed, (first, replace(first, unlike=unlike)))
+        if not isinstance(one, Placed) or not isinstance(two, Placed):
+            return one is not two
+        return one.graph.operators != two.graph.operators
 
     def _tried(self, candidate: Candidate) -> Trial:
         result = self._compiler.compile(candidate)

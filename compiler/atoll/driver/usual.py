@@ -4,7 +4,8 @@
    overlaps that cost no time and then with those that do. The first that fits ends this.
 2. If none fits, or only with overlaps that cost time: in stripes, the cheapest by estimates first.
 3. If accelerators of the best so far touch slow memory: the same with rows copied from there.
-4. If a core of another kind is surely faster: all this with operators there.
+4. If a core of another kind is surely faster: with operators there, the stripes that fit, else all
+   this again.
 5. The best with constants streamed, if a DMA engine brings them; if nothing fits, the network with
    all constants streamed.
 """
@@ -33,12 +34,20 @@ def propose(search: Search) -> Iterator[Candidate]:
     """Propose candidates in the order that this module states."""
     task = search.task
     first = Candidate(overlap=task.overlaps[0], tiling=task.tiling)
-    further = replace(first, unlike=True)
     yield from _near(search, first)
-    if has_unlike_cores(task.soc) and not search.is_placed_alike(first, further):
-        yield from _near(search, further)
+    if has_unlike_cores(task.soc) and search.moves_operators(unlike=True):
+        yield from _on_unlike_cores(search, replace(first, unlike=True))
     if streams_wanted(task):
         yield from _streamed(search, first)
+
+
+def _on_unlike_cores(search: Search, base: Candidate) -> Iterator[Candidate]:
+    """Propose stripes that fit with operators on other cores, else all that is tried without."""
+    if search.best and search.best.candidate.tiling is not base.tiling:
+        yield replace(search.best.candidate, unlike=True)
+        if search.last.plan:
+            return
+    yield from _near(search, base)
 
 
 def _near(search: Search, base: Candidate) -> Iterator[Candidate]:

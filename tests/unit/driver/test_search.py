@@ -146,6 +146,13 @@ def test_unlike_cores_run_networks_in_stripes() -> None:
     assert all(each.cycles > expected_length(made) for each in usual if each.cycles)
 
 
+def test_unlike_cores_that_take_nothing_are_not_tried() -> None:
+    made = compile_file(load_soc(UNLIKE, ("devices.quick.clock=25 MHz",)), DIGITS)
+    assert not any(each.choices["unlike_cores"] for each in made.candidates)
+    made = compile_file(load_soc(UNLIKE), DIGITS)
+    assert [each.choices["unlike_cores"] for each in made.candidates] == [False, True]
+
+
 def told(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, object]]:
     command = ["explain", "lagoon", str(DIGITS), "--candidates", "--json", *options]
     assert main(command) == 0
