@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from atoll.cli.output import as_command
-from atoll.compiled import Compiled, expected_length, explanation
+from atoll.compiled import Compiled, expected_length
 from atoll.errors import AtollError
 from atoll.pipeline import compile_graph
+from atoll.report.explanation import explanation
 from atoll.scratch import temporary_folder
 from benchmarks.freeze_set import Case, cases
 

@@ -276,7 +276,7 @@ def texts_of(compiled: Compiled) -> dict[str, str]:
     texts = {
         MARKER: json.dumps(marker, indent=2),
         RESOLVED: to_json(without_positions(compiled.soc)),
-        "graph.txt": str(compiled.graph),
+        "graph.txt": compiled.graph.brief(),
         "placement.txt": "".join(f"{decision}\n" for decision in compiled.decisions),
         "module.tir": compiled.module.brief(),
         "plan.json": json.dumps(plan_json(compiled.plan), indent=2),

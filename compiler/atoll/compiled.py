@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
 from atoll.contract.contract import Contract, contract_of
-from atoll.cost.basis import basis_of
 from atoll.cost.lists import in_list
 from atoll.cost.network import spent_by
 from atoll.cost.spent import Spent
 from atoll.description.build import BuildRequests
+from atoll.errors import Refusal
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph, Tensor
 from atoll.ir.tir import IRModule
@@ -20,22 +20,13 @@ from atoll.lower.timeline import timeline_of
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
-from atoll.ops.registry import kind_of
 from atoll.place.constraints import ScopeLog
 from atoll.place.partition import Decision
 from atoll.place.requests import Requests
-from atoll.place.slower import slower_than_elsewhere
-from atoll.report.candidates import CandidateStory
-from atoll.report.coverage import coverage_of
-from atoll.report.explain_buffers import buffer_stories
-from atoll.report.explain_text import Explanation
-from atoll.report.scopes import scopes_of
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.stack.stack_bound import doubts, stack_bounds
 from atoll.stream.choose import NOTHING, Streaming
-from atoll.stream.story import streaming_story
 from atoll.tile.cut import Tiling
-from atoll.tile.story import cut_stories
+from atoll.units import format_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +44,62 @@ class BuildOptions:
     requests: BuildRequests = field(default_factory=BuildRequests)
     algorithm: str = DEFAULT
     effort: Effort = field(default_factory=Effort)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateStory:
+    """A candidate, and what came of it.
+
+    Attributes:
+        words: what it chooses, for people.
+        choices: the same for programs.
+        outcome: ``chosen``, ``refused``, ``slower``, ``not clearly faster`` or ``not as asked``.
+        cycles: of the network by estimate; None without a plan.
+        saves: cycles less than the plan that was chosen; negative if it takes more.
+        has_to_save: how many it would have had to save.
+        used: bytes of each pool that its plan uses.
+        refusal: why there is no plan; what it lacks is found once somebody asks.
+    """
+
+    words: str
+    choices: Mapping[str, object]
+    outcome: str
+    cycles: int | None = None
+    saves: int = 0
+    has_to_save: int = 0
+    used: Mapping[str, int] = field(default_factory=dict)
+    refusal: Refusal | None = None
+
+    @property
+    def lacks(self) -> Mapping[str, int]:
+        """Bytes by dotted key of a size, of a pool or a stack, that the refusal asks for."""
+        return self.refusal.wants if self.refusal else {}
+
+    @property
+    def why(self) -> str:
+        """Why it is not the plan, "" if it is."""
+        if self.refusal is not None:
+            needs = [f"needs '{key}' of {format_size(size)}" for key, size in self.lacks.items()]
+            return " and ".join(needs) or self.refusal.faults[0].message
+        if self.outcome == "not as asked":
+            return "streams are asked for"
+        if self.outcome == "slower":
+            return f"{-self.saves} cycles more" if self.saves else "no fewer cycles"
+        if self.outcome == "not clearly faster":
+            return f"saves {self.saves} cycles, not {self.has_to_save}"
+        return ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the story for programs."""
+        return {
+            "candidate": self.words,
+            "choices": dict(self.choices),
+            "outcome": self.outcome,
+            "cycles": self.cycles,
+            "used_bytes": dict(self.used),
+            "lacks_bytes": dict(self.lacks),
+            "why": self.why,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,55 +205,3 @@ def expected_length(compiled: Compiled) -> int:
     """Predict the cycles from the begin of the first operator to the end of the last one."""
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     return timeline_of(compiled.module.entry.steps, cycles, compiled.soc).length
-
-
-def slower(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about operators that a wish or a pin made many times slower."""
-    return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
-
-
-def unsure(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about stacks of which only the linked image tells that they suffice."""
-    return tuple(doubts(stack_bounds(compiled.module, compiled.soc)))
-
-
-def cautions(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about operators that other runtimes make another result of."""
-    graph = compiled.network
-    told = ((op.name, kind_of(op).caution(op, graph)) for op in graph.operators)
-    return tuple(f"'{name}' {what}" for name, what in told if what)
-
-
-def explanation(compiled: Compiled) -> Explanation:
-    """Return where every buffer of the compiled network is, and why (C5)."""
-    soc, graph = compiled.soc, compiled.graph
-    stories = buffer_stories(soc, graph, compiled.module, compiled.plan, compiled.requests)
-    decisions = compiled.decisions
-    cycles = {name: each.cycles for name, each in expected(compiled).items()}
-    cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
-    movers = (each.stream.mover for each in compiled.streaming.possible)
-    return Explanation(
-        soc=soc.name,
-        model=graph.name,
-        buffers=stories,
-        decisions=decisions,
-        cuts=cuts,
-        slower=slower(compiled),
-        left_out=compiled.left_out,
-        coverage=coverage_of(graph, cycles, soc),
-        scopes=scopes_of(
-            graph,
-            decisions,
-            compiled.log,
-            {name: place.pool for name, place in compiled.plan.placements.items()},
-            {story.name: story.rule for story in stories},
-            soc,
-        ),
-        streaming=streaming_story(
-            compiled.streaming,
-            expected_length(compiled),
-            basis_of(
-                soc, {soc.host, *movers, *(name for op in graph.operators for name in op.devices)}
-            ),
-        ),
-    )

@@ -4,17 +4,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from atoll.compiled import (
-    BuildOptions,
-    Compiled,
-    cautions,
-    expected,
-    explanation,
-    placed_graph,
-    slower,
-    unsure,
-    with_plan,
-)
+from atoll.compiled import BuildOptions, Compiled, expected, placed_graph, with_plan
 from atoll.driver.compile import SPARE_STACK, STAGES
 from atoll.driver.refusal import refusal_of
 from atoll.driver.search import Search
@@ -25,6 +15,7 @@ from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
+from atoll.report.explanation import cautions, explanation, slower, unsure
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 

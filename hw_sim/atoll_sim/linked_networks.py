@@ -11,7 +11,7 @@ from atoll.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.calls import learns, model_of
-from atoll_sim.shadow.contents import contents_of
+from atoll_sim.trace.contents import contents_of
 
 
 def check_networks(

@@ -20,6 +20,7 @@ COMMANDS = (
         "estimate",
         "import",
         "operators",
+        "opt",
         "diff",
         "run",
         "run-image",

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.ir.module_text import parse_module
 from tests.passes import specialized
 
 from atoll.build_tree import build
 from atoll.errors import AtollError, PlanError
 from atoll.ir.builder import FunctionBuilder
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
 from atoll.ir.verify import verify
 from atoll.lower import passes

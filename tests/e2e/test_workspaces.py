@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
-from tests.ir.module_text import parse_module
 
 from atoll import pipeline
 from atoll.build_tree import build
 from atoll.errors import PlanError
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph

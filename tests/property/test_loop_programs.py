@@ -10,36 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
 from tests.ir.interpreter import interpret
-from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.expressions import add, binary, cast, maximum, minimum, select, subtract
 from atoll.ir.ranges import Range, range_of
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import (
-    AcceleratorRun,
-    AcceleratorStart,
-    AcceleratorWait,
-    Allocate,
     Binary,
     Call,
-    CallSpread,
-    CallStart,
     Cast,
     Const,
-    Constant,
     Conversion,
-    CoreCall,
     Direction,
     Dot,
     Entry,
     Expr,
     IRModule,
-    KernelCall,
     Operation,
     PrimFunc,
-    SafeOverlap,
-    Step,
     Type,
     Var,
 )
@@ -212,63 +201,6 @@ def test_text_reads_back(module: IRModule) -> None:
     text = str(module)
     assert parse_module(text) == module
     assert str(parse_module(text)) == text
-
-
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
-LISTS = st.lists(NAMES, max_size=3).map(tuple)
-SIZES = st.integers(1, 2**70)
-ALLOCATIONS = st.builds(
-    Allocate,
-    buffer=NAMES,
-    type=st.sampled_from(WIDTHS),
-    elements=SIZES,
-    align=st.sampled_from([1, 16, 64]),
-    scope=st.sampled_from(["global", "global.workspace", "local", "cpu.stack", "cpu.main.stack"]),
-    pools=LISTS,
-)
-CONSTANTS = st.builds(
-    Constant,
-    name=NAMES,
-    size=SIZES,
-    align=st.sampled_from([1, 16, 64]),
-    pools=LISTS,
-    data=st.none() | st.binary(max_size=9),
-)
-STEPS = st.builds(
-    Step,
-    operator=NAMES,
-    number=st.integers(0, 99),
-    device=NAMES,
-    reads=LISTS,
-    writes=LISTS,
-    action=st.builds(KernelCall, NAMES, LISTS)
-    | st.builds(CallStart, NAMES, LISTS)
-    | st.lists(st.builds(CoreCall, NAMES, NAMES, LISTS), min_size=1, max_size=3)
-    .map(tuple)
-    .map(CallSpread)
-    | st.builds(AcceleratorRun, NAMES, NAMES, st.integers(1, 9))
-    | st.builds(AcceleratorStart, NAMES, NAMES, st.integers(1, 9))
-    | st.builds(AcceleratorWait, NAMES),
-    overlaps=st.lists(st.builds(SafeOverlap, NAMES, NAMES, st.integers(0, 2**40)), max_size=2).map(
-        tuple
-    ),
-)
-
-
-@settings(max_examples=cases(100), deadline=None)
-@given(
-    st.builds(
-        Entry,
-        LISTS,
-        LISTS,
-        st.lists(ALLOCATIONS, max_size=3).map(tuple),
-        st.lists(CONSTANTS, max_size=3).map(tuple),
-        st.lists(STEPS, max_size=3).map(tuple),
-    )
-)
-def test_entries_read_back(entry: Entry) -> None:
-    module = IRModule("m", (), entry)
-    assert parse_module(str(module)) == module
 
 
 @settings(max_examples=cases(150), deadline=None)

@@ -24,6 +24,8 @@ from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import UsageError
+from atoll.files import write_text
+from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.shown import json_text
 
@@ -33,6 +35,14 @@ DumpOption = Annotated[
         metavar="STAGE",
         help=f"Print the program after this stage: {', '.join(STAGES)}.",
         autocompletion=offered("stages"),
+    ),
+]
+DumpToOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write what --dump-after prints to a file instead, with all bytes of constants, so"
+        " that atoll opt can read it.",
     ),
 ]
 ObjectsOption = Annotated[
@@ -61,6 +71,7 @@ def build_command(
     placement: PlacementOptions,
     accelerators: AcceleratorsOption = True,
     dump_after: DumpOption = None,
+    dump_to: DumpToOption = None,
     objects: ObjectsOption = False,
     emit: EmitOption = Emit.OBJECT,
     machine: JsonOption = False,
@@ -74,13 +85,18 @@ def build_command(
     Example: atoll build lagoon model.tflite -o build/model
     """
     compiler = toolchain if emit is Emit.OBJECT else None
-    _check_usage(dump_after, compiler, objects=objects, machine=machine)
+    _check_usage(dump_after, compiler, objects=objects, machine=machine and dump_to is None)
+    if dump_to and not dump_after:
+        remedy = "name the stage with --dump-after"
+        raise UsageError("E090", "--dump-to without --dump-after writes nothing", remedy=remedy)
     chip = atoll.load_soc(soc, overrides=overrides or ())
     chip.require_toolchain(toolchain)
 
     def observe(stage: str, result: object) -> None:
-        if stage == dump_after:
-            print(result.brief() if isinstance(result, IRModule) else result)
+        if stage == dump_after and dump_to:
+            write_text(dump_to, str(result))
+        elif stage == dump_after:
+            print(result.brief() if isinstance(result, Graph | IRModule) else result)
 
     options = build_options(models, placement, accelerators=accelerators)
     with working("compiling and planning"):

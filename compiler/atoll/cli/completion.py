@@ -21,6 +21,7 @@ from atoll.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import PLANNERS
+from atoll.opt.passes import BY_NAME
 from atoll.report.schema_files import schema_names
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -155,6 +156,7 @@ def one_of(words: Callable[[], Iterable[str]]) -> Completer:
 
 
 stages = one_of(lambda: STAGES)
+passes = one_of(lambda: BY_NAME)
 schemas = one_of(schema_names)
 algorithms = one_of(PLANNERS.names)
 toolchains = one_of(lambda: TOOLCHAINS)

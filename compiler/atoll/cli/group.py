@@ -39,6 +39,7 @@ OWN = {
         "Estimate cycles and bytes of a network, without building it.",
     ),
     "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
+    "opt": ("atoll.cli.opt:opt", "Run single passes of the compiler on text."),
     "check-image": (
         "atoll.cli.check_image:check_image",
         "Hold a linked image against a chip, or bound its stack.",

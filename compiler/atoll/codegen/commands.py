@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from atoll.contract.chains import check_chains
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, IRModule, Step
 from atoll.lower.accelerator import Job
@@ -125,7 +126,12 @@ def linked(
 ) -> Mapping[str, bytes]:
     """Return command lists of `padded` as an image has them: an engine goes from one to the next.
 
-    Which those are follows from the steps of the module (`atoll.lower.joined_lists`).
+    Which those are follows from the steps of the module (`atoll.lower.joined_lists`), and the
+    contract, which derives it by itself, has to agree.
+
+    Raises:
+        AtollError: E111, E112; an emitter fails, or returns no such command.
+        PlanError: E197; a list goes on where it must not, or otherwise than it must.
     """
     lists = dict(commands)
     engines = {
@@ -139,4 +145,5 @@ def linked(
         lists,
         lambda name: seen_by(soc, engines[name], plan.address(name)),
     )
+    check_chains(module, plan, lists, soc)
     return lists

@@ -3,13 +3,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from atoll.contract.areas import Area, areas_of
+from atoll.contract.chains import chained_steps
 from atoll.ir.graph import Graph
 from atoll.ir.tir import AcceleratorWait, EngineAction, Entry, IRModule, Step
 from atoll.ir.walk import runtime_allocations
-from atoll.lower.joined_lists import joined
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import COPY
 from atoll.resolve.soc import ResolvedSoc
@@ -178,15 +177,14 @@ def contract_of(module: IRModule, plan: MemoryPlan, graph: Graph, soc: ResolvedS
 
 
 def _successions(entry: Entry, spans: Mapping[str, Span], soc: ResolvedSoc) -> Iterator[Succession]:
-    for together in joined(entry.steps, soc):
-        for before, step in pairwise(together):
-            assert isinstance(step.action, EngineAction)
-            yield Succession(
-                device=step.action.device,
-                address=spans[step.action.commands].address,
-                before=before.number,
-                number=step.number,
-            )
+    for before, step in chained_steps(entry, soc):
+        assert isinstance(step.action, EngineAction)
+        yield Succession(
+            device=step.action.device,
+            address=spans[step.action.commands].address,
+            before=before.number,
+            number=step.number,
+        )
 
 
 def _phase(

@@ -12,7 +12,7 @@ from atoll.cost.network import cycles_of
 from atoll.driver.candidate import Candidate, StreamPolicy
 from atoll.driver.outcome import Infeasible
 from atoll.driver.schedule import Scheduled, schedule
-from atoll.driver.task import Task
+from atoll.driver.task import Task, unobserved
 from atoll.errors import Refusal, attempt
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
@@ -20,14 +20,14 @@ from atoll.ir.tir import Entry, IRModule
 from atoll.lower.jobs import prepare_jobs
 from atoll.lower.passes import PASSES, Program, run_passes
 from atoll.lower.size_hints import ceilings_of
-from atoll.place.code_targets import with_targets
+from atoll.ops.verify_graph import verify_graph
 from atoll.place.constraints import ScopeLog
-from atoll.place.copy_engines import assign_copies
 from atoll.place.partition import Decision, because
+from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing
+from atoll.place.passes import run_passes as run_place_passes
 from atoll.place.plan_devices import DevicePlan, plan_devices
 from atoll.place.requests import Requests
 from atoll.place.spread import spread_operators
-from atoll.place.views import described, with_views
 from atoll.resolve.soc import ResolvedSoc
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE
@@ -40,6 +40,9 @@ from atoll.tile.far_pools import without_accelerators
 STAGES = (
     "frontend",
     *(each.name for each in REWRITES),
+    *(each.name for each in (*DEVICE_PASSES, *STORAGE_PASSES)),
+    "stream-constants",
+    "spread-operators",
     "place",
     *(each.name for each in PASSES),
     "overlap-runs",
@@ -62,6 +65,7 @@ class Placed:
         log: what was asked of its tensors.
         requests: what is asked of it, with every name checked.
         streaming: whose constants are copied ahead.
+        trace: the results of the passes, if the task records them.
     """
 
     soc: ResolvedSoc
@@ -70,6 +74,7 @@ class Placed:
     log: ScopeLog
     requests: Requests
     streaming: Streaming = NOTHING
+    trace: Trace = field(default=(), repr=False)
 
 
 @dataclass
@@ -85,7 +90,7 @@ class Compiler:
         placed = self.placed(candidate)
         if not isinstance(placed, Placed):
             return Infeasible(error=placed)
-        trace.append(("place", placed.graph))
+        trace += (*placed.trace, ("place", placed.graph))
         planned = attempt(partial(_planned, self.task, candidate, placed, trace))
         kept = tuple(trace) if self.task.records else ()
         if isinstance(planned, Compiled):
@@ -120,7 +125,9 @@ def choose_streams(graph: Graph, policy: StreamPolicy, soc: ResolvedSoc) -> Stre
     return Chooser(graph, soc, policy.pools, policy.share).streaming(every=policy.every)
 
 
-def devices_of(task: Task, candidate: Candidate, soc: ResolvedSoc) -> DevicePlan:
+def devices_of(
+    task: Task, candidate: Candidate, soc: ResolvedSoc, observe: Observer = unobserved
+) -> DevicePlan:
     """Return a candidate with a device for each operator and copies where nothing else helps.
 
     Of stripes, which are tried in numbers, decisions do not say why other devices were rejected.
@@ -136,6 +143,7 @@ def devices_of(task: Task, candidate: Candidate, soc: ResolvedSoc) -> DevicePlan
         spread=candidate.spread,
         unlike=candidate.unlike,
         explains=candidate.tiling is task.tiling or candidate.streams is not None,
+        observe=observe,
     )
 
 
@@ -143,20 +151,37 @@ def _placed(task: Task, candidate: Candidate) -> Placed:
     soc, streams = chip_of(task, candidate), candidate.streams
     accelerators, asked = task.options.accelerators, task.options.requests
     reaching = with_brought_constants(soc) if streams and streams.needed else soc
-    devices = devices_of(task, candidate, reaching)
-    graph = with_targets(devices.graph, asked, reaching)
-    graph = assign_copies(graph, reaching) if accelerators else graph
-    graph = with_views(graph, reaching)
-    graph = assign_copies(graph, reaching) if accelerators else graph
-    decisions = described(devices.decisions, graph)
+    trace: list[tuple[str, object]] = []
+
+    def observe(stage: str, result: object) -> None:
+        if task.records:
+            trace.append((stage, result))
+
+    devices = devices_of(task, candidate, reaching, observe)
+    placing = Placing(
+        graph=devices.graph,
+        soc=reaching,
+        decisions=devices.decisions,
+        requests=devices.requests,
+        asked=asked,
+        log=devices.log,
+        accelerators=accelerators,
+    )
+    placing = run_place_passes(placing, STORAGE_PASSES, observe)
     if offloaded := task.offloaded:
-        decisions = because(decisions, offloaded.npu, offloaded.kept_off)
-    streaming = choose_streams(graph, streams, soc) if streams else NOTHING
-    graph = with_streams(graph, soc, streaming.streams)
+        decisions = because(placing.decisions, offloaded.npu, offloaded.kept_off)
+        placing = replace(placing, decisions=decisions)
+    streaming = choose_streams(placing.graph, streams, soc) if streams else NOTHING
+    graph, decisions = with_streams(placing.graph, soc, streaming.streams), placing.decisions
+    verify_graph(graph, placing.graph)
+    observe("stream-constants", graph)
     if streams and streams.needed:
         check_reach(graph, soc)
     if candidate.spread:
+        streamed = graph
         graph, decisions = spread_operators(graph, soc, decisions)
+        verify_graph(graph, streamed)
+    observe("spread-operators", graph)
     return Placed(
         soc=soc,
         graph=graph,
@@ -164,6 +189,7 @@ def _placed(task: Task, candidate: Candidate) -> Placed:
         log=devices.log,
         requests=devices.requests,
         streaming=streaming,
+        trace=tuple(trace),
     )
 
 

@@ -4,11 +4,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from atoll.compiled import Compiled
+from atoll.compiled import CandidateStory, Compiled
+from atoll.driver.compile import Trace
 from atoll.driver.outcome import Infeasible
 from atoll.driver.search import Search, Trial
 from atoll.driver.usual import streams_wanted, weigh
-from atoll.report.candidates import CandidateStory
 
 
 def stages(search: Search) -> Iterator[tuple[str, object]]:
@@ -16,14 +16,20 @@ def stages(search: Search) -> Iterator[tuple[str, object]]:
 
     Those of the network as it is come only where it has no plan.
     """
-    before: object = None
+    before: tuple[object, ...] = ()
     for trial in search.trials:
         if not isinstance(trial.result, Infeasible) or trial.candidate.is_changed:
             break
-        yield from (each for each in trial.result.trace if each[1] is not before)
-        before = trial.result.trace[0][1] if trial.result.trace else None
+        yield from _new(trial.result.trace, before)
+        before = tuple(result for _, result in trial.result.trace)
     if search.best and search.best.plan:
-        yield from (each for each in search.best.plan.seen if each[1] is not before)
+        yield from _new(search.best.plan.seen, before)
+
+
+def _new(trace: Trace, before: tuple[object, ...]) -> Trace:
+    """Return what a trace has that the one before it has not: a placement may serve several."""
+    known = {id(result) for result in before}
+    return tuple(each for each in trace if id(each[1]) not in known)
 
 
 def finished(search: Search, plan: Compiled) -> Compiled:

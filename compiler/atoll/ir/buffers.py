@@ -2,12 +2,9 @@
 """What steps touch besides allocations: constants, and parts of allocations."""
 
 from dataclasses import dataclass, field
-from zlib import crc32
 
+from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.statements import bracketed
-
-LONG = 64
-"""Bytes of a constant from which on a text for people has its checksum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +23,11 @@ class Constant:
     data: bytes | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        return self._text("later" if self.data is None else f"0x{self.data.hex()}")
+        return self._text("later" if self.data is None else bytes_text(self.data, self.size))
 
     def brief(self) -> str:
         """Return the text with the checksum of long data instead of the data."""
-        if self.data is None or len(self.data) <= LONG:
-            return str(self)
-        return self._text(f"crc32 0x{crc32(self.data):08x}")
+        return self._text("later" if self.data is None else brief_text(self.data, self.size))
 
     def _text(self, data: str) -> str:
         return (

@@ -18,5 +18,5 @@ def ill_formed(where: str, message: str) -> Fault:
     return Fault(
         code="E078",
         message=f"{where}: {message}",
-        remedy="correct the pass or the text that made this loop program",
+        remedy="correct the pass or the text that made it",
     )

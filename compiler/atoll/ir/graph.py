@@ -1,20 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tensor graph: what the model computes and, once placed, on which device."""
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from textwrap import indent
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.layouts import Layout
 
 ITEM_BYTES = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "float32": 4, "bool": 1}
 
 Attribute = int | float | str | bool | tuple[int, ...]
+
+_PLAIN_WORD = re.compile(r"(?!(?:True|False|inf|nan)$)[A-Za-z_]\w*")
+
+
+def options_text(options: Mapping[str, Attribute]) -> str:
+    """Print options by name; a text that reads as something else is in quotes."""
+    texts = {
+        key: json.dumps(value)
+        if isinstance(value, str) and not _PLAIN_WORD.fullmatch(value)
+        else str(value)
+        for key, value in options.items()
+    }
+    return f"{{{', '.join(f'{key}={texts[key]}' for key in sorted(texts))}}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +47,11 @@ class Quantization:
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
     axis: int = 0
+
+    def __str__(self) -> str:
+        scales, zeros = (", ".join(map(str, each)) for each in (self.scales, self.zero_points))
+        axis = f" axis {self.axis}" if self.axis else ""
+        return f"scale ({scales}) zero ({zeros}){axis}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +126,22 @@ class Tensor:
         return (self.layout.loaded(stored) if self.layout else stored).reshape(self.shape)
 
     def __str__(self) -> str:
+        return self.text(bytes_text)
+
+    def text(self, written: Callable[[bytes, int], str]) -> str:
+        """Return the text, with bytes as `written` writes them."""
         dims = "x".join(map(str, self.shape)) or "scalar"
-        constant = " const" if self.data is not None else ""
-        view = self.view and f" view of %{self.view}"
-        view += f" from {self.offset}" if self.offset else ""
-        place = f" in {', '.join(self.pools)}" if self.pools else ""
-        laid = f" as {self.layout}" if self.layout else ""
-        kept = "" if self.initial is None else " kept"
-        return f"%{self.name}: {self.dtype}[{dims}]{laid}{constant}{kept}{view}{place}"
+        parts = [f"%{self.name}: {self.dtype}[{dims}]"]
+        parts += [f"as {self.layout.text()}"] if self.layout else []
+        parts += [f"view of %{self.view}"] if self.view else []
+        parts += [f"from {self.offset}"] if self.offset else []
+        parts += [f"in {', '.join(self.pools)}"] if self.pools else []
+        parts += [f"rows of %{self.rows_of} from {self.first_row}"] if self.rows_of else []
+        parts += [str(self.quantization)] if self.quantization else []
+        parts += [f"@ {self.index}"] if self.index != -1 else []
+        parts += [] if self.initial is None else [f"kept {written(self.initial, self.size)}"]
+        parts += [] if self.data is None else [f"= {written(self.data, self.size)}"]
+        return " ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,12 +206,22 @@ class Operator:
         return value
 
     def __str__(self) -> str:
-        results = ", ".join(f"%{name}" for name in self.outputs)
-        every = (*self.inputs, *self.packed)
-        arguments = ", ".join(f"%{name}" if name else "none" for name in every)
-        options = ", ".join(f"{key}={self.attributes[key]}" for key in sorted(self.attributes))
+        return self.text(bytes_text)
+
+    def text(self, written: Callable[[bytes, int], str]) -> str:
+        """Return the text, with bytes of its body as `written` writes them."""
+        results = ", ".join(f"%{name}" for name in self.outputs) or "none"
+        arguments = ", ".join(f"%{name}" if name else "none" for name in self.inputs)
+        packed = f" packed ({', '.join(f'%{name}' for name in self.packed)})" if self.packed else ""
         where = f" : {' + '.join(self.devices)}" if self.device else ""
-        return f"{results} = {self.kind}({arguments}) {{{options}}}{where}  # {self.name}"
+        where += f" target {self.target}" if self.target else ""
+        number = f" @ {self.index}" if self.index != -1 else ""
+        body = f" body {{\n{indent(self.body.text(written), '  ')}}}" if self.body else ""
+        options = options_text(self.attributes)
+        return (
+            f"{results} = {self.kind}({arguments}){packed} {options}{where}  # {self.name}"
+            f"{number}{body}"
+        )
 
 
 @dataclass(frozen=True)
@@ -265,7 +305,15 @@ class Graph:
         return replace(self, operators=tuple(operators))
 
     def __str__(self) -> str:
+        return self.text(bytes_text)
+
+    def brief(self) -> str:
+        """Return the text with the checksums of long constants, as files for people have it."""
+        return self.text(brief_text)
+
+    def text(self, written: Callable[[bytes, int], str]) -> str:
+        """Return the text, with bytes as `written` writes them."""
         header = f"graph {self.name}({', '.join(self.inputs)}) -> ({', '.join(self.outputs)})"
-        tensors = (f"  {tensor}" for tensor in self.tensors)
-        operators = (f"  {op}" for op in self.operators)
+        tensors = (f"  {tensor.text(written)}" for tensor in self.tensors)
+        operators = (indent(op.text(written), "  ") for op in self.operators)
         return "\n".join([header, *tensors, "", *operators]) + "\n"

@@ -145,6 +145,16 @@ class Layout:
         values[sources[sources >= 0]] = stored[sources >= 0]
         return values.reshape(self.image)
 
+    def text(self) -> str:
+        """Return all of it, as the text of a graph has it."""
+        fields = {"image": self.image, "block": self.block, "row": self.row, "fill": self.fill}
+        usual = {"block": 1, "row": 1, "fill": 0}
+        values = [f"{key}={value}" for key, value in fields.items() if usual.get(key) != value]
+        if self.patches:
+            names = ("kernel", "stride", "dilation", "before", "places")
+            values += [f"{name}={getattr(self.patches, name)}" for name in names]
+        return f"{self.order} {{{', '.join(values)}}}"
+
     def __str__(self) -> str:
         words = [self.order if self.block == 1 else f"{self.order[:-1]}{self.block}c"]
         words += [f"rows of {self.row}"] if self.row > 1 else []

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements and functions of the loop program. Each prints as text that can be parsed."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from textwrap import indent
 
 from atoll.c_functions import CFunction
-from atoll.ir.scalars import Expr, Type, Var
+from atoll.ir.bytes_text import brief_text, bytes_text
+from atoll.ir.scalars import Const, Expr, Type, Var
 
 
 class Direction(StrEnum):
@@ -118,9 +120,16 @@ class Allocate:
         return self.elements * self.type.bytes
 
     def __str__(self) -> str:
+        return self._text("" if self.initial is None else bytes_text(self.initial, self.size))
+
+    def brief(self) -> str:
+        """Return the text with the checksum of a long state's bytes instead of these."""
+        return self._text("" if self.initial is None else brief_text(self.initial, self.size))
+
+    def _text(self, initial: str) -> str:
         pools = f" {bracketed(self.pools)}" if self.pools else ""
         shape = f"{self.type}[{self.elements}]"
-        kept = "" if self.initial is None else " kept"
+        kept = f" kept {initial}" if initial else ""
         return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}{kept}"
 
 
@@ -147,7 +156,8 @@ class RuntimeAllocate:
 
     def __str__(self) -> str:
         pools = f" {bracketed(self.pools)}" if self.pools else ""
-        shape = f"{self.type}[{self.elements}]"
+        literal = isinstance(self.elements, Const) and self.elements.type is Type.I32
+        shape = f"{self.type}[({self.elements})]" if literal else f"{self.type}[{self.elements}]"
         return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
 
 
@@ -167,7 +177,8 @@ class CallExtern:
 
     def __str__(self) -> str:
         arguments = ", ".join((*self.buffers, *map(str, self.numbers)))
-        return f"extern {self.function.source.name} {self.function.name}({arguments})"
+        source = self.function.source
+        return f"extern {quoted(source.name)} 0x{source.digest} {self.function.name}({arguments})"
 
 
 Stmt = For | Store | Let | If | Return | Allocate | RuntimeAllocate | CallExtern
@@ -175,6 +186,11 @@ Stmt = For | Store | Let | If | Return | Allocate | RuntimeAllocate | CallExtern
 
 def _block(body: Iterable[Stmt]) -> str:
     return "{\n" + indent("".join(f"{statement}\n" for statement in body), "  ") + "}"
+
+
+def quoted(text: str) -> str:
+    """Print any text in one line."""
+    return json.dumps(text)
 
 
 def bracketed(names: Iterable[str]) -> str:
@@ -219,5 +235,5 @@ class PrimFunc:
             f"{p.name}: {p.type}" if isinstance(p, Var) else str(p) for p in self.parameters
         )
         result = f" -> {self.result}" if self.result else ""
-        isa = f' for "{self.isa}"' if self.isa else ""
+        isa = f" for {quoted(self.isa)}" if self.isa else ""
         return f"function @{self.name}({parameters}){result}{isa} {_block(self.body)}\n"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from atoll.c_functions import CFunction
 from atoll.ir.actions import (
     AcceleratorRun,
     AcceleratorStart,
@@ -57,8 +58,10 @@ from atoll.ir.statements import (
     Stmt,
     Store,
     bracketed,
+    quoted,
 )
 from atoll.ir.step import Step
+from atoll.ir.walk import executed, externs
 
 __all__ = [
     "AcceleratorRun",
@@ -199,17 +202,20 @@ class Entry:
         return one == other or (begin < until and since < end)
 
     def __str__(self) -> str:
-        return self._text(map(str, self.constants))
+        return self._text(map(str, self.allocations), map(str, self.constants))
 
     def brief(self) -> str:
         """Return the text with the checksums of long constants."""
-        return self._text(constant.brief() for constant in self.constants)
+        return self._text(
+            (allocate.brief() for allocate in self.allocations),
+            (constant.brief() for constant in self.constants),
+        )
 
-    def _text(self, constants: Iterable[str]) -> str:
+    def _text(self, allocations: Iterable[str], constants: Iterable[str]) -> str:
         ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"
-        lines = (*self.allocations, *self.parts, *constants, *self.steps)
+        lines = (*allocations, *self.parts, *constants, *self.steps)
         text = f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines)
-        for word, operations in (("after", self.after), ("reset", self.reset)):
+        for word, operations in (("end", self.after), ("reset", self.reset)):
             text += f"  {word} {bracketed(map(str, operations))}\n" if operations else ""
         return text + "}\n"
 
@@ -228,11 +234,28 @@ class IRModule:
         return MappingProxyType({function.name: function for function in self.functions})
 
     def __str__(self) -> str:
-        return self._text(str(self.entry))
+        called = externs(self.functions)
+        sources = dict.fromkeys(function.source for function in called)
+        lines = (
+            *(f"source {quoted(each.name)} {quoted(each.text)}\n" for each in sources),
+            *(_external(each) for each in called),
+            *(f"{each}\n" for each in executed(self.functions)),
+        )
+        return self._text("".join(lines), str(self.entry))
 
     def brief(self) -> str:
-        """Return the text with the checksums of long constants, as files for people have it."""
-        return self._text(self.entry.brief())
+        """Return the text for people: with the checksums of long constants.
 
-    def _text(self, entry: str) -> str:
-        return "\n".join([f"module {self.name}\n", *map(str, self.functions), entry])
+        It has neither the sources of functions of C nor how instructions are encoded.
+        """
+        return self._text("", self.entry.brief())
+
+    def _text(self, declared: str, entry: str) -> str:
+        head = f"module {self.name}\n{declared}"
+        return "\n".join([head, *map(str, self.functions), entry])
+
+
+def _external(function: CFunction) -> str:
+    types = ", ".join(map(quoted, function.types))
+    source = function.source
+    return f"external {quoted(source.name)} 0x{source.digest} {function.name}({types})\n"

@@ -4,12 +4,9 @@
 from collections.abc import Iterable, Iterator
 
 from atoll.c_functions import CFunction
-from atoll.ir.scalars import operands
-from atoll.ir.tir import (
-    Call,
+from atoll.ir.scalars import Call, Execute, Expr, operands
+from atoll.ir.statements import (
     CallExtern,
-    Execute,
-    Expr,
     For,
     If,
     Let,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions of a core that a unit beside it executes, as all stages see them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -36,6 +37,14 @@ class Instruction:
     meaning: str = ""
     state: bool = False
     model: str = ""
+
+    def __str__(self) -> str:
+        state = " state" if self.state else ""
+        return (
+            f"instruction {self.name} opcode {self.opcode} funct3 {self.funct3} funct7"
+            f" {self.funct7} latency {self.latency} meaning {json.dumps(self.meaning)} model"
+            f" {json.dumps(self.model)}{state}"
+        )
 
     @property
     def word(self) -> int:

@@ -10,19 +10,18 @@ from atoll.cost.cores import alike
 from atoll.description.build import BuildRequests
 from atoll.errors import AtollError, Fault, PlacementError, Refusal, attempt
 from atoll.ir.graph import Graph
-from atoll.place.capabilities import with_roundings
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
-from atoll.place.device_copies import insert_copies
-from atoll.place.elide_copies import ElideCopies
-from atoll.place.layouts import with_layouts
 from atoll.place.openings import opening
-from atoll.place.partition import Decision, assigned, decide
-from atoll.place.pins import apply_pins
-from atoll.place.private_constants import with_private_constants
+from atoll.place.partition import Decision, decide
+from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes
 from atoll.place.requests import Requests, check_requests
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
+
+
+def _unobserved(name: str, graph: object) -> None:
+    """Look at no result of a pass."""
 
 
 def may_spread(asked: BuildRequests, soc: ResolvedSoc) -> bool:
@@ -60,6 +59,7 @@ def plan_devices(
     spread: bool = False,
     unlike: bool = False,
     explains: bool = False,
+    observe: Observer = _unobserved,
 ) -> DevicePlan:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
@@ -67,7 +67,7 @@ def plan_devices(
     asking again, if the network had no copies of its own. With `spread`, cores of one kind are
     weighed together against accelerators. With `unlike`, operators go to any core that is surely
     faster. With `explains`, decisions say of every other device why
-    an operator is not there.
+    an operator is not there. `observe` is told the results of the passes.
 
     Raises:
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
@@ -85,7 +85,7 @@ def plan_devices(
             unlike=unlike,
             explains=explains,
         )
-        return _planned(graph, decisions, chip, requests)
+        return _planned(graph, decisions, chip, requests, observe if chip is soc else _unobserved)
 
     found = attempt(partial(plan, soc))
     if isinstance(found, DevicePlan):
@@ -120,15 +120,17 @@ def _opened(
 
 
 def _planned(
-    graph: Graph, decisions: tuple[Decision, ...], soc: ResolvedSoc, requests: Requests
+    graph: Graph,
+    decisions: tuple[Decision, ...],
+    soc: ResolvedSoc,
+    requests: Requests,
+    observe: Observer,
 ) -> DevicePlan:
     log = ScopeLog()
     for tensor in graph.tensors:
         if tensor.pools:
             scope = memory_scope(tensor.pools)
             log.ask(tensor.name, Constraint(scope, "", "set in the graph", said="the network"))
-    pinned = apply_pins(with_roundings(assigned(graph, decisions), soc), soc, requests, log)
-    pinned = with_private_constants(with_layouts(pinned, soc), soc)
-    elide = ElideCopies(soc, log)
-    placed = elide.run(insert_copies(elide.run(pinned), soc))
+    placing = Placing(graph=graph, soc=soc, decisions=decisions, requests=requests, log=log)
+    placed = run_passes(placing, DEVICE_PASSES, observe).graph
     return DevicePlan(decisions=decisions, graph=placed, log=log, requests=requests)

@@ -279,6 +279,22 @@ RUN_IMAGE = object_of(
     not_modelled=each(TEXT),
 )
 
+OPT: Shape = {
+    "anyOf": [
+        object_of(kind=choice("graph", "module"), passes=each(TEXT), text=TEXT),
+        object_of(
+            passes=each(
+                object_of(
+                    **dict.fromkeys(("name", "summary", "lacks"), TEXT),
+                    **dict.fromkeys(("takes", "makes"), choice("graph", "module")),
+                    chip=choice("none", "optional", "needed"),
+                    options=each(object_of(**dict.fromkeys(("name", "help"), TEXT), required=FLAG)),
+                )
+            )
+        ),
+    ]
+}
+
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
@@ -286,6 +302,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "plan": ("a memory plan", PLAN),
     "estimate": ("what a network takes, a list for several networks", ESTIMATE),
     "build": ("the firmware of a build folder, or its objects", BUILD),
+    "opt": ("what passes made of a text, or the passes that there are", OPT),
     "bsp": ("what became of the files of a board support package", BSP),
     "selftest": ("what failed tests of a chip's self-test mean", SELFTEST),
     "run": ("what a run proved and measured, a list for several networks", RUN),

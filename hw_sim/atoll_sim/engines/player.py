@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the operators of an accelerator that has no model of lists: each by its function."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.contract.chains import chained_steps
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.lower.accelerator import Job
-from atoll.lower.joined_lists import joined
 from atoll.ops.kind import Array
 from atoll.ops.reference import computed, computed_by
 from atoll.pipeline import Compiled
@@ -51,15 +51,23 @@ def joined_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[List
     """
     found = {}
     for compiled in models:
-        for steps in joined(compiled.module.entry.steps, compiled.soc):
-            lists = tuple(
-                Listed(step, list_address(compiled, step), step.action.count)
-                for step in steps
-                if isinstance(step.action, EngineAction)
-            )
-            if len(lists) > 1:
-                found[lists[0].step.runner, lists[0].address] = lists
+        pairs = chained_steps(compiled.module.entry, compiled.soc)
+        follows = {one.number: two for one, two in pairs}
+        begun = {step.number for step in follows.values()}
+        for step in compiled.module.entry.steps:
+            if step.number in follows and step.number not in begun:
+                lists = tuple(_chain(compiled, step, follows))
+                found[step.runner, lists[0].address] = lists
     return found
+
+
+def _chain(compiled: Compiled, first: Step, follows: Mapping[int, Step]) -> Iterator[Listed]:
+    """Yield the list of a step, and those that its engine begins by itself behind it."""
+    step: Step | None = first
+    while step:
+        assert isinstance(step.action, EngineAction)
+        yield Listed(step, list_address(compiled, step), step.action.count)
+        step = follows.get(step.number)
 
 
 def play(bus: Bus, compiled: Compiled, step: Step, engine: Engine) -> Outcome:

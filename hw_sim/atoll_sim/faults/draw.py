@@ -8,7 +8,6 @@ from random import Random
 
 from atoll.contract.contract import Span
 from atoll.ir.tir import EngineAction
-from atoll.lower.joined_lists import going_on
 from atoll.pipeline import Compiled
 from atoll.resolve.engine_parts import emitter_of
 from atoll_sim.chip.plan import plan_chip
@@ -170,11 +169,11 @@ class Draw:
         """
         plan, jobs = self.compiled.plan, self.compiled.jobs
         emitters = {each.name: emitter_of(each) for each in self.compiled.soc.engines}
-        linked = going_on(self.compiled.module.entry.steps, self.compiled.soc)
+        linked = {each.before for each in self.compiled.contract.successions}
         for step in self.compiled.module.entry.steps:
             if isinstance(step.action, EngineAction):
                 name, job = step.action.commands, jobs[step.operator]
-                link = job.link_size if step.operator in linked else 0
+                link = job.link_size if step.number in linked else 0
                 if seals(emitters[job.device]):
                     yield Span(
                         buffer=name,

@@ -29,7 +29,7 @@ from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import list_address, lists_of, play
 from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory, Kept
 from atoll_sim.host.watch import Watch
-from atoll_sim.shadow.contents import contents_of
+from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
 
 FINE = Outcome(error=0, fault_address=0, completed=0)

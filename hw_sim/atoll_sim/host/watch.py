@@ -11,9 +11,9 @@ from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.memory import HostShadow
 from atoll_sim.shadow.table import shadow_table
+from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.simulation import Finding
 

@@ -20,8 +20,8 @@ from atoll_sim.mutate.firewall import firewall_windows, touched_by
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import misplaced
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, AccessKind
-from atoll_sim.shadow.contents import contents_of
 from atoll_sim.simulate.firmware import Segment
+from atoll_sim.trace.contents import contents_of
 
 
 def proof(right: Right, mutant: Mutant, segments: Sequence[Segment]) -> str | None:

@@ -16,9 +16,9 @@ from atoll.samples import Sample
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.protocol.records import AFTER_RUN
-from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.table import bus_masters, shadow_table
 from atoll_sim.simulate.firmware import Segment, started_cores, write_segments
+from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.findings import name_findings, unreachable_ports
 from atoll_sim.trace.run_files import IMAGE, SHADOW
 

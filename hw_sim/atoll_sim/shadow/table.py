@@ -3,12 +3,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from atoll.bsp.linker import copied_pools
 from atoll.contract.areas import Area
 from atoll.contract.contract import Contract
-from atoll.memory.build_problem import NOTHING
-from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Engine, Pool, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
 from atoll_sim.shadow.packer import AREA_KINDS, Covered, Packer, span_row
@@ -19,6 +18,8 @@ from atoll_sim.shadow.records import (
     SECTIONS,
     VERSION,
 )
+
+_ALL_OF_EACH: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ def shadow_table(
     soc: ResolvedSoc,
     contracts: Sequence[Contract],
     contents: Sequence[Mapping[str, bytes]] = (),
-    data: Mapping[str, int] = NOTHING,
+    data: Mapping[str, int] = _ALL_OF_EACH,
     *,
     beats: bool = True,
 ) -> ShadowTable:
@@ -73,7 +74,7 @@ def shadow_table(
         "buffers": packer.buffers,
         "models": packer.models,
         "operators": packer.operators,
-        "filled": [span_row(pool.region) for pool in copied_pools(soc)],
+        "filled": [span_row(pool.region) for pool in soc.pools if _is_filled(pool, soc)],
         "contents": packer.contents,
         "successions": packer.successions,
         "lists": packer.lists,
@@ -85,6 +86,12 @@ def shadow_table(
         operators=tuple(packer.named),
         models=len(contracts),
     )
+
+
+def _is_filled(pool: Pool, soc: ResolvedSoc) -> bool:
+    """Tell whether the host has to write the constants of a pool before the first run."""
+    lost_at_reset = soc.memory(pool.region.memory).kind == "ram"
+    return pool.holds_constants and lost_at_reset and pool.reach[soc.host] is Access.WRITE
 
 
 def _limited(area: Area, data: Mapping[str, int]) -> Area:

@@ -13,12 +13,12 @@ from atoll.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.session import Work
-from atoll_sim.shadow.contents import contents_of
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.simulate.firmware import data_taken
 from atoll_sim.simulate.pace import keep_speed, pace_of
 from atoll_sim.simulate.session import simulate
 from atoll_sim.simulate.stand_ins import StandIns
+from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.simulation import MAX_CYCLES, STALL_CYCLES, Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names

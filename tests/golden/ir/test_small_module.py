@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.ir.module_text import parse_module
-
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary, cast, clamp, maximum, select, subtract
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import (
     AcceleratorRun,
     Allocate,

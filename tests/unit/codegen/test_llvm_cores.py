@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 from llvmlite import binding
-from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm import emit_object, emit_objects
 from atoll.codegen.llvm_entry import emit_entry
@@ -23,6 +22,7 @@ from atoll.codegen.pool_images import pool_images
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import Direction, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem

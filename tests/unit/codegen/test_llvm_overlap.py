@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from llvmlite import binding
-from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_machine import host_machine, new_module
 from atoll.codegen.pool_images import pool_images
+from atoll.ir.read_module import parse_module
 from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory

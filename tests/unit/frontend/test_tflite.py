@@ -29,7 +29,7 @@ def test_every_operator(
     every_operator: Any, load: Load, golden: Callable[[Path, str], None]
 ) -> None:
     """Names, attributes, stripped edges, dropped constants: all in the graph's text."""
-    golden(GOLDEN, str(load(every_operator)))
+    golden(GOLDEN, load(every_operator).brief())
 
 
 def test_indices_are_those_of_the_file(every_operator: Any, load: Load) -> None:

@@ -26,7 +26,7 @@ def faults(call: CallExtern) -> list[str]:
 
 def test_a_call_is_well_formed_and_prints() -> None:
     assert faults(CALL) == []
-    assert str(CALL) == "extern twice.c twice(y, 4)"
+    assert str(CALL) == f'extern "twice.c" 0x{TWICE.digest} twice(y, 4)'
 
 
 @pytest.mark.parametrize(

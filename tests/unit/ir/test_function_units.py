@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tests.c_program import CProgram
 from tests.ir.interpreter import Memory, interpret
-from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import core_machine, new_module, optimized
 from atoll.codegen.llvm_units import CoreUnit
 from atoll.ir.faults import ProgramError
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.isa.find import instruction_set

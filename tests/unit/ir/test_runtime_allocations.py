@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
 from tests.ir.interpreter import interpret
-from tests.ir.module_text import parse_module
 from tests.llvm_text import dump
 
 from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
@@ -19,6 +18,7 @@ from atoll.ir.expressions import add, multiply
 from atoll.ir.faults import ProgramError
 from atoll.ir.heap import Heap
 from atoll.ir.narrowing import verify_narrowing
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import Direction, Entry, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.lower.specialize_storage import SpecializeStorage

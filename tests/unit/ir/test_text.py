@@ -5,9 +5,9 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
+from atoll.ir.read_module import parse_module
 
 GOOD = (Path(__file__).parents[2] / "golden" / "ir" / "small_module.txt").read_text()
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
 from atoll.ir.narrowing import verify_narrowing
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.resolve.storage_scope import narrows

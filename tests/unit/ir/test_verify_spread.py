@@ -2,9 +2,9 @@
 """The rules of a step that several cores make together."""
 
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
+from atoll.ir.read_module import parse_module
 from atoll.ir.verify import verify
 
 GOOD = """\

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule, KernelCall
 from atoll.ir.verify import verify
 from atoll.lower.specialize_storage import SpecializeStorage

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.ir.faults import ProgramError
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns

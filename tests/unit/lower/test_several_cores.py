@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tests.ir.module_text import parse_module
 from tests.passes import specialized
 
 from atoll.contract.contract import contract_of
@@ -13,6 +12,7 @@ from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.faults import ProgramError
 from atoll.ir.graph import Graph
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import Direction, IRModule, KernelCall, PrimFunc, SafeOverlap, Type
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns

@@ -3,13 +3,13 @@
 
 import numpy as np
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary
 from atoll.ir.narrowing import verify_narrowing
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import (
     Allocate,
     Direction,

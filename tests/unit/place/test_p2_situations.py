@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.ir.graph_text import parse_graph
 from tests.requests import load_requests
 
 from atoll.ir.graph import Graph
+from atoll.ir.read_graph import parse_graph
 from atoll.ops.registry import COPY
 from atoll.place.plan_devices import plan_devices
 from atoll.reach.candidates import candidate_pools, needs_of

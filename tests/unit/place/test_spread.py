@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tests.ir.graph_text import parse_graph
 from tests.requests import load_requests
 
 from atoll.cost.cores import CoreCost
@@ -14,6 +13,7 @@ from atoll.cost.network import cycles_of
 from atoll.cost.operators import compute_cycles
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.ir.read_graph import parse_graph
 from atoll.isa.find import instruction_set
 from atoll.place.plan_devices import DevicePlan, may_spread, plan_devices
 from atoll.place.spread import spread_operators

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
-from tests.ir.graph_text import parse_graph
 
 from atoll.errors import PlacementError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
+from atoll.ir.read_graph import parse_graph
 from atoll.ops import reference
 from atoll.pipeline import BuildOptions, compile_file
 from atoll.place.copy_engines import assign_copies

@@ -5,10 +5,10 @@ from itertools import product
 from typing import Any
 
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.errors import UsageError
 from atoll.ir.narrowing import verify_scopes
+from atoll.ir.read_module import parse_module
 from atoll.resolve import load_soc
 from atoll.resolve.storage_scope import ScopeNames, narrows, parse_scope, scope_of_pool
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from atoll.bsp.linker import copied_pools
 from atoll.pipeline import Compiled, compile_file
 from atoll.protocol import TraceEvent
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
+from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.memory import HostShadow
 from atoll_sim.shadow.table import shadow_table
@@ -58,6 +60,20 @@ def test_m6_filling_stays_inside_the_pool(pinned: Compiled) -> None:
     assert found(pinned, range(slow, slow + 4)), "flash is no RAM"
     origin = pinned.soc.pool("fast_weights").region.origin
     assert found(pinned, range(origin, origin + 4), master="npu"), "only the host fills"
+
+
+def test_m6_a_start_up_that_fills_another_pool_is_noticed(
+    pinned: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault is planted where the start-up code takes the pools from."""
+
+    def wrong(soc: ResolvedSoc) -> tuple[Pool, ...]:
+        return tuple(pool for pool in soc.pools if soc.memory(pool.region.memory).kind == "ram")
+
+    monkeypatch.setattr(copied_pools, "__code__", wrong.__code__)
+    assert "shared" in {pool.name for pool in copied_pools(pinned.soc)}
+    origin = pinned.soc.pool("shared").region.origin
+    assert found(pinned, range(origin, origin + 4))
 
 
 def test_m7_u2_each_model_is_judged_by_its_own_turns(pinned: Compiled) -> None:

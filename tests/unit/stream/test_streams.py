@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from benchmarks.streaming import CHIP, Layer, network, streaming
 
-from atoll.compiled import Compiled, explanation
+from atoll.compiled import Compiled
 from atoll.cost.network import cycles_of
 from atoll.errors import PlacementError
 from atoll.estimation.network import estimates_of
 from atoll.ops import reference
 from atoll.ops.registry import COPY, RELAYOUT
 from atoll.pipeline import compile_file
+from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll.samples import random_sample
 from atoll.stream.choose import Chooser

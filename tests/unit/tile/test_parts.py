@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.ir.module_text import parse_module
 
 from atoll.contract.program_check import program_faults
 from atoll.description.build import CutRequest
 from atoll.errors import AtollError
+from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule, Step
 from atoll.ir.verify import verify
 from atoll.pipeline import BuildOptions, Compiled, compile_file

@@ -2,15 +2,15 @@
 """Read functions of a loop program from their text."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
-from tests.ir.tokens import Tokens
-
+from atoll.c_functions import CFunction
 from atoll.ir.tir import (
     Allocate,
     Binary,
     BufferParam,
     Call,
+    CallExtern,
     Cast,
     Const,
     Conversion,
@@ -33,6 +33,7 @@ from atoll.ir.tir import (
     Var,
     Word,
 )
+from atoll.ir.tokens import Tokens
 from atoll.isa.function_unit import Instruction
 
 _TYPES = {str(type): type for type in Type}
@@ -40,6 +41,19 @@ _DIRECTIONS = {str(direction): direction for direction in Direction}
 _PREFIX = {str(operation): operation for operation in (Operation.MIN, Operation.MAX)}
 _INFIX = {str(operation): operation for operation in Operation if operation not in _PREFIX}
 _CASTS = {f"{conversion}.{type}": (conversion, type) for conversion in Conversion for type in Type}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a module says ahead of its functions.
+
+    Attributes:
+        instructions: of function units, by name.
+        functions: of C, by the name and the digest of their source, and by their own name.
+    """
+
+    instructions: Mapping[str, Instruction] = field(default_factory=dict)
+    functions: Mapping[tuple[str, str, str], CFunction] = field(default_factory=dict)
 
 
 def read_allocate(tokens: Tokens) -> Allocate:
@@ -81,9 +95,9 @@ class FunctionReader:
         self,
         tokens: Tokens,
         results: Mapping[str, Type],
-        instructions: Mapping[str, Instruction] = MappingProxyType({}),
+        declared: Declared,
     ) -> None:
-        self._instructions = instructions
+        self._declared = declared
         self._tokens = tokens
         self._results = results
         self._types: dict[str, Type] = {}
@@ -113,15 +127,23 @@ class FunctionReader:
         return BufferParam(name, type, elements, tokens.choose(_DIRECTIONS, "a direction"))
 
     def _block(self) -> tuple[Stmt, ...]:
+        """Read statements; what they hide is there again behind them.
+
+        What they declare stays known, so that the verifier can say of a use that it is too late.
+        """
+        types, buffers = dict(self._types), dict(self._buffers)
         self._tokens.expect("{")
         body: list[Stmt] = []
         while not self._tokens.accept("}"):
             body.append(self._statement())
+        self._types |= types
+        self._buffers |= buffers
         return tuple(body)
 
     def _statement(self) -> Stmt:
         tokens = self._tokens
-        match tokens.next:
+        word = tokens.next if tokens.ahead(1) != "[" else ""
+        match word:
             case "for" | "vectorized":
                 return self._loop()
             case "let":
@@ -133,6 +155,8 @@ class FunctionReader:
                 return Return(self._expression())
             case "allocate":
                 return self._allocate()
+            case "extern":
+                return self._extern()
         buffer, index = tokens.name(), self._index()
         tokens.expect("=")
         return Store(buffer, index, self._expression())
@@ -140,19 +164,14 @@ class FunctionReader:
     def _allocate(self) -> Allocate | RuntimeAllocate:
         """Read an allocation, whose number of elements may be an expression."""
         tokens = self._tokens
+        if tokens.ahead(6) == "]" and tokens.ahead(5).isdecimal():
+            allocate = read_allocate(tokens)
+            self._buffers[allocate.buffer] = allocate.type
+            return allocate
         name, type = _declaration(tokens)
         elements = self._index()
         self._buffers[name] = type
         align, scope, pools = _home(tokens)
-        if isinstance(elements, Const) and elements.type is Type.I32:
-            return Allocate(
-                buffer=name,
-                type=type,
-                elements=elements.value,
-                align=align,
-                scope=scope,
-                pools=pools,
-            )
         return RuntimeAllocate(
             buffer=name, type=type, elements=elements, align=align, scope=scope, pools=pools
         )
@@ -165,8 +184,11 @@ class FunctionReader:
         begin = self._expression()
         self._tokens.expect("..")
         end = self._expression()
+        types = dict(self._types)
         self._types[variable] = Type.I32
-        return For(variable, begin, end, self._block(), vectorized)
+        body = self._block()
+        self._types |= types
+        return For(variable, begin, end, body, vectorized)
 
     def _let(self) -> Let:
         self._tokens.expect("let")
@@ -185,6 +207,8 @@ class FunctionReader:
         tokens, word = self._tokens, self._tokens.next
         if tokens.accept("("):
             left = self._expression()
+            if tokens.accept(")"):
+                return left
             operation = tokens.choose(_INFIX, "an operation")
             expr = Binary(operation, left, self._expression())
             tokens.expect(")")
@@ -192,14 +216,13 @@ class FunctionReader:
         if tokens.accept("@"):
             return self._call()
         if tokens.accept("$"):
-            name = tokens.name()
-            return Execute(self._instructions[name], *self._arguments(2))
-        if word in self._buffers:
-            return Load(tokens.name(), self._index(), self._buffers[word])
-        if word in self._types:
-            return Var(tokens.name(), self._types[word])
-        if word[:1].isalpha():
+            return self._execute()
+        if tokens.ahead(1) == "(" and word[:1].isalpha():
             return self._built_in()
+        if word in self._buffers and tokens.ahead(1) == "[":
+            return Load(tokens.name(), self._index(), self._buffers[word])
+        if tokens.kind == "name":
+            return Var(word, tokens.choose(self._types, "a name that is declared"))
         value = tokens.number()
         return Const(value, tokens.choose(_TYPES, "a type") if tokens.accept(":") else Type.I32)
 
@@ -207,6 +230,32 @@ class FunctionReader:
         name, tokens = self._tokens.next, self._tokens
         result = tokens.choose(self._results, "a scalar function that is defined before")
         return Call(name, tokens.nests(self._expression, "(", ")"), result)
+
+    def _execute(self) -> Execute:
+        if self._tokens.kind == "name" and self._tokens.next not in self._declared.instructions:
+            self._tokens.lack(f"how instruction '{self._tokens.next}' is encoded")
+        instruction = self._tokens.choose(self._declared.instructions, "an instruction")
+        return Execute(instruction, *self._arguments(2))
+
+    def _extern(self) -> CallExtern:
+        """Read ``extern "file.c" 0x00c0ffee name(buffers, numbers)``."""
+        tokens = self._tokens
+        tokens.expect("extern")
+        key = (tokens.quoted(), tokens.take("hex"), tokens.next)
+        if tokens.kind == "name" and key not in self._declared.functions:
+            tokens.lack(f"the source of function '{key[2]}' of '{key[0]}'")
+        tokens.name()
+        buffers: list[str] = []
+        numbers: list[int] = []
+        tokens.expect("(")
+        while not tokens.accept(")"):
+            if buffers or numbers:
+                tokens.expect(",")
+            if tokens.kind == "name" and not numbers:
+                buffers.append(tokens.name())
+            else:
+                numbers.append(tokens.number())
+        return CallExtern(self._declared.functions[key], tuple(buffers), tuple(numbers))
 
     def _built_in(self) -> Expr:
         """Read min, max, select, dot or a cast."""
@@ -216,8 +265,9 @@ class FunctionReader:
         if tokens.accept("dot"):
             return self._dot()
         if tokens.accept("word"):
-            (first,) = self._arguments(1)
-            assert isinstance(first, Load)
+            self._tokens.expect("(")
+            first = self._load()
+            self._tokens.expect(")")
             return Word(first)
         if word in _PREFIX:
             return Binary(tokens.choose(_PREFIX, ""), *self._arguments(2))
@@ -226,20 +276,24 @@ class FunctionReader:
         return Cast(conversion, value, type)
 
     def _dot(self) -> Dot:
-        self._tokens.expect("(")
-        start, left, right, length, *align = self._listed()
-        assert isinstance(left, Load)
-        assert isinstance(right, Load)
-        assert isinstance(length, Const)
-        return Dot(start, left, right, length.value, *(int(str(each)) for each in align))
+        """Read ``(start, left, right, length, align)``; the last may be left out."""
+        tokens = self._tokens
+        tokens.expect("(")
+        start = self._expression()
+        tokens.expect(",")
+        left = self._load()
+        tokens.expect(",")
+        right = self._load()
+        tokens.expect(",")
+        length = tokens.number()
+        align = tokens.number() if tokens.accept(",") else 1
+        tokens.expect(")")
+        return Dot(start, left, right, length, align)
 
-    def _listed(self) -> list[Expr]:
-        """Read expressions up to the end of the parentheses."""
-        found = [self._expression()]
-        while self._tokens.accept(","):
-            found.append(self._expression())
-        self._tokens.expect(")")
-        return found
+    def _load(self) -> Load:
+        buffer = self._tokens.next
+        type = self._tokens.choose(self._buffers, "an element of a buffer that is declared")
+        return Load(buffer, self._index(), type)
 
     def _arguments(self, count: int) -> list[Expr]:
         self._tokens.expect("(")

@@ -2,11 +2,12 @@
 """Read a loop program from the text that its nodes print."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
 
-from tests.ir.function_text import FunctionReader, read_allocate
-from tests.ir.tokens import Tokens
-
+from atoll.c_functions import CFunction, CSource
 from atoll.ir.maintenance import Maintenance, Operation
+from atoll.ir.read_function import Declared, FunctionReader, read_allocate
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -26,32 +27,76 @@ from atoll.ir.tir import (
     Step,
     Type,
 )
+from atoll.ir.tokens import Tokens
 from atoll.isa.function_unit import Instruction
 
+_OPERATIONS = {str(operation): operation for operation in Operation}
 
-def parse_module(text: str, instructions: Iterable[Instruction] = ()) -> IRModule:
+
+def parse_module(
+    text: str, instructions: Iterable[Instruction] = (), path: Path | None = None
+) -> IRModule:
     """Return the module whose `str` is `text`, white space aside; it is not yet verified.
 
-    It may execute `instructions` of a function unit.
+    Args:
+        text: all of it.
+        instructions: of a function unit, which the module may execute besides those of the text.
+        path: the file that the text is from, for messages.
 
     Raises:
-        ProgramError: E079; the text is no module.
+        ProgramError: E079, the text is no module; E198, it is one for people.
     """
-    tokens = Tokens(text)
+    tokens = Tokens(text, "loop program", path)
     tokens.expect("module")
     name = tokens.name()
     functions: list[PrimFunc] = []
     results: dict[str, Type] = {}
-    named = {each.name: each for each in instructions}
+    declared = _declared(tokens, instructions)
     while tokens.next == "function":
-        function = FunctionReader(tokens, results, named).read()
+        function = FunctionReader(tokens, results, declared).read()
         functions.append(function)
         if function.result:
             results[function.name] = function.result
     entry = _entry(tokens)
     if not tokens.finished():
-        raise tokens.fault("the end of the module")
+        tokens.refuse("the end of the module")
     return IRModule(name, tuple(functions), entry)
+
+
+def _declared(tokens: Tokens, instructions: Iterable[Instruction]) -> Declared:
+    """Read sources and functions of C, and instructions."""
+    sources: dict[tuple[str, str], CSource] = {}
+    functions: dict[tuple[str, str, str], CFunction] = {}
+    executed = {each.name: each for each in instructions}
+    while tokens.accept("source"):
+        source = CSource(name=tokens.quoted(), text=tokens.quoted())
+        sources[source.name, f"0x{source.digest}"] = source
+    while tokens.accept("external"):
+        key = (tokens.quoted(), tokens.take("hex"))
+        if key not in sources:
+            tokens.refuse(f"a function of a source above, which '{key[0]}' {key[1]} is not")
+        name, types = tokens.name(), tokens.nests(tokens.quoted, "(", ")")
+        functions[*key, name] = CFunction(source=sources[key], name=name, types=types)
+    while tokens.accept("instruction"):
+        instruction = _instruction(tokens)
+        executed[instruction.name] = instruction
+    return Declared(instructions=executed, functions=functions)
+
+
+def _instruction(tokens: Tokens) -> Instruction:
+    """Read what `str(instruction)` prints behind its first word."""
+    name = tokens.name()
+    numbers: dict[str, int] = {}
+    for key in ("opcode", "funct3", "funct7", "latency"):
+        tokens.expect(key)
+        numbers[key] = tokens.number()
+    tokens.expect("meaning")
+    meaning = tokens.quoted()
+    tokens.expect("model")
+    model = tokens.quoted()
+    return Instruction(
+        name=name, meaning=meaning, model=model, state=tokens.accept("state"), **numbers
+    )
 
 
 def _entry(tokens: Tokens) -> Entry:
@@ -65,14 +110,15 @@ def _entry(tokens: Tokens) -> Entry:
     constants: list[Constant] = []
     steps: list[Step] = []
     while tokens.next == "allocate":
-        allocations.append(read_allocate(tokens))
+        allocations.append(_state_or_not(tokens))
     while tokens.next == "part":
         parts.append(_buffer_part(tokens))
     while tokens.next == "constant":
         constants.append(_constant(tokens))
     while tokens.next == "step":
         steps.append(_step(tokens))
-    after = _maintenance(tokens, "after")
+    after = _maintenance(tokens, "end")
+    reset = _maintenance(tokens, "reset")
     tokens.expect("}")
     return Entry(
         inputs,
@@ -82,7 +128,15 @@ def _entry(tokens: Tokens) -> Entry:
         tuple(steps),
         after=after,
         parts=tuple(parts),
+        reset=reset,
     )
+
+
+def _state_or_not(tokens: Tokens) -> Allocate:
+    allocate = read_allocate(tokens)
+    if not tokens.accept("kept"):
+        return allocate
+    return replace(allocate, initial=tokens.data(allocate.buffer, allocate.size))
 
 
 def _names(tokens: Tokens) -> tuple[str, ...]:
@@ -109,7 +163,7 @@ def _constant(tokens: Tokens) -> Constant:
     tokens.expect("align")
     align, pools = tokens.number(), _names(tokens)
     tokens.expect("=")
-    data = None if tokens.accept("later") else tokens.data()
+    data = None if tokens.accept("later") else tokens.data(name, size)
     return Constant(name=name, size=size, align=align, pools=pools, data=data)
 
 
@@ -124,6 +178,12 @@ def _step(tokens: Tokens) -> Step:
     reads = _names(tokens)
     tokens.expect("writes")
     writes = _names(tokens)
+    driver = record = ""
+    if tokens.accept("driven"):
+        tokens.expect("by")
+        driver = tokens.name()
+    if tokens.accept("with"):
+        record = tokens.name()
     over = tokens.accept("over")
     overlaps = tokens.nests(lambda: _overlap(tokens), "[", "]") if over else ()
     return Step(
@@ -134,6 +194,8 @@ def _step(tokens: Tokens) -> Step:
         writes=writes,
         action=action,
         overlaps=overlaps,
+        driver=driver,
+        record=record,
         before=_maintenance(tokens, "before"),
         after=_maintenance(tokens, "after"),
     )
@@ -143,7 +205,8 @@ def _maintenance(tokens: Tokens, word: str) -> tuple[Maintenance, ...]:
     """Read what follows `word`: ``[core operation buffer, ...]``, or nothing."""
 
     def one() -> Maintenance:
-        return Maintenance(tokens.name(), Operation(tokens.name()), tokens.name())
+        core, operation = tokens.name(), tokens.choose(_OPERATIONS, "an operation of a cache")
+        return Maintenance(core, operation, tokens.name())
 
     return tokens.nests(one, "[", "]") if tokens.accept(word) else ()
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a graph or a loop program, and run passes over it."""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from atoll.errors import AtollError, UsageError
+from atoll.frontend.registry import FRONT_ENDS, load_network
+from atoll.ir.graph import Graph
+from atoll.ir.narrowing import verify_scopes
+from atoll.ir.read_graph import parse_graph
+from atoll.ir.read_module import parse_module
+from atoll.ir.tir import IRModule
+from atoll.ir.tokens import Tokens
+from atoll.ir.verify import verify
+from atoll.ops.verify_graph import verify_graph
+from atoll.opt.passes import Requested
+from atoll.opt.text_pass import Given, Kind, Program
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.storage_scope import ScopeNames
+
+STANDARD_INPUT = "-"
+_FIRST_WORD = re.compile(r"\s*(\w*)")
+
+
+def read_program(path: Path, *, verified: bool = True) -> Program:
+    """Return what a file holds: the text of a graph or a loop program, or a network.
+
+    Raises:
+        UsageError: E001, E002, it cannot be read; AtollError: E078, E079, E198 and those of front
+            ends, it holds none of these.
+    """
+    stdin = str(path) == STANDARD_INPUT
+    if not stdin and path.is_file() and _is_model(path):
+        program: Program = load_network(path)
+    else:
+        text = sys.stdin.read() if stdin else _text(path)
+        program = _parsed(text, None if stdin else path)
+    try:
+        if verified:
+            verify_program(program, None)
+    except AtollError as error:
+        raise error.about("standard input" if stdin else str(path)) from error
+    return program
+
+
+def _is_model(path: Path) -> bool:
+    """Tell whether a front end takes a file."""
+    names = (*FRONT_ENDS.own, *FRONT_ENDS.others())
+    return any(FRONT_ENDS.get(name).recognises(path) for name in names)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as fault:
+        what = f"cannot read '{path}': {fault.strerror}"
+        raise UsageError("E001", what, remedy="check its name and permissions") from fault
+    except UnicodeDecodeError as fault:
+        what = f"'{path}' is neither a network nor text in UTF-8"
+        remedy = "name a file that 'atoll opt' or 'atoll build --dump-to' wrote, or a network"
+        raise UsageError("E002", what, remedy=remedy) from fault
+
+
+def _parsed(text: str, path: Path | None) -> Program:
+    match _FIRST_WORD.match(text):
+        case found if found and found[1] == Kind.GRAPH:
+            return parse_graph(text, path)
+        case found if found and found[1] == Kind.MODULE:
+            return parse_module(text, path=path)
+    Tokens(text, "text", path).refuse("'graph' or 'module'")
+
+
+def verify_program(program: Program, soc: ResolvedSoc | None) -> None:
+    """Accept a well-formed program.
+
+    Raises:
+        AtollError: E078 and the codes of front ends.
+    """
+    if isinstance(program, Graph):
+        verify_graph(program)
+        return
+    verify(program)
+    if soc:
+        verify_scopes(program, ScopeNames.of(soc))
+
+
+def run_passes(
+    program: Program,
+    passes: Iterable[Requested],
+    soc: ResolvedSoc | None,
+    *,
+    verified: bool = True,
+) -> Program:
+    """Run passes in their order, and verify the result of each.
+
+    Raises:
+        UsageError: E199; a pass takes no such program.
+        AtollError: E078, a result is not well-formed; those of the passes.
+    """
+    for requested in passes:
+        each, before = requested.each, program
+        kind = Kind.MODULE if isinstance(program, IRModule) else Kind.GRAPH
+        if each.takes is not kind:
+            raise UsageError(
+                "E199",
+                f"pass '{each.name}' takes a {each.takes}, and there is a {kind}",
+                remedy="run '--pass lower' with '--soc' before it"
+                if kind is Kind.GRAPH
+                else "give it the text of a graph, ahead of 'lower'",
+            )
+        if each.placed and isinstance(program, Graph):
+            _require_placed(program, each.name)
+        assert each.run is not None
+        program = each.run(program, Given(soc=soc, options=requested.options))
+        if verified and program is not before:
+            verify_program(program, soc)
+            each.holds(before, program)
+    return program
+
+
+def _require_placed(graph: Graph, name: str) -> None:
+    for op in graph.operators:
+        if not op.device:
+            what = f"pass '{name}' takes a placed graph, and operator '{op.name}' has no device"
+            raise UsageError("E199", what, remedy="run '--pass plan-devices' before it")
+
+
+def require_chip(program: Program, soc: ResolvedSoc) -> None:
+    """Refuse a program that is on devices or in pools of another chip.
+
+    Raises:
+        UsageError: E199.
+    """
+    if isinstance(program, Graph):
+        devices = {name for op in program.operators for name in op.devices if name}
+        pools = {name for tensor in program.tensors for name in tensor.pools}
+    else:
+        steps = program.entry.steps
+        devices = {name for step in steps for name in (*step.masters, step.runner)}
+        entry = program.entry
+        pools = {name for each in entry.allocations for name in each.pools}
+        pools |= {name for each in entry.constants for name in each.pools}
+    for what, names, known in (
+        ("device", devices, {device.name for device in soc.devices}),
+        ("pool", pools, {pool.name for pool in soc.pools}),
+    ):
+        if strange := sorted(names - known):
+            raise UsageError(
+                "E199",
+                f"the text names {what} '{strange[0]}', which the chip '{soc.name}' lacks",
+                remedy="give its own chip with '--soc', or write one of "
+                + ", ".join(sorted(known)),
+            )

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The passes that make a placed graph of a network, in their order.
+
+What is run, verified and offered by ``--dump-after`` and ``atoll opt`` is this one list.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from atoll.description.build import BuildRequests
+from atoll.ir.graph import Graph
+from atoll.ops.verify_graph import verify_graph
+from atoll.place.capabilities import with_roundings
+from atoll.place.code_targets import with_targets
+from atoll.place.constraints import ScopeLog
+from atoll.place.copy_engines import assign_copies
+from atoll.place.device_copies import insert_copies
+from atoll.place.elide_copies import ElideCopies
+from atoll.place.layouts import with_layouts
+from atoll.place.partition import Decision, assigned
+from atoll.place.pins import apply_pins
+from atoll.place.private_constants import with_private_constants
+from atoll.place.requests import Requests
+from atoll.place.views import described, with_views
+from atoll.resolve.soc import ResolvedSoc
+
+Observer = Callable[[str, object], None]
+"""Called with the name of a pass and its result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placing:
+    """A network on its way through the passes.
+
+    Attributes:
+        soc: the chip as placement sees it.
+        decisions: why each operator runs where it runs.
+        requests: what is asked of the network, with every name checked.
+        asked: the same as the user wrote it.
+        log: what was asked of its tensors.
+        accelerators: whether DMA engines may copy.
+    """
+
+    graph: Graph
+    soc: ResolvedSoc
+    decisions: tuple[Decision, ...] = ()
+    requests: Requests = field(default_factory=Requests)
+    asked: BuildRequests = field(default_factory=BuildRequests)
+    log: ScopeLog = field(default_factory=ScopeLog)
+    accelerators: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacePass:
+    """One step, whose result is verified.
+
+    Attributes:
+        name: as ``--dump-after`` takes it.
+        summary: what it does, in one line.
+        run: the step.
+        lacks: what it needs that no text of a graph holds; "" if nothing.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[Placing], Placing]
+    lacks: str = ""
+
+
+def run_passes(placing: Placing, passes: Sequence[PlacePass], observe: Observer) -> Placing:
+    """Run passes and verify the result of each."""
+    for each in passes:
+        before = placing.graph
+        placing = each.run(placing)
+        if placing.graph is not before:
+            verify_graph(placing.graph, before)
+        observe(each.name, placing.graph)
+    return placing
+
+
+def _assign_devices(placing: Placing) -> Placing:
+    return replace(placing, graph=assigned(placing.graph, placing.decisions))
+
+
+def _round_as_devices(placing: Placing) -> Placing:
+    return replace(placing, graph=with_roundings(placing.graph, placing.soc))
+
+
+def _apply_pins(placing: Placing) -> Placing:
+    pinned = apply_pins(placing.graph, placing.soc, placing.requests, placing.log)
+    return replace(placing, graph=pinned)
+
+
+def _change_layouts(placing: Placing) -> Placing:
+    return replace(placing, graph=with_layouts(placing.graph, placing.soc))
+
+
+def _private_constants(placing: Placing) -> Placing:
+    return replace(placing, graph=with_private_constants(placing.graph, placing.soc))
+
+
+def _elide_copies(placing: Placing) -> Placing:
+    return replace(placing, graph=ElideCopies(placing.soc, placing.log).run(placing.graph))
+
+
+def _insert_copies(placing: Placing) -> Placing:
+    return replace(placing, graph=insert_copies(placing.graph, placing.soc))
+
+
+def _choose_targets(placing: Placing) -> Placing:
+    return replace(placing, graph=with_targets(placing.graph, placing.asked, placing.soc))
+
+
+def _assign_copies(placing: Placing) -> Placing:
+    if not placing.accelerators:
+        return placing
+    return replace(placing, graph=assign_copies(placing.graph, placing.soc))
+
+
+def _make_views(placing: Placing) -> Placing:
+    graph = with_views(placing.graph, placing.soc)
+    return replace(placing, graph=graph, decisions=described(placing.decisions, graph))
+
+
+DEVICE_PASSES = (
+    PlacePass(
+        name="assign-devices",
+        summary="Give each operator the device that was decided for it",
+        run=_assign_devices,
+        lacks="the decisions of placement, which 'plan-devices' makes",
+    ),
+    PlacePass(
+        name="round-as-devices",
+        summary="Let placed operators round as their devices do",
+        run=_round_as_devices,
+    ),
+    PlacePass(
+        name="apply-pins",
+        summary="Keep pinned tensors in their pools, and copy where that is not enough",
+        run=_apply_pins,
+        lacks="the build options",
+    ),
+    PlacePass(
+        name="change-layouts",
+        summary="Give accelerators operands in the layouts that they want",
+        run=_change_layouts,
+    ),
+    PlacePass(
+        name="private-constants",
+        summary="Copy packed constants to the private memory of their accelerator",
+        run=_private_constants,
+    ),
+    PlacePass(
+        name="elide-copies",
+        summary="Drop copies over pools that both sides share, and second copies of a kind",
+        run=_elide_copies,
+    ),
+    PlacePass(
+        name="insert-copies",
+        summary="Copy each tensor that no pool in reach of all its devices can hold",
+        run=_insert_copies,
+    ),
+    PlacePass(
+        name="elide-inserted-copies",
+        summary="Drop such copies again, now that each tensor has a pool in reach",
+        run=_elide_copies,
+    ),
+)
+"""From a network to one whose every tensor is in reach of the devices that touch it."""
+
+STORAGE_PASSES = (
+    PlacePass(
+        name="choose-targets",
+        summary="Make the code of operators for the targets that are asked for",
+        run=_choose_targets,
+        lacks="the build options",
+    ),
+    PlacePass(
+        name="assign-copies",
+        summary="Give copies of the host to DMA engines that can move them",
+        run=_assign_copies,
+    ),
+    PlacePass(
+        name="make-views",
+        summary="Make reshapes, rows and joins views of one tensor where one pool serves",
+        run=_make_views,
+    ),
+    PlacePass(
+        name="assign-copies-of-views",
+        summary="Give copies to DMA engines that can move them only since views were made",
+        run=_assign_copies,
+    ),
+)
+"""From there to one whose copies are on the engines that make them."""

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people are told of a compiled network: where buffers are, what is slow, what is unsure."""
+
+from atoll.compiled import Compiled, expected, expected_length
+from atoll.cost.basis import basis_of
+from atoll.ops.registry import kind_of
+from atoll.place.slower import slower_than_elsewhere
+from atoll.report.coverage import coverage_of
+from atoll.report.explain_buffers import buffer_stories
+from atoll.report.explain_text import Explanation
+from atoll.report.scopes import scopes_of
+from atoll.stack.stack_bound import doubts, stack_bounds
+from atoll.stream.story import streaming_story
+from atoll.tile.story import cut_stories
+
+
+def slower(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that a wish or a pin made many times slower."""
+    return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
+
+
+def unsure(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about stacks of which only the linked image tells that they suffice."""
+    return tuple(doubts(stack_bounds(compiled.module, compiled.soc)))
+
+
+def cautions(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that other runtimes make another result of."""
+    graph = compiled.network
+    told = ((op.name, kind_of(op).caution(op, graph)) for op in graph.operators)
+    return tuple(f"'{name}' {what}" for name, what in told if what)
+
+
+def explanation(compiled: Compiled) -> Explanation:
+    """Return where every buffer of the compiled network is, and why (C5)."""
+    soc, graph = compiled.soc, compiled.graph
+    stories = buffer_stories(soc, graph, compiled.module, compiled.plan, compiled.requests)
+    decisions = compiled.decisions
+    cycles = {name: each.cycles for name, each in expected(compiled).items()}
+    cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
+    movers = (each.stream.mover for each in compiled.streaming.possible)
+    return Explanation(
+        soc=soc.name,
+        model=graph.name,
+        buffers=stories,
+        decisions=decisions,
+        cuts=cuts,
+        slower=slower(compiled),
+        left_out=compiled.left_out,
+        coverage=coverage_of(graph, cycles, soc),
+        scopes=scopes_of(
+            graph,
+            decisions,
+            compiled.log,
+            {name: place.pool for name, place in compiled.plan.placements.items()},
+            {story.name: story.rule for story in stories},
+            soc,
+        ),
+        streaming=streaming_story(
+            compiled.streaming,
+            expected_length(compiled),
+            basis_of(
+                soc, {soc.host, *movers, *(name for op in graph.operators for name in op.devices)}
+            ),
+        ),
+    )
