@@ -11,6 +11,10 @@ from atoll.lazy import lazily
 if TYPE_CHECKING:
     from atoll.board.package import Board, Entry
     from atoll.bsp.interface import ModelInterface
+    from atoll.driver.candidate import Candidate
+    from atoll.driver.outcome import Infeasible
+    from atoll.driver.search import Search
+    from atoll.driver.stripes import in_stripes
     from atoll.frontend.front_end import FrontEnd
     from atoll.importing.facts import Facts
     from atoll.importing.reader import Given, Importer
@@ -44,6 +48,7 @@ else:
             "Board": "atoll.board.package",
             "Bound": "atoll.ir.busy",
             "Busy": "atoll.ir.busy",
+            "Candidate": "atoll.driver.candidate",
             "ChannelSums": "atoll.ops.loops.channel_loops",
             "CommandEmitter": "atoll.lower.accelerator",
             "Engine": "atoll.resolve.soc",
@@ -57,6 +62,7 @@ else:
             "Graph": "atoll.ir.graph",
             "Importer": "atoll.importing.reader",
             "InC": "atoll.ops.in_c",
+            "Infeasible": "atoll.driver.outcome",
             "Instruction": "atoll.isa.function_unit",
             "Job": "atoll.lower.accelerator",
             "KernelBuilder": "atoll.ops.kernel_builder",
@@ -70,6 +76,7 @@ else:
             "Quantization": "atoll.ir.graph",
             "ResolvedSoc": "atoll.resolve.soc",
             "SafeOverlap": "atoll.ir.safe_overlap",
+            "Search": "atoll.driver.search",
             "Tensor": "atoll.ir.graph",
             "TfliteForm": "atoll.ops.tflite_form",
             "Type": "atoll.ir.tir",
@@ -80,6 +87,7 @@ else:
             "build_plan": "atoll.memory.build_plan",
             "checks": "atoll.ops",
             "conflict_graph": "atoll.memory.conflicts",
+            "in_stripes": "atoll.driver.stripes",
             "kind_of": "atoll.ops.registry",
             "multiply": "atoll.ir.expressions",
             "select": "atoll.ir.expressions",
@@ -93,6 +101,7 @@ __all__ = [
     "Board",
     "Bound",
     "Busy",
+    "Candidate",
     "ChannelSums",
     "CommandEmitter",
     "Engine",
@@ -106,6 +115,7 @@ __all__ = [
     "Graph",
     "Importer",
     "InC",
+    "Infeasible",
     "Instruction",
     "Job",
     "KernelBuilder",
@@ -119,6 +129,7 @@ __all__ = [
     "Quantization",
     "ResolvedSoc",
     "SafeOverlap",
+    "Search",
     "Tensor",
     "TfliteForm",
     "Type",
@@ -129,6 +140,7 @@ __all__ = [
     "build_plan",
     "checks",
     "conflict_graph",
+    "in_stripes",
     "kind_of",
     "multiply",
     "select",
