@@ -55,3 +55,12 @@ def test_d1_requests_take_either_spelling(
     buffers = {each["name"]: each for each in told["buffers"]}
     assert buffers["softmax_9.powers"]["place"] == "audio_dsp.stack"
     assert buffers["add_3_out"]["left"] == ["act_0"]
+
+
+@pytest.mark.parametrize("core", ["audio-dsp", "audio_dsp", "always-on.cpu"])
+def test_d1_images_are_of_cores_in_either_spelling(core: str, tmp_path: Path) -> None:
+    place = ("--place", "softmax_9=audio-dsp")
+    assert main(["build", str(DASHED), str(DIGITS), "-o", str(tmp_path / "out"), *place]) == 0
+    name = "firmware.elf" if core == "always-on.cpu" else "audio_dsp.elf"
+    (image,) = (tmp_path / "out").rglob(name)
+    assert main(["check-image", str(DASHED), str(image), "--core", core]) == 0
