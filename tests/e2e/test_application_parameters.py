@@ -143,6 +143,25 @@ static uint8_t __attribute__((used)) shared_[128] IN("SRAM.a");
     assert ran(str(CHIP), (), images, tmp_path).text == SAYS
 
 
+@pytest.mark.parametrize("preset", ["zig", RISCV])
+def test_m8_the_application_is_cxx20_too(preset: str, tmp_path: Path) -> None:
+    """The same file, with the headers and its structs' names of members."""
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    package = tmp_path / "bsp"
+    assert main(["bsp", str(CHIP), str(DIGITS), "-o", str(package)]) == 0
+    shutil.copy(HERE / "main.c", package / "app" / "main.c")
+    with (package / "CMakeLists.txt").open("a") as project:
+        words = "-x c++ -std=c++20 -fno-exceptions"
+        project.write(
+            f'\nset_source_files_properties(app/main.c PROPERTIES COMPILE_FLAGS "{words}")\n'
+        )
+    cmake(package, preset)
+    images = package / "build" / preset
+    assert codes(CHIP, images) == []
+    assert ran(str(CHIP), (), images, tmp_path).text == SAYS
+
+
 def test_m8_a_workspace_without_a_symbol_is_not_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,11 +1,14 @@
 """D1: a chip whose names have dashes and dots runs, and its devices are named so on the way in."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from atoll.cli import main
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 
 ROOT = Path(__file__).parents[2]
 DASHED = ROOT / "tests" / "data" / "dashed.yaml"
@@ -64,3 +67,20 @@ def test_d1_images_are_of_cores_in_either_spelling(core: str, tmp_path: Path) ->
     name = "firmware.elf" if core == "always-on.cpu" else "audio_dsp.elf"
     (image,) = (tmp_path / "out").rglob(name)
     assert main(["check-image", str(DASHED), str(image), "--core", core]) == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("devices.always-on.cpu.stack.size", lambda soc: soc.host_cpu.stack.size),
+        ("devices.always-on.cpu.stack.threads.net-0", lambda soc: soc.host_cpu.threads[0].size),
+        ("devices.always_on_cpu.stack.size", lambda soc: soc.host_cpu.stack.size),
+        ("devices.audio-dsp.stack.size", lambda soc: soc.device("audio_dsp").stack.size),
+        ("memories.fast.ram.size", lambda soc: soc.memory("fast_ram").size),
+        ("pools.act.0.size", lambda soc: soc.pool("act_0").region.size),
+    ],
+)
+def test_d1_a_set_takes_names_as_the_description_has_them(
+    key: str, found: Callable[[ResolvedSoc], int]
+) -> None:
+    assert found(load_soc(DASHED, (f"{key}=65536",))) == 65536
