@@ -134,10 +134,14 @@ def test_m7_parameters_without_a_record_are_not_known(
 @pytest.mark.parametrize("preset", ["zig", RISCV])
 def test_m7_other_arrays_come_after_what_the_network_uses(preset: str, tmp_path: Path) -> None:
     """In sections `<section>.*`, whatever the order in the source."""
-    more = r"""static const uint8_t __attribute__((used)) near_[128] IN("ITCM.a") = {7};
-static uint8_t __attribute__((used)) shared_[128] IN("SRAM.a");
-\1"""
-    change = (r"(static const uint8_t parameters_itcm)", more)
+    more = r"""static const uint8_t __attribute__((used)) near_%s[128] IN("ITCM.%s") = {7};
+static uint8_t __attribute__((used)) shared_%s[128] IN("SRAM.%s");
+"""
+    before, after = (more.replace("%s", name) for name in "az")
+    change = (
+        r"(?s)(static const uint8_t parameters_itcm.*)(static int8_t)",
+        rf"{before}\1{after}\2",
+    )
     images = linked(CHIP, preset, tmp_path, change)
     assert codes(CHIP, images) == []
     assert ran(str(CHIP), (), images, tmp_path).text == SAYS
@@ -162,7 +166,7 @@ def test_m8_the_application_is_cxx20_too(preset: str, tmp_path: Path) -> None:
     assert ran(str(CHIP), (), images, tmp_path).text == SAYS
 
 
-def test_m8_a_workspace_without_a_symbol_is_not_known(
+def test_m7_a_workspace_without_a_symbol_is_not_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its address is a number of the application's, which no image shows."""

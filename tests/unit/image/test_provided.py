@@ -81,7 +81,7 @@ def codes(found: ElfImage, soc: ResolvedSoc) -> list[str]:
         ((), (16, SIZE), ["E086"]),
     ],
 )
-def test_m8_one_array_has_all_bytes_of_a_workspace(
+def test_m7_one_array_has_all_bytes_of_a_workspace(
     objects: tuple[tuple[int, int], ...], section: tuple[int, int] | None, wanted: list[str]
 ) -> None:
     soc = chip()
@@ -91,7 +91,7 @@ def test_m8_one_array_has_all_bytes_of_a_workspace(
 
 
 @pytest.mark.parametrize("section", [None, (0, SIZE), (SIZE, 64)])
-def test_m8_without_a_symbol_a_workspace_is_not_known(section: tuple[int, int] | None) -> None:
+def test_m7_without_a_symbol_a_workspace_is_not_known(section: tuple[int, int] | None) -> None:
     soc = chip()
     found = image(soc, ((SIZE, 64),), section)
     assert codes(found, soc) == []
@@ -99,7 +99,7 @@ def test_m8_without_a_symbol_a_workspace_is_not_known(section: tuple[int, int] |
     assert said.startswith("the workspace of 'net0' is not known: no symbol has 4608 B at 0x")
 
 
-def test_m8_each_network_in_the_image_is_held_against_the_array() -> None:
+def test_m7_each_network_in_the_image_is_held_against_the_array() -> None:
     soc = chip()
     found = image(soc, ((0, SIZE),), needs=((64, 0), NEED, (SIZE + 4, 0), (SIZE, 8)))
     told = [each.message.split("'")[1] for each in provided_faults(soc, found)]
@@ -107,7 +107,7 @@ def test_m8_each_network_in_the_image_is_held_against_the_array() -> None:
 
 
 @pytest.mark.parametrize("workspace", [[0], [-1, 4], [0, 0], ["a", 4], None, 4])
-def test_m8_damaged_records_are_told(workspace: object) -> None:
+def test_m7_damaged_records_are_told(workspace: object) -> None:
     soc = chip()
     record = {"network": "net", "pool": "shared", "workspace": workspace}
     found = image(soc, ())
