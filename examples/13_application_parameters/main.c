@@ -25,7 +25,8 @@ static int8_t scores[DIGITS_INT8_OUTPUT_SOFTMAX_9_OUT_SIZE];
 static int32_t classify(const int8_t *image) {
   const struct digits_int8_inputs inputs = {.image = image};
   const struct digits_int8_outputs outputs = {.softmax_9_out = scores};
-  const struct digits_int8_pools workspaces = {.fast = workspace_dtcm, .shared = workspace_sram};
+  const struct digits_int8_pools workspaces = {.fast = DIGITS_INT8_FAST_WORKSPACE(workspace_dtcm),
+                                               .shared = DIGITS_INT8_SHARED_WORKSPACE(workspace_sram)};
   const struct digits_int8_parameters parameters = {.near = parameters_itcm, .far = parameters_flash};
   const struct digits_int8_devices devices = {.npu = ATOLL_DEVICE_NPU};
   return digits_int8_run(&inputs, &outputs, &workspaces, &parameters, &devices);

@@ -16,7 +16,7 @@ from atoll.cli.working import working
 from atoll.columns import wrapped
 from atoll.errors import SimulationError, UsageError
 from atoll.image.elf import read_image
-from atoll.image.parameters import parameter_faults
+from atoll.image.provided import provided_faults
 from atoll.pipeline import Compiled
 from atoll.progress import Progress
 from atoll.resolve import load_soc
@@ -95,7 +95,7 @@ def run_image(
                 modelled=players.models(resolved),
                 cores_in_rtl=cpu is CpuKind.RTL,
             )
-        _check_parameters(resolved, images[0])
+        _check_provided(resolved, images[0])
         request = SimRequest(
             executable=Path(),
             elves=tuple(images),
@@ -129,10 +129,10 @@ def _check(soc: ResolvedSoc, images: list[Path]) -> None:
         )
 
 
-def _check_parameters(soc: ResolvedSoc, image: Path) -> None:
-    """Refuse a host's image whose application lacks parameters of a network, or has other ones."""
-    if any(pool.provided == "application" and pool.holds_constants for pool in soc.pools):
-        faults = tuple(parameter_faults(as_seen_by(soc, soc.host), read_image(image)))
+def _check_provided(soc: ResolvedSoc, image: Path) -> None:
+    """Refuse a host's image whose application lacks arrays of a network, or has other ones."""
+    if any(pool.provided == "application" for pool in soc.pools):
+        faults = tuple(provided_faults(as_seen_by(soc, soc.host), read_image(image)))
         if faults:
             raise UsageError.all(faults)
 

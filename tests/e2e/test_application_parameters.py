@@ -4,11 +4,14 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.e2e.test_board_packages import ARM, RISCV, cmake, ran
 
+from atoll.bsp.headers import model_header
 from atoll.build_tree import Emit, build, interface_of
 from atoll.cli import main
 from atoll.image.check import disagreements
@@ -73,10 +76,33 @@ SHORT = (r'SIZE\] (IN\("ITCM"\)) = \w+;', r"SIZE - 8] \1 = {1};")
 ELSEWHERE = (r'IN\("ITCM"\)', 'IN(".rodata.itcm")')
 
 
+FRONT = (
+    r"(static const uint8_t parameters_itcm)",
+    r'static const uint8_t __attribute__((used)) front[128] IN("ITCM") = {7};\n\1',
+)
+SMALL = (
+    r"(?s)(static uint8_t workspace_sram\[\w+)(\].*?;)(.*?)\w+_SHARED_WORKSPACE\((\w+)\)",
+    r'uint8_t mine[1024] IN("SRAM.mine");\n\1 - 1024\2\3\4',
+)
+BEFORE = (
+    r"(static uint8_t workspace_sram)",
+    r'static uint8_t __attribute__((used)) mine[64] IN("SRAM");\n\1',
+)
+TOGETHER = (r'IN\("DTCM"\)', 'IN("SRAM")')
+
+
 @pytest.mark.parametrize(
     ("change", "wanted"),
-    [(WRONG, ["E221"]), (SHORT, ["E220", "E221"]), (ELSEWHERE, ["E220"])],
-    ids=["wrong", "short", "elsewhere"],
+    [
+        (WRONG, ["E221"]),
+        (SHORT, ["E220", "E221"]),
+        (ELSEWHERE, ["E220"]),
+        (FRONT, ["E221"]),
+        (SMALL, ["E085"]),
+        (BEFORE, ["E086"]),
+        (TOGETHER, ["E086"]),
+    ],
+    ids=["wrong", "short", "elsewhere", "front", "small", "before", "together"],
 )
 def test_m7_images_are_held_against_their_networks(
     change: tuple[str, str],
@@ -106,6 +132,80 @@ def test_m7_parameters_without_a_record_are_not_known(
     assert json.loads(capsys.readouterr().out)["parameters_known"] is False
 
 
+@pytest.mark.parametrize("preset", ["zig", RISCV])
+def test_m7_other_arrays_come_after_what_the_network_uses(preset: str, tmp_path: Path) -> None:
+    """In sections `<section>.*`, whatever the order in the source."""
+    more = r"""static const uint8_t __attribute__((used)) near_%s[128] IN("ITCM.%s") = {7};
+static uint8_t __attribute__((used)) shared_%s[128] IN("SRAM.%s");
+"""
+    before, after = (more.replace("%s", name) for name in "az")
+    change = (
+        r"(?s)(static const uint8_t parameters_itcm.*)(static int8_t)",
+        rf"{before}\1{after}\2",
+    )
+    images = linked(CHIP, preset, tmp_path, change)
+    assert codes(CHIP, images) == []
+    assert ran(str(CHIP), (), images, tmp_path).text == SAYS
+
+
+@pytest.mark.parametrize("preset", ["zig", RISCV])
+def test_m8_the_application_is_cxx20_too(preset: str, tmp_path: Path) -> None:
+    """The same file, with the headers and its structs' names of members."""
+    if preset != "zig" and not shutil.which(preset):
+        pytest.skip(f"{preset} is not installed")
+    package = tmp_path / "bsp"
+    assert main(["bsp", str(CHIP), str(DIGITS), "-o", str(package)]) == 0
+    shutil.copy(HERE / "main.c", package / "app" / "main.c")
+    with (package / "CMakeLists.txt").open("a") as project:
+        words = "-x c++ -std=c++20 -fno-exceptions"
+        project.write(
+            f'\nset_source_files_properties(app/main.c PROPERTIES COMPILE_FLAGS "{words}")\n'
+        )
+    cmake(package, preset)
+    images = package / "build" / preset
+    assert codes(CHIP, images) == []
+    assert ran(str(CHIP), (), images, tmp_path).text == SAYS
+
+
+def test_m7_a_workspace_without_a_symbol_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its address is a number of the application's, which no image shows."""
+    change = (
+        r"(?s)static uint8_t workspace_dtcm.*?;(.*?)\w+_FAST_WORKSPACE\(\w+\)",
+        r"\1(uint8_t *)0x19000000",
+    )
+    image = linked(CHIP, "zig", tmp_path, change) / "firmware.elf"
+    capsys.readouterr()
+    assert main(["check-image", str(CHIP), str(image)]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert "agrees" not in said
+    assert "the workspace of 'digits_int8' is not known" in said
+    assert main(["check-image", str(CHIP), str(image), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["not_known"]) == 1
+
+
+@pytest.mark.parametrize("given", ["uint8_t *bytes = 0;", "uint8_t bytes[4607];"])
+@pytest.mark.parametrize("standard", ["c99", "c++20"])
+def test_m8_a_small_array_does_not_compile_as_a_workspace(
+    given: str, standard: str, tmp_path: Path
+) -> None:
+    header = model_header(load_soc(CHIP), interface_of(compile_file(load_soc(CHIP), DIGITS)))
+    (tmp_path / "digits_int8.h").write_text(header)
+    language = "c++" if "+" in standard else "c"
+    for text, right in ((given, False), ("uint8_t bytes[4608];", True)):
+        source = f"""#include "digits_int8.h"
+static {text}
+uint8_t *workspace(void);
+uint8_t *workspace(void) {{ return DIGITS_INT8_SHARED_WORKSPACE(bytes); }}
+"""
+        (tmp_path / "user.c").write_text(source)
+        command = [sys.executable, "-m", "ziglang", "cc", "-x", language, f"-std={standard}"]
+        command += ["-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "user.c", "-o", "user.o"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == right, done.stderr
+
+
 def given(*keys: str) -> tuple[Compiled, ...]:
     return compile_models(load_soc(CHIP, keys), (DIGITS, SAMPLER))
 
@@ -124,7 +224,7 @@ def test_m7_parameters_of_two_networks_lie_side_by_side(emit: Emit, tmp_path: Pa
     assert any(each.offset for each in interface_of(models[1]).constants)
     tree = build(models, tmp_path / "out", emit=emit)
     image = read_image(tree.firmware.elf)
-    assert len([each for each in image.parameters.split(b"\0") if each]) == 4
+    assert len([each for each in image.parameters.split(b"\0") if each]) == 8
     assert not disagreements(models[0].soc, "cpu", image)
 
 

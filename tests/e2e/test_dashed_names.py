@@ -2,11 +2,14 @@
 """D1: a chip whose names have dashes and dots runs, and its devices are named so on the way in."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from atoll.cli import main
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 
 ROOT = Path(__file__).parents[2]
 DASHED = ROOT / "tests" / "data" / "dashed.yaml"
@@ -56,3 +59,29 @@ def test_d1_requests_take_either_spelling(
     buffers = {each["name"]: each for each in told["buffers"]}
     assert buffers["softmax_9.powers"]["place"] == "audio_dsp.stack"
     assert buffers["add_3_out"]["left"] == ["act_0"]
+
+
+@pytest.mark.parametrize("core", ["audio-dsp", "audio_dsp", "always-on.cpu"])
+def test_d1_images_are_of_cores_in_either_spelling(core: str, tmp_path: Path) -> None:
+    place = ("--place", "softmax_9=audio-dsp")
+    assert main(["build", str(DASHED), str(DIGITS), "-o", str(tmp_path / "out"), *place]) == 0
+    name = "firmware.elf" if core == "always-on.cpu" else "audio_dsp.elf"
+    (image,) = (tmp_path / "out").rglob(name)
+    assert main(["check-image", str(DASHED), str(image), "--core", core]) == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("devices.always-on.cpu.stack.size", lambda soc: soc.host_cpu.stack.size),
+        ("devices.always-on.cpu.stack.threads.net-0", lambda soc: soc.host_cpu.threads[0].size),
+        ("devices.always_on_cpu.stack.size", lambda soc: soc.host_cpu.stack.size),
+        ("devices.audio-dsp.stack.size", lambda soc: soc.device("audio_dsp").stack.size),
+        ("memories.fast.ram.size", lambda soc: soc.memory("fast_ram").size),
+        ("pools.act.0.size", lambda soc: soc.pool("act_0").region.size),
+    ],
+)
+def test_d1_a_set_takes_names_as_the_description_has_them(
+    key: str, found: Callable[[ResolvedSoc], int]
+) -> None:
+    assert found(load_soc(DASHED, (f"{key}=65536",))) == 65536

@@ -156,7 +156,28 @@ def test_k1_an_application_on_the_wrong_stack_is_noticed(
     told = " ".join(capsys.readouterr().err.split())
     assert "error[E201]: '" in told
     assert f"on '{wrong}'; the plan has it on 'cpu.net.stack'" in told
-    assert f"call '{name}' from code on 'cpu.stack'" in told
+    remedy = f"call '{name}' from code on 'cpu.stack'"
+    if mutant == "ui":
+        remedy = f"help: let '{name}' set the stack pointer to 'atoll_net_stack_top'"
+    assert remedy in told
+
+
+@pytest.mark.parametrize("offset", [-1024, -16, 4, 64])
+def test_k1_a_stack_pointer_that_is_at_no_end_is_named(
+    offset: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    large = ("devices.cpu.stack.size=4 KiB", *SMALL[1:], *THREADS, "devices.cpu.stack.runs=net")
+    folder = package(tmp_path / "bsp", "lagoon", large, DIGITS)
+    edited, was = folder / "src" / "startup.S", "la      sp, atoll_net_stack_top"
+    text = edited.read_text()
+    assert was in text
+    edited.write_text(text.replace(was, f"{was}{offset:+}"))
+    cmake(folder, "zig")
+    assert checked("lagoon", large, folder / "build" / "zig") == [1]
+    told = " ".join(capsys.readouterr().err.split())
+    assert "error[E183]: the stack is not bounded: digits_int8_run_on_net has its stack" in told
+    assert f"which is 'atoll_net_stack_top' {offset:+}, where no stack ends" in told
+    assert "help: set it to 'atoll_net_stack_top' itself, or pass --allow-unbounded" in told
 
 
 @pytest.mark.parametrize(("core", "thread"), [("cpu", "net"), ("dsp", "thread0")])

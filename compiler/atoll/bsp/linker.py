@@ -22,12 +22,14 @@ def pool_section(pool: Pool) -> str:
 
 
 def pool_sections(pool: Pool) -> str:
-    """Return what a linker script gathers at a pool's origin, as its pattern has it."""
-    names = (
-        f"{POOL_SECTION}{pool.name}",
-        *((pool.section, f"{pool.section}.*") if pool.section else ()),
-    )
-    return " ".join(names)
+    """Return what a linker script gathers in a pool: what is at its origin, then what follows.
+
+    Two statements, since sections of one are in the order of files, whichever pattern they match.
+    """
+    own = f"{POOL_SECTION}{pool.name}"
+    if not pool.section:
+        return f"KEEP(*({own}))"
+    return f"KEEP(*({own} {pool.section})) KEEP(*({pool.section}.*))"
 
 
 def linker_files(

@@ -11,16 +11,18 @@ import typer
 from atoll.cli.options import JsonOption, SetOption, SocArgument
 from atoll.cli.tables import room
 from atoll.description.faults import nearest
+from atoll.description.identifiers import identifier
 from atoll.errors import DescriptionError, Fault, UsageError
 from atoll.image.check import disagreements
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, read_image
+from atoll.image.provided import not_known
 from atoll.image.stacks import NOT_BOUNDED, Questions, StackUse, limits, stack_of, thread_of
 from atoll.image.usage import usage
 from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import core_as_it_sees
-from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
+from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.shown import json_text
 
 _Image = Annotated[
@@ -139,14 +141,15 @@ def _held(
         unbounded = () if allow_unbounded else tuple(use.unbounded())
         faults = (*faults, *exceeded, *_at(unbounded, resolved, name))
         stacks |= _stacks(resolved, name, use)
-    unrecorded = not found.parameters and any(_is_filled(pool) for pool in resolved.pools)
-    unrecorded = unrecorded and name == resolved.host
+    host = name == resolved.host
+    unknown = tuple(not_known(as_seen_by(resolved, name), found)) if host else ()
+    unrecorded = any(each.startswith("parameters") for each in unknown)
     chart = usage(resolved, name, found, stacks)
     if machine:
         disagreeing = [_as_data(fault) for fault in faults]
         words: dict[str, object] = {"soc": resolved.name, "core": name, "image": str(image)}
         words |= {"usage": chart.as_data(), **_bounds(use), "disagreements": disagreeing}
-        words["parameters_known"] = not unrecorded
+        words |= {"parameters_known": not unrecorded, "not_known": list(unknown)}
         print(json_text(words), end="")
         if faults:
             raise typer.Exit(1)
@@ -155,14 +158,11 @@ def _held(
     if faults:
         raise DescriptionError.all(faults)
     rest = f"; its stack is {NOT_BOUNDED}" if use is not None and use.bytes is None else ""
-    if unrecorded:
-        rest += "; parameters of the application are not known: no network in it has a record"
-    print(f"\n{image}: agrees with {resolved.name}{rest}")
-
-
-def _is_filled(pool: Pool) -> bool:
-    """Tell whether the application defines constants in a pool."""
-    return pool.provided == "application" and pool.holds_constants
+    if unknown:
+        agrees = f"not known to agree with {resolved.name}: {'; '.join(unknown)}"
+    else:
+        agrees = f"agrees with {resolved.name}"
+    print(f"\n{image}: {agrees}{rest}")
 
 
 def _stack_only(image: Path, questions: Questions, machine: bool, allow: bool) -> None:
@@ -259,10 +259,10 @@ def _levels(words: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 def _core(soc: ResolvedSoc, asked: str | None) -> str:
     names = tuple(core.name for core in soc.cpus)
-    if asked is not None and asked not in names:
+    if asked is not None and identifier(asked) not in names:
         message = f"'{soc.name}' has no core '{asked}'"
         raise UsageError("E142", message, remedy=nearest(asked, names))
-    return asked or soc.host
+    return identifier(asked) if asked else soc.host
 
 
 def _as_data(fault: Fault) -> dict[str, object]:

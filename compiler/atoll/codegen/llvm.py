@@ -72,8 +72,8 @@ def emit_object(
     _emit_core_functions(target, module, soc.host_cpu)
     every = pool_images(module, plan, linked(commands, module, plan, soc))
     images, given = split_images(every, soc)
-    if given:
-        _emit_record(target, parameter_record(module, plan, soc, given))
+    if record := parameter_record(module, plan, soc, given):
+        _emit_record(target, record)
     emit_entry(target, module, plan, soc, images, position)
     return filled(_machine_code(target, soc.host_cpu, module), images)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a host's object says of the constants that the application defines.
+"""What a host's object says of the arrays that the application defines.
 
-`atoll.image.parameters` reads it: texts in JSON, each ended by a zero byte, one for each network
+`atoll.image.records` reads it: texts in JSON, each ended by a zero byte, one for each network
 and pool. Linker scripts keep them out of memory.
 """
 
@@ -20,20 +20,21 @@ SECTION = ".atoll.parameters"
 def parameter_record(
     module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, given: Mapping[str, bytes]
 ) -> bytes:
-    """Return where each constant of the pools `given` is, and the digest of its bytes."""
-    return b"".join(
-        json.dumps(
-            {
-                "network": module.name,
-                "pool": space.name,
-                "constants": list(_constants(module, plan, space.name, start, given[space.name])),
-            }
-        ).encode()
-        + b"\0"
-        for space in plan.problem.pools
-        if space.name in given
-        for start in (behind(space, soc),)
-    )
+    """Return what the application defines of each pool, empty if that is nothing.
+
+    Of the constants in the pools `given`: where each is, and the digest of its bytes. Of a
+    workspace: its offset from the pool's origin, and its size.
+    """
+    told: list[dict[str, object]] = []
+    for space in plan.problem.pools:
+        start, size = behind(space, soc), plan.use[space.name].used
+        where = {"network": module.name, "pool": space.name}
+        if space.name in given:
+            constants = list(_constants(module, plan, space.name, start, given[space.name]))
+            told.append({**where, "constants": constants})
+        elif size and soc.pool(space.name).provided == "application":
+            told.append({**where, "workspace": [start, size]})
+    return b"".join(json.dumps(each).encode() + b"\0" for each in told)
 
 
 def _constants(

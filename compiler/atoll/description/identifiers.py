@@ -7,6 +7,7 @@ was written as its `label`.
 """
 
 import re
+from collections.abc import Collection
 from itertools import count
 
 from atoll.description.faults import Faults, note
@@ -36,11 +37,30 @@ def identified(root: Node, faults: Faults) -> Node:
     return _mapped(root, (), faults)
 
 
-def identified_path(path: Key) -> Key:
-    """Return the key of a set with each name of the chip as an identifier."""
-    return tuple(
-        identifier(word) if _holds_names(path[:depth]) else word for depth, word in enumerate(path)
-    )
+def identified_path(path: Key, root: Node) -> Key:
+    """Return the key of a set with each name of the chip as an identifier.
+
+    Several words are one name with dots if `root` has it and has none of fewer words.
+    """
+    found: Key = ()
+    while path:
+        words = 1
+        if _holds_names(found):
+            known = _names_at(root, found)
+            counts = range(1, len(path) + 1)
+            words = next((n for n in counts if identifier(".".join(path[:n])) in known), 1)
+        name = ".".join(path[:words])
+        found = (*found, identifier(name) if _holds_names(found) else name)
+        path = path[words:]
+    return found
+
+
+def _names_at(root: Node, key: Key) -> Collection[str]:
+    for name in key:
+        if not isinstance(root, Table) or name not in root.entries:
+            return ()
+        root = root.entries[name].value
+    return root.entries if isinstance(root, Table) else ()
 
 
 def _holds_names(key: Key) -> bool:

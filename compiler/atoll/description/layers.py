@@ -64,7 +64,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = identified_path(_current(tuple(key.strip().split("."))))
+        path = identified_path(_current(tuple(key.strip().split("."))), root)
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(

@@ -10,8 +10,8 @@ from atoll.errors import Fault, SourceLoc
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, Span
 from atoll.image.npu_streams import stream_faults
-from atoll.image.parameters import parameter_faults
 from atoll.image.protection import wrong_entries
+from atoll.image.provided import provided_faults
 from atoll.image.start_copies import wrong_copies
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen_by
@@ -62,7 +62,7 @@ class Rules:
         yield from self._symbols()
         yield from self._protection()
         yield from stream_faults(self.soc, self.image)
-        yield from parameter_faults(self.soc, self.image)
+        yield from provided_faults(self.soc, self.image)
 
     def _starts(self) -> Iterator[Fault]:
         """The core finds its first instruction, or its vectors, where it looks for them."""

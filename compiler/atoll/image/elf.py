@@ -13,7 +13,12 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import ARMAttributesSection, RISCVAttributesSection, SymbolTableSection
+from elftools.elf.sections import (
+    ARMAttributesSection,
+    RISCVAttributesSection,
+    Symbol,
+    SymbolTableSection,
+)
 
 from atoll.errors import AtollError, UsageError
 
@@ -56,6 +61,18 @@ class Span:
         return f"'{self.name}' ({self.begin:#010x} to {self.end - 1:#010x})"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Variable:
+    """An array or another variable, as a symbol has it."""
+
+    begin: int
+    end: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"'{self.name}' ({self.end - self.begin} B at {self.begin:#010x})"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElfImage:
     """A linked image.
@@ -68,7 +85,8 @@ class ElfImage:
         sections: those with bytes in memory, by address.
         symbols: value of each symbol that has a section or is absolute.
         attributes: what it was compiled for, by tag, as far as it says so.
-        parameters: what networks say of constants that the application defines.
+        parameters: what networks say of arrays that the application defines.
+        objects: arrays and other variables that symbols name, with a size, by address.
     """
 
     machine: str
@@ -79,6 +97,7 @@ class ElfImage:
     symbols: Mapping[str, int]
     attributes: Mapping[str, object]
     parameters: bytes = b""
+    objects: tuple[Variable, ...] = ()
 
     def loaded(self, address: int, size: int) -> bytes | None:
         """Return bytes that are there once start-up code has run, None if they are not whole."""
@@ -144,6 +163,7 @@ def _read(elf: ELFFile, path: Path) -> ElfImage:
         symbols=_symbols(elf),
         attributes=_attributes(elf),
         parameters=record.data() if (record := elf.get_section_by_name(_PARAMETERS)) else b"",
+        objects=tuple(sorted(_objects(elf))),
     )
 
 
@@ -171,14 +191,22 @@ def _sections(elf: ELFFile) -> Iterator[Span]:
 
 
 def _symbols(elf: ELFFile) -> Mapping[str, int]:
+    return {symbol.name: symbol["st_value"] for symbol in _named(elf)}
+
+
+def _objects(elf: ELFFile) -> Iterator[Variable]:
+    for symbol in _named(elf):
+        begin, size = symbol["st_value"], symbol["st_size"]
+        if symbol["st_info"]["type"] == "STT_OBJECT" and size:
+            yield Variable(begin, begin + size, symbol.name)
+
+
+def _named(elf: ELFFile) -> Iterator[Symbol]:
     table = elf.get_section_by_name(".symtab")
-    if not isinstance(table, SymbolTableSection):
-        return {}
-    return {
-        symbol.name: symbol["st_value"]
-        for symbol in table.iter_symbols()
-        if symbol.name and symbol["st_shndx"] != "SHN_UNDEF"
-    }
+    if isinstance(table, SymbolTableSection):
+        for symbol in table.iter_symbols():
+            if symbol.name and symbol["st_shndx"] != "SHN_UNDEF":
+                yield symbol
 
 
 def _attributes(elf: ELFFile) -> Mapping[str, object]:

@@ -36,6 +36,7 @@ _HELD = object_of(
     **_STACK_USE,
     disagreements=_DISAGREEMENTS,
     parameters_known=FLAG,
+    not_known=each(TEXT),
 )
 CHECK_IMAGE: Shape = {
     "anyOf": [_HELD, object_of(image=TEXT, **_STACK_USE, disagreements=_DISAGREEMENTS)]

@@ -67,6 +67,7 @@ class Frame:
         unresolved: jumps and calls whose target is not known.
         covered: every instruction is on a path that was followed.
         unbounded: address at which the stack pointer is no longer known, if there is one.
+        astray: constant that the stack pointer is then, where no stack is.
         resumes: address at which it returns from an exception, to where its code does not show.
         traps: addresses at which exceptions begin; None is one that the code does not show.
         tops: constants that it sets the stack pointer to.
@@ -85,6 +86,7 @@ class Frame:
     unbounded: int | None
     covered: bool = True
     elsewhere: tuple[tuple[int, int], ...] = ()
+    astray: int | None = None
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
     tops: tuple[int, ...] = ()
@@ -157,6 +159,7 @@ def analyse(
         returns=walk.comes_back,
         unresolved=tuple(sorted(walk.unresolved)),
         unbounded=walk.unbounded,
+        astray=walk.astray,
         elsewhere=tuple(sorted(walk.elsewhere)),
         covered=all(at in walk.states or _is_padding(code[at]) for at in own),
         resumes=walk.resumes,
@@ -205,6 +208,7 @@ class _Walk:
     deepest: int = 0
     comes_back: bool = False
     unbounded: int | None = None
+    astray: int | None = None
     resumes: int | None = None
     traps: dict[int | None, None] = field(default_factory=dict)
     tops: set[int] = field(default_factory=set)
@@ -320,7 +324,9 @@ class _Walk:
             self.tops.add(self.top)
         depth = self._taken(pointer)
         if depth < 0 and not pointer.on_stack:
-            self.unbounded = item.address & _WORD
+            self.unbounded, self.astray = item.address & _WORD, pointer.number
+            if (item.kind, item.rd, item.rs1) == (Kind.ADD_IMMEDIATE, SP, SP):
+                self.astray += item.immediate  # the second half of the constant
             return False
         self.deepest = max(self.deepest, depth)
         return True

@@ -20,6 +20,7 @@ from atoll.stack.frame_sizes import FrameSizes, sizes_in
 from atoll.stack.function_sources import sources_in
 from atoll.stack.instruction import RA, Instruction, Kind
 
+_STACK = "atoll_stack_top"
 _OTHER_STACK = re.compile(r"atoll_(\w+)_stack_top")
 _VECTORS = (0xE000_ED08, 0xE002_ED08)
 """VTOR of a Cortex-M, and that of the other world."""
@@ -61,12 +62,21 @@ class Program:
             code = code.named({code.entry: f"0x{code.entry:08X}", **_called(code)})
         tops = (at for name, at in code.symbols.items() if _OTHER_STACK.fullmatch(name))
         known = found if sizes is None else sizes.joined(found)
-        top, labels = code.symbols.get("atoll_stack_top"), frozenset(code.symbols.values())
+        top, labels = code.symbols.get(_STACK), frozenset(code.symbols.values())
         return cls(code, top, frozenset(tops), declared, known, labels)
 
     def has(self, name: str) -> bool:
         """Tell whether the image defines the function `name`."""
         return name in self.code.names.values()
+
+    @property
+    def stack_ends(self) -> Mapping[int, str]:
+        """Return what Atoll's linker scripts call the end of each stack, by address."""
+        return {
+            at: name
+            for name, at in self.code.symbols.items()
+            if name == _STACK or _OTHER_STACK.fullmatch(name)
+        }
 
     def address_of(self, name: str) -> int | None:
         """Return where a function begins, None if the image does not define it."""
@@ -249,7 +259,12 @@ class Program:
         elif self._start(address) is None:
             yield _opaque(name, f"code at {name} is called, but no function is there")
         yield from self._indirect_causes(address, frame)
-        if frame.unbounded is not None:
+        if (astray := frame.astray) is not None and (ends := self.stack_ends):
+            end = min(ends, key=lambda each: abs(each - astray))
+            message = f"{name} has its stack pointer at {astray:#010x}, which is '{ends[end]}'"
+            message += f" {astray - end:+}, where no stack ends"
+            yield Cause(function=name, message=message, remedy=f"set it to '{ends[end]}' itself")
+        elif frame.unbounded is not None:
             message = f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}"
             remedy = "use arrays of constant size instead of alloca and variable-length arrays"
             apart = address in self.code.sources

@@ -55,22 +55,37 @@ def misplaced(program: Program, roots: Iterable[int], core: Cpu) -> Iterator[Fau
         for top in sorted(calls.get(address, set()) - {intended}):
             name, wrong = program.name(address), _stack(core, top)
             callers = sorted(_callers(program, calls, address, top))
+            named = " and ".join(f"'{caller}'" for caller, _ in callers)
             message = (
-                f"{' and '.join(callers)} calls '{name}' on {_place(wrong, top)}; the plan has it "
+                f"{named} calls '{name}' on {_place(wrong, top)}; the plan has it "
                 f"on {_place(right, intended)}"
             )
-            switch = f"'{name}_on_{_thread(right)}'" if right and _thread(right) else f"'{name}'"
-            remedy = f"call {switch} from code on '{core.stack.name}'"
+            thread = right and _thread(right)
+            switch = f"{name}_on_{thread}" if thread else name
+            wrongly = [f"'{caller}'" for caller, switches in callers if switches and thread]
+            remedies = []
+            if wrongly:
+                end = _symbol(program, intended)
+                remedies.append(f"let {' and '.join(wrongly)} set the stack pointer to {end}")
+            if len(wrongly) < len(callers):
+                remedies.append(f"call '{switch}' from code on '{core.stack.name}'")
+            remedy = ", and ".join(remedies)
             yield Fault(code="E201", message=message, at=core.at, remedy=remedy)
 
 
 def _callers(
     program: Program, calls: Mapping[int, set[int]], address: int, top: int
-) -> Iterator[str]:
+) -> Iterator[tuple[str, bool]]:
+    """Yield (name, whether it switches to that stack itself) of what calls a function there."""
     for caller, tops in calls.items():
         for target, other in program.callees(caller):
             if target == address and (other == top or (other is None and top in tops)):
-                yield f"'{program.name(caller)}'"
+                yield program.name(caller), other is not None
+
+
+def _symbol(program: Program, top: int) -> str:
+    """Return the name of the end of a stack."""
+    return f"'{program.stack_ends[top]}'" if top in program.stack_ends else f"{top:#010x}"
 
 
 def _stack(core: Cpu, top: int) -> Region | None:

@@ -31,8 +31,8 @@ def host_pools(
 ) -> Iterator[str]:
     """Yield the declarations of the pools that the host's part of a model uses."""
     images, given = split_images(pool_images(module, plan, commands), soc)
-    if given:
-        yield _record(module.name, parameter_record(module, plan, soc, given))
+    if record := parameter_record(module, plan, soc, given):
+        yield _record(module.name, record)
     types = _element_types(module)
     used = {placement.pool for placement in plan.placements.values()}
     for space in (each for each in plan.problem.pools if each.name in used):
@@ -66,7 +66,7 @@ def foreign_pools(plan: MemoryPlan, soc: ResolvedSoc, buffers: Sequence[str]) ->
 
 
 def _record(network: str, record: bytes) -> str:
-    """Define what `atoll check-image` reads of the constants that the application defines."""
+    """Define what `atoll check-image` reads of the arrays that the application defines."""
     return (
         "#if defined(__GNUC__)\n"
         f'__attribute__((used, section("{SECTION}")))\n'
