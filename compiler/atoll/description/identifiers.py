@@ -6,6 +6,7 @@ was written as its `label`.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import count
 
 from atoll.description.faults import Faults, note
@@ -40,6 +41,16 @@ def identified_path(path: Key) -> Key:
     return tuple(
         identifier(word) if _holds_names(path[:depth]) else word for depth, word in enumerate(path)
     )
+
+
+def written_names(node: Node, key: Key = ()) -> Iterator[str]:
+    """Yield each name of a layer that is described there, as it is written."""
+    if not isinstance(node, Table):
+        return
+    for name, entry in node.entries.items():
+        if _holds_names(key):
+            yield name
+        yield from written_names(entry.value, (*key, name))
 
 
 def _holds_names(key: Key) -> bool:
