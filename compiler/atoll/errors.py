@@ -136,6 +136,15 @@ class Fault:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    def reworded(self, change: Callable[[str], str]) -> "Fault":
+        """Return the same fault with changed words; a log of a tool keeps its own."""
+        return replace(
+            self,
+            message=self.message if self.code in _WITH_A_LOG else change(self.message),
+            other=self.other and (self.other[0], change(self.other[1])),
+            remedy=self.remedy and change(self.remedy),
+        )
+
     def text(self, columns: int = EXCERPT_COLUMNS) -> str:
         """Return what a user reads, with lines of files in that many columns."""
         head = f"error[{self.code}]: {self.message}"
@@ -220,6 +229,10 @@ class AtollError(Exception):
         """Return the same faults, each said of `subject`, such as a file or a network."""
         faults = (replace(each, message=f"{subject}: {each.message}") for each in self.faults)
         return self.all(faults)
+
+    def reworded(self, change: Callable[[str], str]) -> "AtollError":
+        """Return the same faults with changed words; logs of tools keep theirs."""
+        return self.all(each.reworded(change) for each in self.faults)
 
     def text(self, columns: int = EXCERPT_COLUMNS) -> str:
         """Return what a user reads, with lines of files in that many columns."""

@@ -2,6 +2,7 @@
 """D1: a chip whose names have dashes and dots runs, and its devices are named so on the way in."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,3 +86,54 @@ def test_d1_a_set_takes_names_as_the_description_has_them(
     key: str, found: Callable[[ResolvedSoc], int]
 ) -> None:
     assert found(load_soc(DASHED, (f"{key}=65536",))) == 65536
+
+
+MISTAKES = {
+    "placed": (["--place", "softmax_9=npu.conv-0"], "'npu.conv-0' (asked for", "'always-on.cpu'"),
+    "placed_otherwise": (["--place", "softmax_9=npu_conv_0"], "'npu.conv-0'", "'always-on.cpu'"),
+    "pinned": (["--pin", "softmax_9_out=w-0"], "pool 'w-0' (role", "pin it"),
+    "scope": (
+        ["--scope", "softmax_9.powers=audio-dsp.stack"],
+        "'always-on.cpu.net-0.stack' and 'act.0' are left",
+        "'always-on.cpu.net-0.stack'",
+    ),
+    "stack": (
+        ["--set", "devices.audio_dsp.stack.size=512KiB"],
+        "'audio-dsp.stack' ends",
+        "'memories.fast.ram.size'",
+    ),
+    "loader": (
+        ["--set", "devices.audio_dsp.loader=external"],
+        "its code is in ROM 'boot-rom'",
+        "'loader: xip'",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_d1_messages_write_names_as_the_chip_does(
+    mistake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the command line wrote, and in JSON too; not one identifier is left."""
+    words, message, remedy = MISTAKES[mistake]
+    assert main(["explain", str(DASHED), str(DIGITS), *words]) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert remedy in said.partition("help:")[2]
+    assert main(["explain", str(DASHED), str(DIGITS), *words, "--json"]) == 1
+    (first, *_) = json.loads(capsys.readouterr().out)["faults"]
+    assert message in first["message"]
+    identifiers = re.compile(r"always_on_cpu|audio_dsp|npu_conv_0|dma_a_b|boot_rom|fast_ram|act_0")
+    assert not identifiers.search(f"{first['message']} {first['remedy']}")
+
+
+def test_d1_the_remedy_of_a_dashed_name_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = DASHED.read_text().replace("fast.ram, size: 2 KiB}", "fast.ram, size: 1 MiB}")
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(text)
+    assert main(["check", str(chip)]) == 1
+    (size,) = set(re.findall(r"set 'memories.fast.ram.size' to (\d+) KiB", capsys.readouterr().err))
+    chip.write_text(text.replace("size: 256 KiB, kind: ram", f"size: {size} KiB, kind: ram"))
+    assert main(["check", str(chip)]) == 0

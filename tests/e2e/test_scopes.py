@@ -139,6 +139,29 @@ def test_c2_the_remedy_is_the_pool_with_the_fastest_operators(
     assert devices == [["conv"], ["conv"], ["cpu"]]
 
 
+SLOW_FIRST = ("memories.dtcm_m.read_latency=3", "memories.itcm_m.read_latency=3")
+
+
+@pytest.mark.parametrize(
+    ("scope", "remedy"),
+    [
+        ("softmax_9_out=global.stack", "write 'global.sram' in its place"),
+        ("softmax_9_exponentials=local", "write 'global.flash' in its place"),
+        (f"{ROWS}=global.stack", "ask for the scope 'global.sram'"),
+    ],
+)
+def test_c2_the_remedy_is_the_pool_with_the_fewest_cycles(scope: str, remedy: str) -> None:
+    """The first pool is slow; of a tensor, of a constant that Atoll makes, of a kernel's buffer."""
+    limit = "devices.cpu.limits.max_stack_alloca_size=719"
+    with pytest.raises(PlacementError, match="E205") as caught:
+        compiled(None, limit, *SLOW_FIRST, scope=[scope])
+    assert remedy in str(caught.value)
+    with pytest.raises(PlacementError, match="E205") as caught:
+        compiled(None, limit, scope=[scope])
+    first = remedy.replace("sram", "dtcm").replace("flash", "itcm")
+    assert first in str(caught.value), "without it the first one is as fast"
+
+
 def test_c2_scopes_of_one_tensor_narrow_together() -> None:
     words = ["softmax_9_out=global.workspace", "softmax_9_out=global.sram"]
     assert place(compiled(scope=words), "softmax_9_out") == "sram"

@@ -131,8 +131,25 @@ def _others() -> Iterator[EntryPoint]:
 def _command(name: str, function: Callable[..., Any]) -> Any:
     """Make a command of a function; its parameters are options and arguments."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name)(with_groups(function))
+    alone.command(name)(with_groups(_spelling(function)))
     return typer.main.get_command(alone)
+
+
+def _spelling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command whose faults write names of its chip as the chip's files do."""
+
+    @wraps(function)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except AtollError as error:
+            if not (chip := options.get("soc")):
+                raise
+            from atoll.description.spelling import speller, spellings  # only for faults
+
+            raise error.reworded(speller(spellings(chip))) from error
+
+    return run
 
 
 def _foreign(point: EntryPoint) -> Any:

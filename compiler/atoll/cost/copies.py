@@ -12,6 +12,8 @@ from atoll.reach.candidates import homes_of
 from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, Device, Dma, Engine, Pool, PoolSpeed, ResolvedSoc
 
+_WORD = 4  # bytes
+
 Computing = Callable[[Operator, Graph, Device, ResolvedSoc], int]
 """What predicts the cycles of an operator on a device, as `compute_cycles` does."""
 
@@ -90,6 +92,23 @@ def transfer_cycles(tensor: Tensor, writer: str, reader: str, soc: ResolvedSoc) 
     moves = [(speed, speed.read_cycles(tensor.size)) for speed in _speeds(source, soc)]
     moves += [(speed, speed.write_cycles(tensor.size)) for speed in _speeds(target, soc)]
     return sum(-(-cycles * soc.host_cpu.clock // speed.clock) for speed, cycles in moves)
+
+
+def touch_cycles(pool: Pool, size: int, soc: ResolvedSoc) -> int:
+    """Predict what it takes a core to write and read a buffer in a pool, in cycles of the host.
+
+    That is what the pool's speed says, at a word a cycle at most, and what its memory lets each
+    read wait.
+    """
+    speed = speed_of(pool, soc)
+    speed = replace(
+        speed,
+        read_bandwidth=min(speed.read_bandwidth, _WORD),
+        write_bandwidth=min(speed.write_bandwidth, _WORD),
+    )
+    moved = speed.write_cycles(size) + speed.read_cycles(size)
+    waits = -(-size // _WORD) * (soc.memory(pool.region.memory).read_latency - 1)
+    return -(-moved * soc.host_cpu.clock // speed.clock) + waits
 
 
 def _speeds(pools: Iterable[str], soc: ResolvedSoc) -> Iterator[PoolSpeed]:

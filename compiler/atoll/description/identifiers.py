@@ -7,7 +7,7 @@ was written as its `label`.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import count
 
 from atoll.description.faults import Faults, note
@@ -61,6 +61,16 @@ def _names_at(root: Node, key: Key) -> Collection[str]:
             return ()
         root = root.entries[name].value
     return root.entries if isinstance(root, Table) else ()
+
+
+def written_names(node: Node, key: Key = ()) -> Iterator[str]:
+    """Yield each name of a layer that is described there, as it is written."""
+    if not isinstance(node, Table):
+        return
+    for name, entry in node.entries.items():
+        if _holds_names(key):
+            yield name
+        yield from written_names(entry.value, (*key, name))
 
 
 def _holds_names(key: Key) -> bool:

@@ -2,7 +2,7 @@
 """Layers of a description: files that extend others, and what the command line sets."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,20 @@ def read_layers(path: Path, faults: Faults | None = None, text: str | None = Non
     if faults is None:
         noted.raise_any()
     return merged
+
+
+def layer_files(source: Path | str, noted: Faults) -> Iterator[Node]:
+    """Yield what the files of a chip say, each as it is written, the chip's own first.
+
+    Raises:
+        DescriptionError: a file cannot be read.
+    """
+    asked: tuple[Path, SourceLoc | None] | None = (find_soc(source), None)
+    for _ in range(MAX_LAYERS):
+        if asked:
+            layer = read_yaml(*asked, noted)
+            yield layer
+            asked = _base(asked[0], layer)
 
 
 def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], Shape]) -> Node:

@@ -9,7 +9,7 @@ from atoll.ir.tir import Allocate, RuntimeAllocate
 from atoll.lower.specialize_storage import footprint
 from atoll.place.asked_scopes import Narrowing
 from atoll.place.requests import Requests
-from atoll.place.scope_faults import ScopeFault, leaves_nothing
+from atoll.place.scope_faults import ScopeFault, cheapest, leaves_nothing
 from atoll.reach.candidates import WORKSPACE_ROLES, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import (
@@ -157,10 +157,13 @@ class Kernel:
 
     def _emptied(self, buffer: Local, before: Iterable[str], asked: Narrowing, rule: str) -> Fault:
         before = tuple(before)
-        scopes = [
-            place if "." in place else LOCAL if place == REGISTERS else f"{GLOBAL}.{place}"
-            for place in before
-        ]
+        outside = [place for place in before if place == REGISTERS or "." in place]
+        pools = [place for place in before if place not in outside]
+        scope = ""
+        if outside:
+            scope = LOCAL if outside[0] == REGISTERS else outside[0]
+        elif pools:
+            scope = f"{GLOBAL}.{cheapest(pools, _size(buffer), self.soc)}"
         return leaves_nothing(
             ScopeFault(
                 asked=words_of(asked),
@@ -168,7 +171,7 @@ class Kernel:
                 before=before,
                 rule=rule,
                 at=asked.at,
-                remedy=f"ask for the scope '{scopes[0]}'" if scopes else "delete it",
+                remedy=f"ask for the scope '{scope}'" if scope else "delete it",
             )
         )
 
@@ -182,8 +185,12 @@ class Kernel:
     def _pools(self, buffer: Local) -> tuple[str, ...]:
         """Return the pools that every core which runs the kernel reaches."""
         needs = {core.name: Access.WRITE for core in self.cores}
-        size = buffer.size if isinstance(buffer, Allocate) else 1
-        pools = pools_for(self.soc, needs, WORKSPACE_ROLES, size)
+        pools = pools_for(self.soc, needs, WORKSPACE_ROLES, _size(buffer))
         if isinstance(buffer, RuntimeAllocate):
             return tuple(pool for pool in pools if self.soc.pool(pool).heap)
         return pools
+
+
+def _size(buffer: Local) -> int:
+    """Return the bytes of a buffer; at least one of one that only the run knows."""
+    return buffer.size if isinstance(buffer, Allocate) else 1

@@ -20,7 +20,7 @@ from atoll.lower.specialize_storage import mapped
 from atoll.place.asked_scopes import Narrowing, scope_pools
 from atoll.place.request_names import not_there
 from atoll.place.requests import Requests
-from atoll.place.scope_faults import ScopeFault, leaves_nothing
+from atoll.place.scope_faults import ScopeFault, cheapest, leaves_nothing
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 Asked = Iterator[tuple[tuple[str, ...], Narrowing]]
@@ -127,7 +127,8 @@ class _Run:
             rule = "it lies in a pool: steps share it, and a stack is its core's alone (C6)"
         else:
             rule = "these are all that hold it and that its devices reach (C3)"
-        word = f"global.{before[0]}" if asked.scope else before[0]
+        pool = cheapest(before, self._module.entry.sizes[name], self._soc)
+        word = f"global.{pool}" if asked.scope else pool
         return leaves_nothing(
             ScopeFault(
                 asked=words_of(asked),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from atoll.cost.copies import touch_cycles
 from atoll.cost.operators import compute_cycles
 from atoll.description.faults import in_order, note
 from atoll.errors import Fault, PlacementError
@@ -250,7 +251,7 @@ class _Pinning:
     ) -> str:
         """Return the least change of a request with which something is left, tried."""
         others = [each for each in self._requests.pins[tensor.name] if each is not asked]
-        for pool in sorted(before, key=lambda name: self._cycles(tensor, name)):
+        for pool in sorted(before, key=lambda name: self._least(tensor, name)):
             other = [self._left(tensor, each, needs) for each in others if each.pin.pools]
             if all(pool in pools for pools in other):
                 word = f"global.{pool}" if asked.scope else pool
@@ -260,6 +261,10 @@ class _Pinning:
             if all(self._left(tensor, asked, each) for each in alone):
                 return f"add '{tensor.name}' to 'free', so that it may be copied"
         return "delete it"
+
+    def _least(self, tensor: Tensor, pool: str) -> tuple[int, int]:
+        touched = touch_cycles(self._soc.pool(pool), tensor.size, self._soc)
+        return self._cycles(tensor, pool), touched
 
     def _cycles(self, tensor: Tensor, pool: str) -> int:
         """Return the least cycles of the operators around a tensor on devices that reach a pool.

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from atoll.cost.copies import touch_cycles
 from atoll.errors import Fault, SourceLoc
 from atoll.ir.graph import Tensor
 from atoll.reach.candidates import Needs, lacking, roles_of
@@ -48,6 +49,11 @@ def leaves_nothing(found: ScopeFault) -> Fault:
         other=found.other,
         remedy=found.remedy,
     )
+
+
+def cheapest(pools: Sequence[str], size: int, soc: ResolvedSoc) -> str:
+    """Return the pool that takes the fewest cycles to write and read, of equals the first."""
+    return min(pools, key=lambda name: touch_cycles(soc.pool(name), size, soc))
 
 
 def empty_rule(
