@@ -34,7 +34,7 @@ def ceilings_of(requests: Requests, graph: Graph, entry: Entry) -> Mapping[str, 
             continue
         source = copied.get(buffer, "")
         reading = [each.pin for each in requests.pins.get(source, ()) if each.reads]
-        own = [each.pin for each in requests.later if not each.scope and each.matches(buffer)]
+        own = [each.pin for each in requests.later if not each.scope and each.means(buffer)]
         roles = requests.of_role(buffer, graph, constant=buffer in constants)
         note(buffer, iter(own or reading or [each.pin for each in roles]))
     return found

@@ -10,7 +10,7 @@ from atoll.description.on_device import OnDevice
 from atoll.description.pins import Pin
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
-from atoll.place.regions import operators_of
+from atoll.place.regions import operators_of, results_of
 from atoll.resolve.se_scope import (
     FREE,
     ScopeTable,
@@ -200,4 +200,4 @@ def pins_of(annotations: Iterable[Annotation], graph: Graph) -> Iterator[tuple[s
     for each in annotations:
         for op in graph.operators if each.pool else ():
             if op.name in each.operators:
-                yield from ((name, each) for name in op.outputs)
+                yield from ((name, each) for name in results_of(op, graph))

@@ -45,6 +45,7 @@ class _Names:
         self._graph = graph
         self._operators = {op.name for op in graph.operators}
         self._operators |= {n.rpartition(STRIPE)[0] for n in self._operators if STRIPE in n}
+        self._tensors = {*graph.by_name, *(tensor.rows_of for tensor in graph.tensors)} - {""}
         self._devices = {device.name for device in soc.devices}
         self._pools = {pool.name for pool in soc.pools}
         self._scopes = {*ScopeNames.of(soc).scopes}
@@ -87,14 +88,14 @@ class _Names:
         """Check tensors that may be copied."""
         for index, name in enumerate(self._model.free):
             at = self._where.at("free", str(index))
-            self._check("E026", "tensor", name, self._graph.by_name, at)
+            self._check("E026", "tensor", name, self._tensors, at)
 
     def _operator(self, name: str, at: SourceLoc | None) -> None:
         self._check("E025", "operator", name, self._operators, at)
 
     def _tensor(self, name: str, at: SourceLoc | None) -> None:
         if not (is_pattern(name) or self._may_be_made(name)):
-            self._check("E026", "tensor", name, self._graph.by_name, at)
+            self._check("E026", "tensor", name, self._tensors, at)
 
     def _may_be_made(self, name: str) -> bool:
         """Tell whether a buffer of a name may come from placement or from lowering."""

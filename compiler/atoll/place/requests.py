@@ -12,6 +12,7 @@ from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.annotations import Annotation, annotations_of, pins_of
 from atoll.place.asked_scopes import Narrowing, PinRequest, asked_of_tensors
+from atoll.place.regions import parts_of
 from atoll.place.request_names import check_names
 from atoll.resolve.soc import ResolvedSoc
 
@@ -41,6 +42,15 @@ class Requests:
     later: tuple[Narrowing, ...] = ()
     roles: Mapping[str, tuple[Narrowing, ...]] = field(default_factory=dict)
     tensors: frozenset[str] = frozenset()
+
+    @property
+    def pools(self) -> Mapping[str, frozenset[str]]:
+        """The pools that all requests of a tensor allow, by tensor of which somebody asks some."""
+        asked = {
+            name: [frozenset(each.pin.pools) for each in requests if each.pin.pools]
+            for name, requests in self.pins.items()
+        }
+        return {name: frozenset.intersection(*each) for name, each in asked.items() if each}
 
     def of_role(self, name: str, graph: Graph, *, constant: bool) -> tuple[Narrowing, ...]:
         """Return what a role asks of a buffer that placement or lowering made.
@@ -72,6 +82,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
         for role in ROLES
         if (pins := getattr(model.pin_roles, role))
     }
+    stripes = parts_of(graph)
     pins = dict(asked_of_tensors(asked, graph, soc, later, roles))
     for name, each in pins_of(annotations, graph):
         request = PinRequest(name, each.pin(), each.at, origin=each.source, source=each.source)
@@ -79,7 +90,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
     return Requests(
         place=MappingProxyType({name: identifier(to) for name, to in model.place.items()}),
         pins=pins,
-        free=frozenset(model.free),
+        free=frozenset(model.free).union(*(stripes.get(name, ()) for name in model.free)),
         places={name: where.at("place", name) for name in model.place},
         annotations=annotations,
         later=later,

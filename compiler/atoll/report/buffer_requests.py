@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from atoll.errors import SourceLoc
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
+from atoll.place.regions import whole_name
 from atoll.place.requests import Requests
 
 
@@ -53,7 +54,8 @@ class BufferRequests:
     def of_local(self, kernel: str, operators: tuple[str, ...], buffer: str) -> tuple[Asked, ...]:
         """Return what was asked of a kernel's own buffer by any of its names."""
         names = [f"{name}.{buffer}" for name in (kernel, *operators)]
-        plain = [f"{name}_{buffer}" for name in operators]
+        wholes = (each for name in operators for each in (name, whole_name(name)))
+        plain = [f"{name}_{buffer}" for name in dict.fromkeys(wholes)]
         found = [asked for name in names for asked in self._named(name)]
         for name in plain:
             if name not in self.requests.tensors:
@@ -66,7 +68,7 @@ class BufferRequests:
 
     def _named(self, name: str, *, literal: bool = False) -> Iterator[Asked]:
         for each in self.requests.later:
-            if each.name == name or (not literal and each.matches(name)):
+            if each.name == name or (not literal and each.means(name)):
                 kind = "scope" if each.scope else "pin"
                 yield Asked(words=f"{kind} '{each.words}'", at=each.at)
 

@@ -156,14 +156,13 @@ class Fitting(Generic[Result]):
         pools = {self.pool.name} if alone else set[str]().union(*together)
         held = frozenset(name for name, each in possible.items() if each and each <= pools)
         devices = {op.name: op.device for op in plan.graph.operators}
-        asked = self.requests.model
-        names = (*self.network.by_name, *(op.name for op in self.network.operators))
-        fixed = asked.named_among(names)
+        placed = frozenset(each.operator for each in plan.decisions if each.joined.constraints)
         overlaps = {
             op.name: way.overlaps(replace(op, device=devices[op.name]))
             for op in self.network.operators
         }
-        ground = Ground(self.network, self.soc, devices, pools, held, overlaps, fixed)
+        asked = plan.requests.pools
+        ground = Ground(self.network, self.soc, devices, pools, held, overlaps, placed, asked)
         return Search(ground, self._stripes)
 
 
