@@ -16,6 +16,7 @@ from atoll.cost.network import cycles_of
 from atoll.errors import PlacementError, PlanError
 from atoll.frontend.registry import Source
 from atoll.interchange.plan_text import plan_json
+from atoll.ir.ceiling import Ceiling
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule, Step
 from atoll.ir.verify import verify
@@ -212,7 +213,7 @@ class Stages:
         try:
             return self._planned_once(graph, decisions, homes, first)
         except PlanError as error:
-            if not further or error.faults[0].code != "E062":
+            if not further or error.faults[0].code not in ("E062", "E206"):
                 raise
             without = error
         try:
@@ -270,7 +271,7 @@ class Stages:
         self,
         module: IRModule,
         cycles: Mapping[str, int],
-        ceilings: Mapping[str, Mapping[str, int]],
+        ceilings: Mapping[str, tuple[Ceiling, ...]],
     ) -> tuple[IRModule, MemoryPlan]:
         """Let as many devices work at the same time as the pools have room for.
 

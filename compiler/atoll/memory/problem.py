@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from atoll.ir.ceiling import Ceiling
+
 Interval = tuple[int, int]
 """Half-open: the first step or offset, and the first one past it."""
 
@@ -38,7 +40,7 @@ class Buffer:
         live: half-open intervals of steps, sorted and disjoint; constants live in all steps.
         pools: candidate pools, best first.
         uses: how often a run reads or writes it, at least 1.
-        ceilings: bytes from the start of a pool within which it ends there, by pool.
+        ceilings: at most one for each pool.
     """
 
     name: str
@@ -47,7 +49,7 @@ class Buffer:
     live: tuple[Interval, ...]
     pools: tuple[str, ...]
     uses: int = 1
-    ceilings: tuple[tuple[str, int], ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
 
     def cost(self, pool: str) -> int:
         """Return the bytes that a run moves, times the place of a candidate pool behind the best.

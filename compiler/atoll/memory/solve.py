@@ -5,14 +5,13 @@ from functools import partial
 
 from atoll.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
-from atoll.memory.ceilings import solve_below, without_ceilings
+from atoll.memory.ceilings import solve_below, too_low, without_ceilings
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
 from atoll.plugins import CORRECT_MEMBER
-from atoll.units import format_size
 
 _PROVER = "exact"
 """The algorithm that tells which buffers are to blame if there is no plan."""
@@ -50,7 +49,7 @@ def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
     faults = tuple(problem_faults(problem))
     if faults:
         raise PlanError.all(faults)
-    if any(buffer.ceilings for buffer in problem.buffers):
+    if name not in PLANNERS.own and any(buffer.ceilings for buffer in problem.buffers):
         below = solve_below(problem, lambda easier: _answer(easier, name, meter))
         if isinstance(below, MemoryPlan):
             check(below)
@@ -85,32 +84,10 @@ def plan_memory(
         return answer
     if any(buffer.ceilings for buffer in problem.buffers):
         without = without_ceilings(problem)
-        plan = plan_memory(without, operators, name=name, effort=effort, observe=observe)
-        raise PlanError.all(_too_low(problem, plan))
+        free = plan_memory(without, operators, name=name, effort=effort, observe=observe)
+        find = partial(too_low, problem, free, partial(_trial, name=name), proven=answer.proven)
+        raise PlanError.later("E206", "no plan", find)
     raise PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
-
-
-def _too_low(problem: Problem, plan: MemoryPlan) -> Iterator[Fault]:
-    """Say which size hints leave no room, and with which, raised, a plan was found."""
-    ends: dict[str, int] = {}
-    for buffer in problem.buffers:
-        place = plan.placements[buffer.name]
-        if place.pool in dict(buffer.ceilings):
-            end = place.offset + buffer.size
-            ends[place.pool] = max(end, ends.get(place.pool, 0))
-    hints: dict[str, int] = {}
-    for buffer in problem.buffers:
-        for pool, most in buffer.ceilings:
-            hints[pool] = max(most, hints.get(pool, 0))
-    raised = {pool: end for pool, end in ends.items() if end > hints[pool]}
-    told = " and ".join(f"{format_size(hints[pool])} of pool '{pool}'" for pool in raised)
-    yield Fault(
-        code="E206",
-        message=f"buffers that may take {told} do not fit there, nor in what their pins name next",
-        remedy="raise "
-        + " and ".join(f"the size hint of '{p}' to {format_size(e)}" for p, e in raised.items())
-        + ", or name a further pool",
-    )
 
 
 def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
@@ -118,6 +95,6 @@ def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
     return explain(answer.problem, operators, _trial, culprits, proven=answer.proven)
 
 
-def _trial(problem: Problem) -> Mapping[str, Placement] | None:
-    answer = _answer(problem, DEFAULT, Meter(_TRIAL))
+def _trial(problem: Problem, name: str = DEFAULT) -> Mapping[str, Placement] | None:
+    answer = _answer(problem, name, Meter(_TRIAL))
     return answer.placements if isinstance(answer, MemoryPlan) else None
