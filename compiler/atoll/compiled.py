@@ -20,6 +20,7 @@ from atoll.memory.algorithms import DEFAULT
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.ops.registry import kind_of
+from atoll.place.code_targets import target_requests
 from atoll.place.constraints import ScopeLog
 from atoll.place.partition import Decision
 from atoll.place.requests import Requests
@@ -176,7 +177,9 @@ def cautions(compiled: Compiled) -> tuple[str, ...]:
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
-    stories = buffer_stories(soc, graph, compiled.module, compiled.plan, compiled.requests)
+    stories = buffer_stories(
+        soc, graph, compiled.module, compiled.plan, compiled.requests, compiled.log
+    )
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
@@ -197,6 +200,8 @@ def explanation(compiled: Compiled) -> Explanation:
             {name: place.pool for name, place in compiled.plan.placements.items()},
             {story.name: story.rule for story in stories},
             soc,
+            stories,
+            target_requests(graph, compiled.options.requests),
         ),
         streaming=streaming_story(
             compiled.streaming,

@@ -188,7 +188,7 @@ class Stages:
             unlike=self.unlike,
             explains=self.explains,
         )
-        graph = with_targets(placed.graph, self.options.requests, soc)
+        graph = with_targets(placed.graph, self.options.requests, soc, network)
         graph = assign_copies(graph, soc) if accelerators else graph
         graph = with_views(graph, soc)
         graph = assign_copies(graph, soc) if accelerators else graph

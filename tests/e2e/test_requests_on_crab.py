@@ -74,3 +74,65 @@ def test_freeing_what_the_remedies_name_is_enough(tmp_path: Path, capsys: Captur
     named = [re.findall(r"add '(\w+)' to 'free'", fault["remedy"])[0] for fault in faults]
     freed = f"{pin}free: [{', '.join(named)}]\n"
     assert "buffers" in explain(capsys, *asking(tmp_path, freed))
+
+
+def test_a_remedy_of_targets_says_what_it_costs_and_works(tmp_path: Path, capsys: Captured) -> None:
+    asked = "targets: {conv_2d_0: plain}\n"
+    (fault,) = explain(capsys, *asking(tmp_path, asked))["faults"]
+    entry = re.search(r"add (\{.*\}) to 'on_device', which takes about \d+ cycles", fault["remedy"])
+    assert entry, fault["remedy"]
+    mended = explain(capsys, *asking(tmp_path, f"{asked}on_device: [{entry[1]}]\n"))
+    assert "buffers" in mended
+
+
+@pytest.mark.parametrize(
+    ("target", "remedy"),
+    [
+        ("copy_0=plain", "delete it"),
+        ("conv_2d_0=fast", "delete it"),
+        ("*=fast", "use one of lean, or delete it"),
+    ],
+)
+def test_a_target_that_cannot_be_has_no_remedy_that_leads_to_the_next_fault(
+    target: str, remedy: str, capsys: Captured
+) -> None:
+    (fault,) = explain(capsys, "--target", target)["faults"]
+    assert (fault["code"], fault["remedy"]) == ("E217", remedy)
+
+
+def test_names_that_could_have_a_target_are_offered(capsys: Captured) -> None:
+    (fault,) = explain(capsys, "--target", "nope=lean")["faults"]
+    assert "conv_2d_0" in fault["remedy"]
+    assert "copy_0" not in fault["remedy"]
+
+
+def test_a_memory_scope_without_room_is_pointed_at(tmp_path: Path, capsys: Captured) -> None:
+    asked = "on_device: [{operators: conv_2d_0, device: conv, scope: {memory_scope: rp}}]\n"
+    (fault, *_) = explain(capsys, *asking(tmp_path, asked))["faults"]
+    assert (fault["code"], fault["at"]["column"]) == ("E049", asked.index("rp") + 1)
+
+
+def test_what_is_made_after_placement_cannot_be_free(capsys: Captured) -> None:
+    (fault,) = explain(capsys, "--free", "conv_2d_5_weights")["faults"]
+    assert (fault["code"], fault["remedy"]) == ("E026", "delete it")
+
+
+def test_scopes_and_buffers_name_the_same_requests(capsys: Captured) -> None:
+    told = explain(
+        capsys,
+        *("--build", str(ROOT / "tests" / "data" / "crab.build.yaml")),
+        *("--pin", "conv_2d_2_weights=w", "--scope", "softmax_9.*=global.stack"),
+    )
+    scopes = {each["name"]: each["asked"] for each in told["scopes"]["tensors"]}
+    for buffer in told["buffers"]:
+        asked = {str(each["at"]) for each in buffer["asked"]}
+        known = {str(e["at"]) for e in scopes.get(buffer["name"], ()) if "asked for" in e["source"]}
+        assert asked == known, buffer["name"]
+    assert scopes["conv_2d_2_weights"][0]["scope"]["memory_scope"] == "global.w"
+    assert "softmax_9.total" in scopes
+    operators = {each["name"]: each["asked"] for each in told["scopes"]["operators"]}
+    (target,) = (e for e in operators["softmax_9"] if "'targets' asks" in e["source"])
+    assert target["at"]["path"].endswith("crab.build.yaml")
+    others = [each for buffer in told["buffers"] for each in buffer["alternatives"]]
+    assert others
+    assert not [each for each in others if each["lacks"] and each["remark"]]

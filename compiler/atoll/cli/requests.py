@@ -74,7 +74,13 @@ def build_options(
     }
     return tuple(
         BuildOptions(accelerators=accelerators, requests=requests)
-        for requests in network_requests(asked.build_file, wishes, asked.overlap, asked.spread)
+        for requests in network_requests(
+            asked.build_file,
+            wishes,
+            asked.overlap,
+            asked.spread,
+            lambda: {name: {*operators()[name], *tensors()[name]} for name in networks},
+        )
     )
 
 

@@ -37,6 +37,7 @@ class Annotation:
         pool: of the results; "" for any.
         copies: whether results may be copied for who does not reach `pool`.
         source: what asks, for people.
+        pool_at: where the pool was written.
     """
 
     scope: SEScope
@@ -46,6 +47,7 @@ class Annotation:
     copies: bool
     source: str
     at: SourceLoc | None
+    pool_at: SourceLoc | None = None
 
     def pin(self) -> Pin:
         """Return what it asks of the results."""
@@ -106,6 +108,7 @@ class _Reader:
             copies=entry.copies,
             source=f"'on_device' of '{entry.whom}'",
             at=at,
+            pool_at=self.asked.where.at(*key, "scope", "memory_scope"),
         )
 
     def _no_operator(self, entry: OnDevice, at: SourceLoc | None) -> None:

@@ -88,7 +88,14 @@ class _Names:
         """Check tensors that may be copied."""
         for index, name in enumerate(self._model.free):
             at = self._where.at("free", str(index))
-            self._check("E026", "tensor", name, self._tensors, at)
+            if name not in self._tensors and self._may_be_made(name):
+                message = (
+                    f"build options free '{name}', which is no tensor of the network: what is made "
+                    "after placement is never copied"
+                )
+                self.faults.add("E026", message, at=at, remedy="delete it")
+            else:
+                self._check("E026", "tensor", name, self._tensors, at)
 
     def _operator(self, name: str, at: SourceLoc | None) -> None:
         self._check("E025", "operator", name, self._operators, at)

@@ -85,7 +85,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
     stripes = parts_of(graph)
     pins = dict(asked_of_tensors(asked, graph, soc, later, roles))
     for name, each in pins_of(annotations, graph):
-        request = PinRequest(name, each.pin(), each.at, origin=each.source, source=each.source)
+        request = PinRequest(name, each.pin(), each.pool_at, origin=each.source, source=each.source)
         pins[name] = (*pins.get(name, ()), request)
     return Requests(
         place=MappingProxyType({name: identifier(to) for name, to in model.place.items()}),
