@@ -26,6 +26,7 @@ from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
 from atoll.memory.problem import MemoryPlan
 from atoll.place.faster_cores import has_unlike_cores
+from atoll.place.requests import check_threads
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
@@ -33,6 +34,7 @@ from atoll.stages import SPARE_STACK, STAGES, Stages
 from atoll.streaming import pays, streamed_to_fit, with_streaming
 from atoll.tile.far_pools import far_pools, without_accelerators
 from atoll.tile.fit import Fitting, Way, with_smallest
+from atoll.vela.memories import npu_of
 
 __all__ = [
     "SPARE_STACK",
@@ -90,6 +92,8 @@ def compile_graph(
         PlanError: a pool or a stack is too small.
     """
     options = options or BuildOptions()
+    if npu_of(soc) is None:
+        check_threads(options.requests, network, soc)
     soc = on_threads(soc, options.requests)
     through = Stages(soc, options, network, source, observe or _ignore, taken)
     made = _made(replace(through, records=observe is not None))

@@ -136,3 +136,17 @@ def test_scopes_and_buffers_name_the_same_requests(capsys: Captured) -> None:
     others = [each for buffer in told["buffers"] for each in buffer["alternatives"]]
     assert others
     assert not [each for each in others if each["lacks"] and each["remark"]]
+
+
+def test_names_that_are_not_there_are_told_at_once(tmp_path: Path, capsys: Captured) -> None:
+    asked = [
+        "threads: {cpu: nett}",
+        "place: {conv_2d_9: cpu}",
+        "targets: {conv_2d_8: lean}",
+        "on_device: [{operators: conv_2d_7, device: cpu}]",
+    ]
+    faults = explain(capsys, *asking(tmp_path, "\n".join(asked)))["faults"]
+    assert [each["code"] for each in faults] == ["E200", "E025", "E217", "E210"]
+    assert [each["at"]["line"] for each in faults] == [1, 2, 3, 4]
+    faults = explain(capsys, *asking(tmp_path, "\n".join(asked[1:])))["faults"]
+    assert [each["code"] for each in faults] == ["E025", "E217", "E210"]

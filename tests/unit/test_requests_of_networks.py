@@ -46,7 +46,7 @@ def test_a_network_that_is_not_there_is_named() -> None:
     [
         ("place: {mul_5: cpu}", "sampler"),
         ("free: [add_3_out]", "digits_int8"),
-        ("set_scope: [{operators: 'softmax_*', scope: global}]", "digits_int8"),
+        ("set_scope: [{operators: 'conv_2d_[05]', scope: global}]", "digits_int8"),
         ("cuts: [{first: conv_2d_0, last: add_3, stripes: 2}]", "digits_int8"),
     ],
 )

@@ -10,7 +10,7 @@ from atoll.description.pins import ROLES, Pin
 from atoll.description.whom import is_pattern
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
-from atoll.place.regions import STRIPE, operators_of
+from atoll.place.regions import STRIPE, matching, operators_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
@@ -26,7 +26,7 @@ def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     """Accept names that are there, and those of buffers that only lowering makes.
 
     Raises:
-        PlacementError: E021, E025, E026, E027, E029, all that are not there at once.
+        PlacementError: E021, E025, E026, E027, E029, E217, all that are not there at once.
     """
     names = _Names(asked, graph, soc)
     names.placed()
@@ -34,6 +34,7 @@ def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     names.scoped()
     names.regions()
     names.freed()
+    names.targeted()
     if names.faults.found:
         raise PlacementError.all(in_order(names.faults.found))
 
@@ -96,6 +97,14 @@ class _Names:
                 self.faults.add("E026", message, at=at, remedy="delete it")
             else:
                 self._check("E026", "tensor", name, self._tensors, at)
+
+    def targeted(self) -> None:
+        """Check operators that have targets; of copies nobody knows yet."""
+        for key in self._model.targets:
+            if not matching(key, self._graph) and not key.startswith(COPIES):
+                message = f"'targets' names operator '{key}', which is not there"
+                at = self._where.key_at("targets", key)
+                self.faults.add("E217", message, at=at, remedy=not_there(key, self._operators))
 
     def _operator(self, name: str, at: SourceLoc | None) -> None:
         self._check("E025", "operator", name, self._operators, at)
