@@ -32,6 +32,7 @@ from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stages import SPARE_STACK, STAGES, Stages
 from atoll.streaming import pays, streamed_to_fit, with_streaming
+from atoll.tile.asked import kept_whole
 from atoll.tile.far_pools import far_pools, without_accelerators
 from atoll.tile.fit import Fitting, Way, with_smallest
 from atoll.vela.memories import npu_of
@@ -130,7 +131,9 @@ def _refusal(
 
     whole = with_whole_need(error, through.soc, used)
     smaller = with_smallest(error, whole, fitting)
-    return whole if smaller is None else with_whole_need(smaller, through.soc, used_by_stripes)
+    if smaller is None:
+        return kept_whole(whole, requests)
+    return with_whole_need(smaller, through.soc, used_by_stripes)
 
 
 def _used(plan: MemoryPlan) -> Mapping[str, int]:

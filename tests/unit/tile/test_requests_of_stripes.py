@@ -60,3 +60,31 @@ def test_a_kernel_of_stripes_is_asked_by_the_name_of_its_operator(
     buffers = explained(capsys, "--build", str(build), "--set", "pools.shared.size=16384")
     for name in ("depthwise_conv_2d_1_stripe0_rows", "depthwise_conv_2d_1_stripe1_rows"):
         assert "scope 'global.workspace'" in str(buffers[name]["asked"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tile: never\n", "'tile: never' of the build options keeps it from being cut"),
+        (
+            "cuts: [{first: conv_2d_5, last: conv_2d_5, stripes: 2}]\n",
+            "'cuts' of the build options keeps it from being cut further",
+        ),
+    ],
+)
+def test_what_keeps_a_network_from_being_cut_is_told(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build = tmp_path / "build.yaml"
+    build.write_text(text)
+    assert main(["explain", "lagoon", DIGITS, *SMALL, "--json", "--build", str(build)]) == 1
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert (fault["code"], fault["message"].endswith(said)) == ("E062", True)
+
+
+def test_role_pins_hold_for_what_lies_apart_in_stripes(capsys: pytest.CaptureFixture[str]) -> None:
+    """The rows of a tensor in another pool would contradict the role; --scopes tells all joined."""
+    words = ["--set", "pools.shared.size=2048", "--pin-role", "workspace=shared", "--scopes"]
+    buffers = explained(capsys, *words)
+    made = [each for each in buffers.values() if each["what"] in ("activation", "input", "output")]
+    assert {each["place"] for each in made} == {"shared"}
