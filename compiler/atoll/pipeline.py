@@ -15,9 +15,11 @@ from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
+from atoll.place.requests import check_threads
 from atoll.report.explanation import cautions, explanation, slower, unsure
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
+from atoll.vela.memories import npu_of
 
 __all__ = [
     "SPARE_STACK",
@@ -75,6 +77,8 @@ def compile_graph(
         PlanError: a pool or a stack is too small.
     """
     options, observe = options or BuildOptions(), observe or unobserved
+    if npu_of(soc) is None:
+        check_threads(options.requests, network, soc)
     soc = on_threads(soc, options.requests)
     task = prepare(soc, network, source, options, observe, taken)
     search = Search(task)

@@ -248,8 +248,8 @@ def test_m7_u3_a_role_allows_the_copies_that_devices_need() -> None:
 def test_m7_u3_hints_that_leave_no_room_say_how_large_they_must_be() -> None:
     told = refused(pin=["softmax_9_out=dtcm@4B"])
     assert "error[E206]" in told
-    assert "raise the size hint of 'dtcm' to" in told
-    size = told.partition("the size hint of 'dtcm' to ")[2].partition(",")[0].replace(" ", "")
+    assert "pin 'dtcm@4B' (command line) lets buffer 'softmax_9_out' (10 B)" in told
+    size = told.partition("raise the size hint to ")[2].partition("\n")[0].replace(" ", "")
     assert place(compiled(pin=[f"softmax_9_out=dtcm@{size}"]), "softmax_9_out") == "dtcm"
 
 

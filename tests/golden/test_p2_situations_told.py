@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.ir.graph_text import parse_graph
 from tests.ir.graph_tflite import file_names, tflite, without_copies
 
 from atoll.cli import main
 from atoll.ir.graph import Graph
+from atoll.ir.read_graph import parse_graph
 from atoll.ops.registry import COPY
 from atoll.resolve import load_soc
 

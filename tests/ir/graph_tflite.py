@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a graph of text as a TFLite file: what a user has whose network it is.
 
 TFLite has no copy, so the file has what the copies of the graph copy in their place.

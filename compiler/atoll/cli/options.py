@@ -56,7 +56,8 @@ class PlacementOptions:
         list[str] | None,
         typer.Option(
             metavar="ROLE=POOL[@SIZE],...",
-            help="Likewise all workspace, constants, inputs or outputs without a pin.",
+            help="Likewise all workspace, constants, inputs or outputs without a pin; of one of "
+            "several MODELs, NETWORK:ROLE=POOL.",
             autocompletion=offered("role_pins"),
         ),
     ] = None

@@ -67,12 +67,13 @@ def build_options(
     frees = _by_network("--free", "tensor", asked.free or (), networks, tensors)
     annotations = annotations_by_network(asked.on_device or (), networks)
     targets = annotations_by_network(asked.target or (), networks, "--target")
-    threads = _threads(asked.thread or (), networks)
+    threads = _for_networks("--thread", asked.thread or (), networks)
+    roles = _for_networks("--pin-role", asked.pin_role or (), networks)
     wishes = {
         name: Words(
             place=places[name],
             pin=pins[name],
-            pin_role=asked.pin_role or (),
+            pin_role=roles[name],
             scope=scopes[name],
             set_scope=regions[name],
             free=frees[name],
@@ -84,24 +85,46 @@ def build_options(
     }
     return tuple(
         BuildOptions(accelerators=accelerators, requests=requests)
-        for requests in network_requests(asked.build_file, wishes, asked.overlap, asked.spread)
+        for requests in network_requests(
+            asked.build_file,
+            wishes,
+            asked.overlap,
+            asked.spread,
+            lambda: {name: {*operators()[name], *tensors()[name]} for name in networks},
+        )
     )
 
 
-def _threads(texts: Sequence[str], networks: Sequence[str]) -> Mapping[str, list[str]]:
-    """Sort the texts of --thread by network; those that name none are about all of them."""
-    sorted_texts: dict[str, list[str]] = {name: [] for name in networks}
+def _for_networks(
+    option: str, texts: Sequence[str], networks: Sequence[str]
+) -> Mapping[str, list[str]]:
+    """Sort the texts of an option by network.
+
+    Those that name no network are about each that has none of its own about the same.
+    """
+    common: list[tuple[str, str]] = []
+    own: dict[str, dict[str, list[str]]] = {name: {} for name in networks}
     for text in texts:
-        name, colon, rest = text.partition(":")
-        if colon and name not in networks:
+        whom = text.partition("=")[0]
+        network, colon, key = whom.partition(":")
+        if not colon:
+            common.append((whom.strip(), text))
+        elif network in own:
+            own[network].setdefault(key.strip(), []).append(text[len(network) + 1 :])
+        else:
             raise UsageError(
                 "E151",
-                f"'--thread {text}' names network '{name}', which is not a MODEL of this command",
-                remedy=nearest(name, networks),
+                f"'{option} {text}' names network '{network}', which is not a MODEL of this "
+                "command",
+                remedy=nearest(network, networks),
             )
-        for network in (name,) if colon else networks:
-            sorted_texts[network].append(rest if colon else text)
-    return sorted_texts
+    return {
+        name: [
+            *(text for key, text in common if key not in keys),
+            *(text for each in keys.values() for text in each),
+        ]
+        for name, keys in own.items()
+    }
 
 
 def _by_network(

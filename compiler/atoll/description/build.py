@@ -7,7 +7,6 @@ They come from a YAML file, the command line, or both; a word of the command lin
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -27,7 +26,7 @@ from atoll.description.pins import (
     scope_of,
 )
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
-from atoll.description.whom import NAMES, is_pattern
+from atoll.description.whom import NAMES
 from atoll.errors import Fault, UsageError
 
 MAX_REQUESTS = 4096
@@ -215,16 +214,6 @@ class Build(Described):
         operators = (op for asked in self.set_scope for op in asked.names)
         names = {*self.place, *self.targets, *self.pin, *self.scopes, *self.free, *operators}
         return frozenset(names)
-
-    def named_among(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of `names` that somebody asks something of, by name or by pattern."""
-        literal = self.named
-        patterns = [name for name in literal if is_pattern(name)]
-        return frozenset(
-            name
-            for name in names
-            if name in literal or any(fnmatchcase(name, pattern) for pattern in patterns)
-        )
 
 
 @dataclass(frozen=True, slots=True)

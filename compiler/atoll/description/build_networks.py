@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build options of several networks: those of the whole file, and those of each network's own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from atoll.description.build import Build, BuildRequests, Words, requests_from
+from atoll.description.build import Build, BuildRequests, CutRequest, Words, requests_from
 from atoll.description.faults import in_order, nearest
 from atoll.description.messages import validate
 from atoll.description.tree import Node, SourceMap, Table, merge
+from atoll.description.whom import Whom
 from atoll.description.yaml_text import read_yaml
 from atoll.errors import DescriptionError, Fault
 
@@ -15,18 +17,23 @@ OF_ONE = ("place", "pin", "scopes", "set_scope", "free", "on_device", "targets",
 """Keys that name operators and tensors, which belong to one network."""
 
 
+Parts = Mapping[str, Collection[str]]
+"""The operators and tensors of each network, by its name."""
+
+
 def network_requests(
     path: Path | None,
     wishes: Mapping[str, Words],
     overlap: str | None = None,
     spread: bool | None = None,
+    parts: Callable[[], Parts] = dict,
 ) -> tuple[BuildRequests, ...]:
     """Load the build options of each network from a YAML file, if there is one.
 
     The rest is as in `requests_by_network`.
     """
     root = read_yaml(path, None) if path else Table({}, None)
-    return requests_by_network(root, wishes, overlap, spread)
+    return requests_by_network(root, wishes, overlap, spread, parts)
 
 
 def requests_by_network(
@@ -34,6 +41,7 @@ def requests_by_network(
     wishes: Mapping[str, Words],
     overlap: str | None = None,
     spread: bool | None = None,
+    parts: Callable[[], Parts] = dict,
 ) -> tuple[BuildRequests, ...]:
     """Return the build options of each network, with those of the command line on top.
 
@@ -42,6 +50,7 @@ def requests_by_network(
         wishes: by network, in the order of the networks.
         overlap: of all networks.
         spread: of all networks.
+        parts: tells the operators and tensors of each network, for remedies.
 
     Raises:
         DescriptionError: as `requests_from`; the file is no YAML; E150, it says of several
@@ -50,7 +59,10 @@ def requests_by_network(
     """
     where = SourceMap(root)
     model = validate(Build, where)
-    if faults := (*_unknown(model, where, tuple(wishes)), *_unclear(where, tuple(wishes))):
+    if faults := (
+        *_unknown(model, where, tuple(wishes)),
+        *_unclear(model, where, tuple(wishes), parts),
+    ):
         raise DescriptionError.all(in_order(faults))
     return tuple(
         requests_from(_part(root, name), asked, overlap, spread) for name, asked in wishes.items()
@@ -81,13 +93,36 @@ def _unknown(model: Build, where: SourceMap, networks: Sequence[str]) -> Iterato
             )
 
 
-def _unclear(where: SourceMap, networks: Sequence[str]) -> Iterator[Fault]:
+def _unclear(
+    model: Build, where: SourceMap, networks: Sequence[str], parts: Callable[[], Parts]
+) -> Iterator[Fault]:
     for key in OF_ONE if len(networks) > 1 else ():
         if where.is_set(key):
-            places = " or ".join(f"'networks.{name}.{key}'" for name in networks)
+            names = tuple(_named(getattr(model, key)))
+            having = [
+                network
+                for network, known in parts().items()
+                if all(name in known or any(_matching(name, known)) for name in names)
+            ]
+            places = [f"'networks.{name}.{key}'" for name in having or networks]
             yield Fault(
                 code="E150",
                 message=f"'{key}' does not say which of {len(networks)} networks it is about",
                 at=where.key_at(key),
-                remedy=f"move it to {places}",
+                remedy=f"move it to {' or '.join(places)}",
             )
+
+
+def _matching(pattern: str, known: Collection[str]) -> Iterator[bool]:
+    return (fnmatchcase(name, pattern) for name in known)
+
+
+def _named(asked: object) -> Iterator[str]:
+    """Yield the operators and tensors that the value of a key names."""
+    for each in asked if isinstance(asked, Mapping | Sequence) else ():
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, CutRequest):
+            yield from (each.first, each.last)
+        elif isinstance(each, Whom):
+            yield from each.names

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of a chip as its files write them, for people who wrote them."""
 
 import re

@@ -166,6 +166,7 @@ def _placed(task: Task, candidate: Candidate) -> Placed:
         asked=asked,
         log=devices.log,
         accelerators=accelerators,
+        placed=lambda asked: plan_devices(_network(task, candidate), reaching, asked).graph,
     )
     placing = run_place_passes(placing, STORAGE_PASSES, observe)
     if offloaded := task.offloaded:

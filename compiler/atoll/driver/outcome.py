@@ -33,6 +33,6 @@ class Infeasible:
 def least_refusal(refused: Sequence[Infeasible]) -> Infeasible:
     """Return which of some refusals, of one network with ever more overlaps, asks for least."""
     first, *others = refused
-    if not others or first.error.faults[0].code != "E062":
+    if not others or first.error.faults[0].code not in ("E062", "E206"):
         return first
     return min((*others, first), key=lambda each: sum(each.lacks.values()) or UNLIMITED)

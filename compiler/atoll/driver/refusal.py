@@ -15,6 +15,7 @@ from atoll.driver.usual import as_it_is
 from atoll.errors import AtollError, Refusal, attempt
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
+from atoll.tile.asked import kept_whole
 from atoll.units import format_size
 
 
@@ -26,7 +27,7 @@ def refusal_of(search: Search) -> AtollError:
     whole = with_whole_need(refused.error, task.soc, partial(_used, task, plain, None))
     smaller = _with_smallest(search, plain, refused, whole)
     if smaller is None:
-        return whole
+        return kept_whole(whole, task.options.requests)
     return with_whole_need(smaller, task.soc, partial(_used, task, plain, refused))
 
 

@@ -10,6 +10,7 @@ from atoll.cost.lists import joint_saving
 from atoll.driver.outcome import Infeasible
 from atoll.driver.task import Task
 from atoll.errors import PlacementError, PlanError
+from atoll.ir.ceiling import Ceiling
 from atoll.ir.tir import IRModule, Step
 from atoll.ir.verify import verify
 from atoll.lower.joined_lists import joined
@@ -34,7 +35,7 @@ def schedule(
     soc: ResolvedSoc,
     module: IRModule,
     cycles: Mapping[str, int],
-    ceilings: Mapping[str, Mapping[str, int]],
+    ceilings: Mapping[str, tuple[Ceiling, ...]],
 ) -> Scheduled | Infeasible:
     """Return a program with a plan, the first that has one.
 

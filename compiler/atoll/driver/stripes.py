@@ -144,7 +144,7 @@ class Cuts:
         together = [pools for pools in possible.values() if self.pool.name in pools]
         pools = {self.pool.name} if alone else set[str]().union(*together)
         devices = {op.name: op.device for op in placed.graph.operators}
-        names = (*network.by_name, *(op.name for op in network.operators))
+        chosen = frozenset(each.operator for each in placed.decisions if each.joined.constraints)
         return TilingSearch(
             Ground(
                 network=network,
@@ -153,7 +153,8 @@ class Cuts:
                 pools=pools,
                 held=frozenset(name for name, each in possible.items() if each and each <= pools),
                 overlaps=self._overlaps(devices, overlap, soc),
-                fixed=task.asked.named_among(names),
+                placed=chosen,
+                asked=placed.requests.pools,
             ),
             self._stripes,
         )

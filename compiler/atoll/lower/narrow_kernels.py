@@ -8,6 +8,7 @@ from atoll.errors import Fault
 from atoll.ir.tir import Allocate, RuntimeAllocate
 from atoll.lower.specialize_storage import footprint
 from atoll.place.asked_scopes import Narrowing
+from atoll.place.regions import whole_name
 from atoll.place.requests import Requests
 from atoll.place.scope_faults import ScopeFault, cheapest, leaves_nothing
 from atoll.reach.candidates import WORKSPACE_ROLES, pools_for
@@ -59,11 +60,12 @@ class Kernel:
     def asked_of(self, buffer: str) -> list[Narrowing]:
         """Return what is asked of a buffer by any of its names."""
         dotted = [f"{name}.{buffer}" for name in (self.name, *self.operators)]
-        plain = {f"{name}_{buffer}" for name in self.operators} - self.requests.tensors
+        names = {each for name in self.operators for each in (name, whole_name(name))}
+        plain = {f"{name}_{buffer}" for name in names} - self.requests.tensors
         return [
             each
             for each in self.requests.later
-            if each.name in plain or any(each.matches(name) for name in dotted)
+            if each.name in plain or any(each.means(name) for name in dotted)
         ]
 
     def narrowed(self, buffers: Sequence[Local]) -> tuple[Mapping[str, Local], list[Fault]]:

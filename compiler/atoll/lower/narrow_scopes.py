@@ -66,7 +66,7 @@ class _Run:
         self._faults: list[Fault] = []
         tensors = options.requests.tensors
         self._met = {
-            each for each in self._requests.later if any(each.matches(name) for name in tensors)
+            each for each in self._requests.later if any(each.means(name) for name in tensors)
         }
 
     def module(self) -> IRModule:
@@ -100,7 +100,7 @@ class _Run:
     def _asked_of(self, name: str, *, constant: bool) -> Asked:
         if name in self._requests.tensors:
             return
-        own = [each for each in self._requests.later if each.matches(name)]
+        own = [each for each in self._requests.later if each.means(name)]
         self._met.update(own)
         packed = [*self._of_packed(name)] if constant else []
         yield from packed

@@ -50,6 +50,7 @@ class Assignment:
         options: of each buffer, the pools that could hold it alone, the best first.
         weights: of each clique, the bytes that each member surely adds.
         needs: of each buffer, the numbers of its cliques, each with the bytes that it adds.
+        ceilings: bytes of a pool within which a buffer has to end there, by its number and pool.
         cuts: what does not fit together, as far as was found out.
     """
 
@@ -61,8 +62,14 @@ class Assignment:
             for buffer, pools in zip(graph.buffers, graph.pools, strict=True)
         ]
         bare = {pool.name: Packing(graph, pool, ()) for pool in graph.problem.pools}
+        self.ceilings = graph.ceilings
         self.options = [
-            [p for p in pools if bare[p].aligned(b, 0) + self.bytes[b] <= self.sizes[p]]
+            [
+                p
+                for p in pools
+                if bare[p].aligned(b, 0) + self.bytes[b]
+                <= min(self.sizes[p], self.ceilings.get((b, p), self.sizes[p]))
+            ]
             for b, pools in enumerate(graph.pools)
         ]
         whole = Packing(graph, graph.problem.pools[0], tuple(range(len(graph.buffers))))
@@ -134,11 +141,22 @@ class Assignment:
 
 
 class _State:
-    """A partial choice: free bytes of each pool in each clique."""
+    """A partial choice: free bytes of each pool, and of its part below a ceiling, in each clique.
+
+    Attributes:
+        free: of each pool.
+        rooms: the free bytes of all parts that a buffer with a ceiling lies in, by buffer and pool.
+    """
 
     def __init__(self, problem: Assignment) -> None:
         self._problem = problem
-        self.free = {pool: [size] * len(problem.weights) for pool, size in problem.sizes.items()}
+        count = len(problem.weights)
+        self.free = {pool: [size] * count for pool, size in problem.sizes.items()}
+        parts = {(p, top): [top] * count for (_, p), top in problem.ceilings.items()}
+        self.rooms = {
+            (buffer, pool): [free for (p, top), free in parts.items() if p == pool and own <= top]
+            for (buffer, pool), own in problem.ceilings.items()
+        }
         self.homes: dict[int, str] = {}
 
     def take(self, buffer: int, pool: str) -> bool:
@@ -155,23 +173,25 @@ class _State:
         ):
             del self.homes[buffer]
             return False
-        for clique, weight in problem.needs[buffer]:
-            self.free[pool][clique] -= weight
+        self._add(buffer, pool, -1)
         return True
 
     def has_room(self, buffer: int, pool: str) -> bool:
         """Tell whether the bytes of `buffer` are free in every clique; a generator is slower."""
-        free = self.free[pool]
-        for clique, weight in self._problem.needs[buffer]:  # noqa: SIM110
-            if free[clique] < weight:
-                return False
+        for free in (self.free[pool], *self.rooms.get((buffer, pool), ())):
+            for clique, weight in self._problem.needs[buffer]:
+                if free[clique] < weight:
+                    return False
         return True
 
     def give_back(self, buffer: int) -> None:
         """Undo `take`."""
-        pool = self.homes.pop(buffer)
-        for clique, weight in self._problem.needs[buffer]:
-            self.free[pool][clique] += weight
+        self._add(buffer, self.homes.pop(buffer), 1)
+
+    def _add(self, buffer: int, pool: str, sign: int) -> None:
+        for free in (self.free[pool], *self.rooms.get((buffer, pool), ())):
+            for clique, weight in self._problem.needs[buffer]:
+                free[clique] += sign * weight
 
 
 class _Branching:

@@ -7,7 +7,7 @@ are sought again.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from atoll.memory.assignment import LARGEST, Assignment, Cut
 from atoll.memory.blocks import blocks_of
@@ -154,9 +154,18 @@ class _Attempt:
 
     def _forbid(self, packing: Packing, found: Packed) -> None:
         impossible = found.bound > packing.pool.size
-        self.blamed = _fewer(packing) if impossible else packing.members
+        self.blamed = _fewer(self._low(packing)) if impossible else packing.members
         self.proven = self.proven and impossible
         self.assignment.cuts.append(Cut(packing.pool.name, frozenset(self.blamed)))
+
+    def _low(self, packing: Packing) -> Packing:
+        """Return the members with ceilings, if they do not fit by themselves; else all."""
+        low = replace(packing, members=tuple(packing.ceilings))
+        if not low.members or len(low.members) == len(packing.members):
+            return packing
+        with self.meter.share(0.5):
+            found = self._pack(low)
+        return low if found.bound > packing.pool.size else packing
 
     def _answer(self, homes: Homes, packed: Mapping[str, Packed]) -> Answer:
         places = {number: (pool, packed[pool].offsets[number]) for number, pool in homes.items()}

@@ -81,7 +81,7 @@ def blocks_of(problem: Problem) -> Blocks:
         homes = [name for name in buffer.pools if name in there]
         for name in homes:
             inside[name].append(buffer)
-        always = buffer.live == ((begin, end),) and buffer.name not in tied
+        always = buffer.live == ((begin, end),) and buffer.name not in tied and not buffer.ceilings
         if always and len(homes) == 1:
             fixed[homes[0]].append(buffer)
     names = {buffer.name for buffer in problem.buffers}

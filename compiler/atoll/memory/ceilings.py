@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plan buffers that lie below a height in some of their pools, by planners that know of none."""
+"""Buffers that lie below a height in some of their pools."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from atoll.memory.problem import Answer, Buffer, Infeasible, MemoryPlan, Problem
+from atoll.errors import Fault
+from atoll.ir.ceiling import Ceiling
+from atoll.memory.problem import (
+    Answer,
+    Buffer,
+    Infeasible,
+    MemoryPlan,
+    Placement,
+    Problem,
+)
+from atoll.units import format_size
 
 Solve = Callable[[Problem], Answer]
+Search = Callable[[Problem], Mapping[str, Placement] | None]
+
+_LISTED = 3
+"""Buffers of one ceiling that a message names."""
 
 
-def with_ceilings(problem: Problem, ceilings: Mapping[str, Mapping[str, int]]) -> Problem:
-    """Return the problem whose buffers keep to ceilings, by name of buffer and of pool."""
+def with_ceilings(problem: Problem, ceilings: Mapping[str, tuple[Ceiling, ...]]) -> Problem:
+    """Return the problem whose buffers keep to ceilings, by name of buffer."""
     if not ceilings:
         return problem
-    buffers = (
-        replace(each, ceilings=tuple(ceilings.get(each.name, {}).items()))
-        for each in problem.buffers
-    )
+    buffers = (replace(each, ceilings=ceilings.get(each.name, ())) for each in problem.buffers)
     return replace(problem, buffers=tuple(buffers))
 
 
@@ -25,8 +36,72 @@ def without_ceilings(problem: Problem) -> Problem:
     return replace(problem, buffers=tuple(replace(each, ceilings=()) for each in problem.buffers))
 
 
+def too_low(problem: Problem, free: MemoryPlan, search: Search, *, proven: bool) -> Iterator[Fault]:
+    """Yield which ceilings leave no room; those of the remedies do, all of them together.
+
+    Args:
+        problem: without a plan.
+        free: a plan without ceilings.
+        search: the planner.
+        proven: there surely is no plan.
+    """
+    known = tuple(dict.fromkeys(each for one in problem.buffers for each in one.ceilings))
+    alone = ((each, search(_raised(problem, each, None))) for each in known)
+    helpful = [(_end(problem, each, places), each) for each, places in alone if places is not None]
+    if helpful:
+        high, least = min(helpful, key=lambda one: one[0] - one[1].size)
+        low = least.size
+        while high - low > 1:
+            middle = (low + high) // 2
+            fits = search(_raised(problem, least, middle)) is not None
+            low, high = (low, middle) if fits else (middle, high)
+        yield _too_low(problem, least, high, proven=proven)
+        return
+    for each in known:
+        if (end := _end(problem, each, free.placements)) > each.size:
+            yield _too_low(problem, each, end, proven=proven)
+
+
+def _raised(problem: Problem, ceiling: Ceiling, size: int | None) -> Problem:
+    """Return the problem with one ceiling at another height, or without it."""
+
+    def kept(buffer: Buffer) -> Iterator[Ceiling]:
+        for each in buffer.ceilings:
+            if each != ceiling:
+                yield each
+            elif size is not None:
+                yield replace(each, size=size)
+
+    buffers = (replace(each, ceilings=tuple(kept(each))) for each in problem.buffers)
+    return replace(problem, buffers=tuple(buffers))
+
+
+def _end(problem: Problem, ceiling: Ceiling, places: Mapping[str, Placement]) -> int:
+    """Return where the highest of the buffers of a ceiling ends in its pool."""
+    ends = (
+        places[each.name].offset + each.size
+        for each in problem.buffers
+        if ceiling in each.ceilings and places[each.name].pool == ceiling.pool
+    )
+    return max(ends, default=0)
+
+
+def _too_low(problem: Problem, ceiling: Ceiling, need: int, *, proven: bool) -> Fault:
+    buffers = [each for each in problem.buffers if ceiling in each.ceilings]
+    named = [f"'{each.name}' ({format_size(each.size)})" for each in buffers[:_LISTED]]
+    more = f" and {len(buffers) - _LISTED} more" if len(buffers) > _LISTED else ""
+    return Fault(
+        code="E206",
+        message=f"{ceiling.asked} lets buffer{'s' * (len(buffers) > 1)} {', '.join(named)}{more} "
+        f"lie in the first {format_size(ceiling.size)} of pool '{ceiling.pool}', and "
+        f"{'there is no plan' if proven else 'no plan was found'} with that",
+        at=ceiling.at,
+        remedy=f"raise the size hint to {format_size(need)}",
+    )
+
+
 def solve_below(problem: Problem, solve: Solve) -> Answer:
-    """Answer a problem with ceilings.
+    """Answer a problem with ceilings by a planner that knows of none.
 
     A pool all of whose buffers have one is that much smaller. Of the others, what a plan puts too
     high goes to its next pool, that which is moved least first.
@@ -65,7 +140,7 @@ def _easier(problem: Problem) -> Problem:
     tops: dict[str, int | None] = {}
     for each in problem.buffers:
         for pool in each.pools:
-            top = dict(each.ceilings).get(pool)
+            top = _top(each, pool)
             known = tops.setdefault(pool, top)
             tops[pool] = None if top is None or known is None else max(top, known)
     pools = tuple(
@@ -75,8 +150,12 @@ def _easier(problem: Problem) -> Problem:
     return replace(problem, pools=pools, buffers=buffers)
 
 
+def _top(buffer: Buffer, pool: str) -> int | None:
+    return next((each.size for each in buffer.ceilings if each.pool == pool), None)
+
+
 def _fits(buffer: Buffer, pool: str) -> bool:
-    top = dict(buffer.ceilings).get(pool)
+    top = _top(buffer, pool)
     return top is None or buffer.size <= top
 
 
@@ -85,7 +164,7 @@ def _high(problem: Problem, plan: MemoryPlan) -> list[Buffer]:
     found = []
     for each in problem.buffers:
         place = plan.placements[each.name]
-        top = dict(each.ceilings).get(place.pool)
+        top = _top(each, place.pool)
         if top is not None and place.offset + each.size > top:
             found.append(each)
     return found

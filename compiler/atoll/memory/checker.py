@@ -64,9 +64,9 @@ def _misplaced(
         return
     pool = pools[placement.pool]
     place = f"{subject} in pool '{pool.name}' at {pool.origin + placement.offset:#010x}"
-    for name, most in buffer.ceilings:
-        if name == pool.name and placement.offset + buffer.size > most:
-            yield _broken(f"{place} ends beyond byte {most} of the pool, which it keeps below")
+    for each in buffer.ceilings:
+        if each.pool == pool.name and placement.offset + buffer.size > each.size:
+            yield _broken(f"{place} ends beyond byte {each.size} of the pool, its ceiling")
     for reason in _wrong_offsets(buffer, placement.offset, pool):
         yield _broken(f"{place} {reason}")
 

@@ -2,7 +2,7 @@
 """Which buffers of a problem conflict: the graph that planners work on, buffers by number."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from atoll.memory.problem import Buffer, Problem
 
@@ -19,6 +19,7 @@ class ConflictGraph:
             where that is not the size of the first.
         overlapping: the buffers in `nearer`.
         pools: the candidate pools of each buffer that the problem has.
+        ceilings: bytes of a pool within which a buffer has to end there, by its number and pool.
     """
 
     problem: Problem
@@ -27,6 +28,7 @@ class ConflictGraph:
     nearer: Mapping[tuple[int, int], int]
     overlapping: frozenset[int]
     pools: tuple[tuple[str, ...], ...]
+    ceilings: Mapping[tuple[int, str], int] = field(default_factory=dict)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -66,6 +68,11 @@ def conflict_graph(problem: Problem) -> ConflictGraph:
         pools=tuple(
             tuple(pool for pool in buffer.pools if pool in there) for buffer in problem.buffers
         ),
+        ceilings={
+            (number, each.pool): each.size
+            for number, buffer in enumerate(problem.buffers)
+            for each in buffer.ceilings
+        },
     )
 
 

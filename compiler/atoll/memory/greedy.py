@@ -44,12 +44,17 @@ class Shelf:
     offsets: dict[int, int] = field(default_factory=dict)
 
     def place(self, number: int) -> bool:
-        """Put a buffer at the lowest offset that is free, if there is one within the pool."""
-        offset = self._lowest(number)
-        if offset + self.graph.buffers[number].size > self.pool.size:
+        """Put a buffer at the lowest offset that is free, if it ends where it has to."""
+        end = self._lowest(number) + self.graph.buffers[number].size
+        ceiling = self.graph.ceilings.get((number, self.pool.name), end)
+        if end > min(self.pool.size, ceiling):
             return False
-        self.offsets[number] = offset
+        self.stack(number)
         return True
+
+    def stack(self, number: int) -> None:
+        """Put a buffer at the lowest offset that is free, however high that is."""
+        self.offsets[number] = self._lowest(number)
 
     def _lowest(self, number: int) -> int:
         alignment = max(self.pool.alignment, self.graph.buffers[number].alignment)
@@ -82,10 +87,16 @@ class Shelf:
 
 
 def orders(graph: ConflictGraph, keys: Iterable[Order] = ORDERS) -> Iterator[list[int]]:
-    """Yield orders of all buffers."""
+    """Yield orders of all buffers; those with ceilings come first, the lowest in front."""
     pairs = list(zip(graph.buffers, map(len, graph.neighbours), strict=True))
+    tops: dict[int, int] = {}
+    for (number, _), top in graph.ceilings.items():
+        tops[number] = min(top, tops.get(number, top))
     for key in keys:
-        yield sorted(range(len(pairs)), key=lambda number: (key(*pairs[number]), number))
+        yield sorted(
+            range(len(pairs)),
+            key=lambda number: (tops.get(number, UNLIMITED), key(*pairs[number]), number),
+        )
 
 
 def fill(graph: ConflictGraph, order: Sequence[int], pools: Pools) -> tuple[Places, int | None]:

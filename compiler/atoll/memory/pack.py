@@ -54,7 +54,7 @@ def components(packing: Packing) -> Iterator[tuple[int, ...]]:
 
 
 def _start(packing: Packing, hint: Offsets | None) -> Packed:
-    """Return the best of the hint and the greedy orders, in a pool without limit."""
+    """Return the best of the hint and the greedy orders, whose plans may be too high."""
     plans: list[Offsets] = []
     if hint is not None:
         plans = [{member: hint[member] for member in packing.members}]
@@ -70,7 +70,7 @@ def _start(packing: Packing, hint: Offsets | None) -> Packed:
 def _filled(packing: Packing, order: list[int]) -> Offsets:
     shelf = Shelf(packing.graph, replace(packing.pool, size=UNLIMITED))
     for member in order:
-        shelf.place(member)
+        shelf.stack(member)
     return shelf.offsets
 
 
@@ -112,7 +112,8 @@ def _climbed(packing: Packing, known: Packed, meter: Meter) -> Packed:
     """Return a better plan than `known` if changing the order gives one."""
     pools = dict.fromkeys(packing.members, (packing.pool.name,))
     places = climb(without_limit(packing.graph), pools, meter)
-    assert places is not None, "every order fits a pool without limit"
+    if places is None:
+        return known
     offsets: Mapping[int, int] = {member: offset for member, (_, offset) in places.items()}
     used = packing.used_by(offsets)
     if used >= known.used:

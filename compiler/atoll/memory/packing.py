@@ -77,9 +77,21 @@ class Packing:
         return max(common, 1)
 
     def used_by(self, offsets: Offsets) -> int:
-        """Return the end of the highest member."""
+        """Return the end of the highest member, beyond the pool if one is above its ceiling."""
         buffers = self.graph.buffers
-        return max((offsets[member] + buffers[member].size for member in self.members), default=0)
+        used = max((offsets[member] + buffers[member].size for member in self.members), default=0)
+        above = (
+            offsets[member] + buffers[member].size - ceiling
+            for member, ceiling in self.ceilings.items()
+        )
+        return max(used, *(self.pool.size + each for each in above if each > 0), 0)
+
+    @cached_property
+    def ceilings(self) -> Mapping[int, int]:
+        """Bytes of the pool within which some members have to end."""
+        known = self.graph.ceilings
+        pairs = ((member, (member, self.pool.name)) for member in self.members if known)
+        return {member: known[key] for member, key in pairs if key in known}
 
     @cached_property
     def heaviest(self) -> int:

@@ -4,6 +4,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from atoll.ir.ceiling import Ceiling
+
 UNBOUNDED = 1 << 48
 """Bytes that no memory has: the size of a pool without a limit is at least that."""
 
@@ -42,7 +44,7 @@ class Buffer:
         live: half-open intervals of steps, sorted and disjoint; constants live in all steps.
         pools: candidate pools, best first.
         uses: how often a run reads or writes it, at least 1.
-        ceilings: bytes from the start of a pool within which it ends there, by pool.
+        ceilings: at most one for each pool.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Buffer:
     live: tuple[Interval, ...]
     pools: tuple[str, ...]
     uses: int = 1
-    ceilings: tuple[tuple[str, int], ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
 
     def cost(self, pool: str) -> int:
         """Return the bytes that a run moves, times the place of a candidate pool behind the best.

@@ -14,8 +14,8 @@ static const number FAR = (number)1 << 60;
 // those of buffer b from `edge_from[b]` to `edge_from[b + 1]`.
 struct search {
   // The tables and the question.
-  number buffers, cliques, origin, capacity, ceiling, by_clique;
-  const number *sizes, *alignments, *rank;
+  number buffers, cliques, origin, ceiling, by_clique;
+  const number *sizes, *alignments, *highest, *rank;
   const number *edge_from, *edge, *above, *below;
   const number *clique_from, *clique, *weight;
   const number *member_from, *member;
@@ -66,7 +66,7 @@ static void retreat(struct search *s) {
   number buffer = s->chosen[s->level];
   s->unplaced[buffer] = 1;
   number offset = offset_if_not_here(s, buffer);
-  if (offset + s->sizes[buffer] > s->capacity) return;
+  if (offset + s->sizes[buffer] > s->highest[buffer]) return;
   number *low = low_of(s, s->level), *order = order_of(s, s->level);
   number place = 0, last = s->buffers - s->level - 1;
   low[buffer] = offset;
@@ -81,7 +81,7 @@ static int stacked(struct search *s) {
   for (number clique = 0; clique < s->cliques; clique++) s->tops[clique] = 0;
   for (number place = 0; place < s->buffers - s->level; place++) {
     number buffer = order[place], offset = low[buffer];
-    if (offset + s->sizes[buffer] > s->capacity) return 0;
+    if (offset + s->sizes[buffer] > s->highest[buffer]) return 0;
     for (number e = s->clique_from[buffer]; e < s->clique_from[buffer + 1]; e++) {
       number top = larger(s->tops[s->clique[e]], offset) + s->weight[e];
       if (top > s->ceiling) return 0;

@@ -25,9 +25,9 @@ _FLAGS = ("-shared", "-fPIC", "-O2", "-mcpu=baseline", "-ffreestanding", "-nostd
 _SEAL = 32
 """Bytes behind the machine code that tell whether the file is whole."""
 
-_NUMBERS = ("buffers", "cliques", "origin", "capacity", "ceiling", "by_clique")
+_NUMBERS = ("buffers", "cliques", "origin", "ceiling", "by_clique")
 _TABLES = (
-    *("sizes", "alignments", "rank", "edge_from", "edge", "above", "below"),
+    *("sizes", "alignments", "highest", "rank", "edge_from", "edge", "above", "below"),
     *("clique_from", "clique", "weight", "member_from", "member"),
 )
 _STATE = ("level", "failed", "status", "nodes", "deepest")
@@ -62,9 +62,10 @@ class NativeSearch:
     def run(self, capacity: int, strategy: Strategy, more: Steps) -> Found:
         """Search until there is an answer, or `more` allows no further nodes."""
         search = self._search
-        search.capacity, search.ceiling = capacity, self._tables.ceiling(capacity)
+        search.ceiling = self._tables.ceiling(capacity)
         search.by_clique = strategy.by_clique
         self._keep("rank", array("q", strategy.rank))
+        self._keep("highest", array("q", (min(capacity, top) for top in self._tables.tops)))
         self._library.atoll_search_begin(byref(search))
         while search.status == Status.RUNNING and (nodes := more(search.nodes)):
             self._library.atoll_search_run(byref(search), c_int64(search.nodes + nodes))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exact search in plain Python: the definition that `search.c` follows line by line.
 
-It decides whether buffers fit into `capacity` bytes. Some plan places the buffers in the order of
-their offsets, each at the lowest offset that the buffers placed before it leave. So one branch
-puts the chosen buffer at its lowest possible offset; the other says that it is higher, hence on
-top of a buffer that is not placed yet and that would have been in its way, which raises its lowest
-offset. The chosen buffer is one whose lowest offset is not above that of any unplaced buffer that
-it conflicts with.
+It decides whether buffers fit into `capacity` bytes, each below its own top. Some plan places the
+buffers in the order of their offsets, each at the lowest offset that the buffers placed before it
+leave. So one branch puts the chosen buffer at its lowest possible offset; the other says that it is
+higher, hence on top of a buffer that is not placed yet and that would have been in its way, which
+raises its lowest offset. The chosen buffer is one whose lowest offset is not above that of any
+unplaced buffer that it conflicts with.
 
 A branch is given up when the unplaced buffers of a clique (buffers that all conflict with each
 other), stacked in the order of their lowest offsets, are higher than the capacity.
@@ -14,9 +14,7 @@ other), stacked in the order of their lowest offsets, are higher than the capaci
 
 from itertools import takewhile
 
-from atoll.memory.search_tables import Found, Status, Steps, Strategy, Tables
-
-_FAR = 1 << 60
+from atoll.memory.search_tables import FAR, Found, Status, Steps, Strategy, Tables
 
 
 class PythonSearch:
@@ -24,7 +22,8 @@ class PythonSearch:
 
     def __init__(self, tables: Tables, capacity: int, strategy: Strategy) -> None:
         self._tables = tables
-        self._capacity, self._ceiling = capacity, tables.ceiling(capacity)
+        self._ceiling = tables.ceiling(capacity)
+        self._tops = [min(capacity, top) for top in tables.tops]
         self._strategy = strategy
         self._level = self._nodes = self._deepest = 0
         self._failed = False
@@ -80,7 +79,7 @@ class PythonSearch:
         buffer = self._chosen[self._level]
         self._unplaced[buffer] = True
         offset = self._offset_if_not_here(buffer)
-        if offset + self._tables.sizes[buffer] <= self._capacity:
+        if offset + self._tables.sizes[buffer] <= self._tops[buffer]:
             low, order = self._lows[-1], self._orders[-1]
             low[buffer] = offset
             order.remove(buffer)
@@ -90,7 +89,7 @@ class PythonSearch:
 
     def _offset_if_not_here(self, buffer: int) -> int:
         """Return the lowest offset of `buffer` on top of an unplaced one that it would lift."""
-        low, least = self._lows[-1], _FAR
+        low, least = self._lows[-1], FAR
         here = low[buffer]
         for other, above, below in self._tables.edges[buffer]:
             if self._unplaced[other] and low[other] < here + above:
@@ -99,11 +98,11 @@ class PythonSearch:
 
     def _stacked(self) -> list[int] | None:
         """Stack every clique in the order of lowest offsets; return None if one is too high."""
-        tables, capacity, ceiling = self._tables, self._capacity, self._ceiling
+        tables, highest, ceiling = self._tables, self._tops, self._ceiling
         low, sizes, tops = self._lows[-1], tables.sizes, [0] * len(tables.cliques)
         for buffer in self._orders[-1]:
             offset = low[buffer]
-            if offset + sizes[buffer] > capacity:
+            if offset + sizes[buffer] > highest[buffer]:
                 return None
             for clique, weight in tables.weights[buffer]:
                 top = tops[clique]

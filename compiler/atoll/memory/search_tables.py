@@ -7,6 +7,9 @@ from enum import IntEnum
 
 from atoll.memory.packing import Offsets, Packing
 
+FAR = 1 << 60
+"""An offset beyond all others."""
+
 Steps = Callable[[int], int]
 """Returns how many nodes may follow at most, after a number of nodes; 0 to stop."""
 
@@ -24,6 +27,7 @@ class Tables:
             above it if they are above it, and those by which it has to be above them if it is.
         cliques: buffers that all conflict with each other.
         weights: for each buffer its cliques, with the bytes that it surely adds to each.
+        tops: of each buffer the bytes within which it has to end, whatever the capacity.
     """
 
     origin: int
@@ -33,6 +37,7 @@ class Tables:
     edges: Sequence[Sequence[tuple[int, int, int]]]
     cliques: Sequence[Sequence[int]]
     weights: Sequence[Sequence[tuple[int, int]]]
+    tops: Sequence[int]
 
     def ceiling(self, capacity: int) -> int:
         """Return the height that no clique's stack may exceed: rounded up as the weights are."""
@@ -100,6 +105,7 @@ def tables_of(packing: Packing) -> Tables:
         ],
         cliques=[[place[member] for member in clique] for clique in cliques],
         weights=weights,
+        tops=[packing.ceilings.get(member, FAR) for member in packing.members],
     )
 
 

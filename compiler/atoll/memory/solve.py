@@ -6,14 +6,13 @@ from functools import partial
 
 from atoll.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
-from atoll.memory.ceilings import solve_below, without_ceilings
+from atoll.memory.ceilings import solve_below, too_low, without_ceilings
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
 from atoll.plugins import CORRECT_MEMBER
-from atoll.units import format_size
 
 _PROVER = "exact"
 """The algorithm that tells which buffers are to blame if there is no plan."""
@@ -51,7 +50,7 @@ def _answer(problem: Problem, name: str, meter: Meter) -> Answer:
     faults = tuple(problem_faults(problem))
     if faults:
         raise PlanError.all(faults)
-    if any(buffer.ceilings for buffer in problem.buffers):
+    if name not in PLANNERS.own and any(buffer.ceilings for buffer in problem.buffers):
         below = solve_below(problem, lambda easier: _answer(easier, name, meter))
         if isinstance(below, MemoryPlan):
             check(below)
@@ -95,35 +94,14 @@ def refusal_of(
     effort: Effort | None = None,
 ) -> AtollError:
     """Return the error of `plan_memory`: what does not fit is found once somebody reads it."""
-    if any(buffer.ceilings for buffer in answer.problem.buffers):
-        easier = solve(without_ceilings(answer.problem), name=name, effort=effort)
-        if isinstance(easier, Infeasible):
-            return refusal_of(easier, operators, name=name, effort=effort)
-        return PlanError.all(_too_low(answer.problem, easier))
+    problem = answer.problem
+    if any(buffer.ceilings for buffer in problem.buffers):
+        free = solve(without_ceilings(problem), name=name, effort=effort)
+        if isinstance(free, Infeasible):
+            return refusal_of(free, operators, name=name, effort=effort)
+        find = partial(too_low, problem, free, partial(_trial, name=name), proven=answer.proven)
+        return PlanError.later("E206", "no plan", find)
     return PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
-
-
-def _too_low(problem: Problem, plan: MemoryPlan) -> Iterator[Fault]:
-    """Say which size hints leave no room, and with which, raised, a plan was found."""
-    ends: dict[str, int] = {}
-    for buffer in problem.buffers:
-        place = plan.placements[buffer.name]
-        if place.pool in dict(buffer.ceilings):
-            end = place.offset + buffer.size
-            ends[place.pool] = max(end, ends.get(place.pool, 0))
-    hints: dict[str, int] = {}
-    for buffer in problem.buffers:
-        for pool, most in buffer.ceilings:
-            hints[pool] = max(most, hints.get(pool, 0))
-    raised = {pool: end for pool, end in ends.items() if end > hints[pool]}
-    told = " and ".join(f"{format_size(hints[pool])} of pool '{pool}'" for pool in raised)
-    yield Fault(
-        code="E206",
-        message=f"buffers that may take {told} do not fit there, nor in what their pins name next",
-        remedy="raise "
-        + " and ".join(f"the size hint of '{p}' to {format_size(e)}" for p, e in raised.items())
-        + ", or name a further pool",
-    )
 
 
 def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
@@ -131,6 +109,6 @@ def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
     return explain(answer.problem, operators, _trial, culprits, proven=answer.proven)
 
 
-def _trial(problem: Problem) -> Mapping[str, Placement] | None:
-    answer = _answer(problem, DEFAULT, Meter(_TRIAL))
+def _trial(problem: Problem, name: str = DEFAULT) -> Mapping[str, Placement] | None:
+    answer = _answer(problem, name, Meter(_TRIAL))
     return answer.placements if isinstance(answer, MemoryPlan) else None

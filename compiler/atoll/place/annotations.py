@@ -12,7 +12,7 @@ from atoll.description.on_device import OnDevice
 from atoll.description.pins import Pin
 from atoll.errors import PlacementError, SourceLoc, attempt
 from atoll.ir.graph import Graph
-from atoll.place.regions import operators_of
+from atoll.place.regions import operators_of, results_of
 from atoll.resolve.se_scope import (
     FREE,
     ScopeTable,
@@ -39,6 +39,7 @@ class Annotation:
         pool: of the results; "" for any.
         copies: whether results may be copied for who does not reach `pool`.
         source: what asks, for people.
+        pool_at: where the pool was written.
     """
 
     scope: SEScope
@@ -48,6 +49,7 @@ class Annotation:
     copies: bool
     source: str
     at: SourceLoc | None
+    pool_at: SourceLoc | None = None
 
     def pin(self) -> Pin:
         """Return what it asks of the results."""
@@ -108,6 +110,7 @@ class _Reader:
             copies=entry.copies,
             source=f"'on_device' of '{entry.whom}'",
             at=at,
+            pool_at=self.asked.where.at(*key, "scope", "memory_scope"),
         )
 
     def _no_operator(self, entry: OnDevice, at: SourceLoc | None) -> None:
@@ -202,4 +205,4 @@ def pins_of(annotations: Iterable[Annotation], graph: Graph) -> Iterator[tuple[s
     for each in annotations:
         for op in graph.operators if each.pool else ():
             if op.name in each.operators:
-                yield from ((name, each) for name in op.outputs)
+                yield from ((name, each) for name in results_of(op, graph))

@@ -9,7 +9,7 @@ from atoll.description.build import BuildRequests
 from atoll.description.pins import Pin, PoolChoice, SetScope
 from atoll.errors import Fault, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.place.regions import between, operators_of
+from atoll.place.regions import between, operators_of, parts_of, results_of, whole_name
 from atoll.reach.candidates import WORKSPACE_ROLES, by_preference, roles_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, pool_of
@@ -38,6 +38,10 @@ class Narrowing:
         if "." in name and "." not in self.name:
             return False
         return fnmatchcase(name, self.name)
+
+    def means(self, name: str) -> bool:
+        """Tell whether it is about a buffer, or about that of which a stripe makes some rows."""
+        return self.matches(name) or self.matches(whole_name(name))
 
     @property
     def words(self) -> str:
@@ -113,10 +117,11 @@ def asked_of_tensors(
         PlacementError: E207; no way leads through a region.
     """
     found: dict[str, list[PinRequest]] = {}
+    stripes = parts_of(graph)
     for each in later:
-        names = [each.name] if each.name in graph.by_name else graph.by_name
-        for name in names:
-            if each.matches(name):
+        literal = [each.name] * (each.name in graph.by_name) + stripes.get(each.name, [])
+        for name in literal or graph.by_name:
+            if any(map(each.matches, filter(None, (name, graph.tensor(name).rows_of)))):
                 origin = f"'{each.name}'" if name != each.name else ""
                 source = f"'{'scopes' if each.scope else 'pin'}.{each.name}'"
                 request = PinRequest(
@@ -202,7 +207,7 @@ def _of_region(region: SetScope, graph: Graph, at: SourceLoc | None) -> Iterator
         return PinRequest(tensor, side, at, region.scope, readers, origin, source=source)
 
     if region.applies != "in":
-        for name in (name for op in operators for name in op.outputs):
+        for name in dict.fromkeys(name for op in operators for name in results_of(op, graph)):
             yield request(name, Pin(choices=(), applies="out"), None)
     if region.applies != "out":
         read = dict.fromkeys(name for op in operators for name in op.inputs if name)

@@ -8,6 +8,7 @@ from atoll.description.faults import note
 from atoll.errors import Fault, SourceLoc
 from atoll.ir.graph import Graph, Operator
 from atoll.place.annotations import POOL_SCOPE
+from atoll.place.regions import whole_name
 from atoll.place.requests import Requests
 from atoll.resolve.se_scope import ScopeTable, SEScope, join
 
@@ -75,9 +76,10 @@ def constraints_of(op: Operator, scopes: ScopeTable, requests: Requests) -> Iter
     """Yield what the graph and the user ask for `op`."""
     if op.device:
         yield Constraint(scopes.of(op.device), op.device, "set in the graph", said="the network")
-    if asked := requests.place.get(op.name):
-        at = requests.places.get(op.name)
-        yield Constraint(scopes.of(asked), asked, f"asked for by 'place.{op.name}'", at)
+    name = op.name if op.name in requests.place else whole_name(op.name)
+    if asked := requests.place.get(name):
+        at = requests.places.get(name)
+        yield Constraint(scopes.of(asked), asked, f"asked for by 'place.{name}'", at)
     for each in requests.annotations:
         if op.name in each.operators:
             yield Constraint(each.scope, each.device, f"asked for by {each.source}", each.at)

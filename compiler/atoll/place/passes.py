@@ -11,7 +11,7 @@ from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
 from atoll.ops.verify_graph import verify_graph
 from atoll.place.capabilities import with_roundings
-from atoll.place.code_targets import with_targets
+from atoll.place.code_targets import Placed, with_targets
 from atoll.place.constraints import ScopeLog
 from atoll.place.copy_engines import assign_copies
 from atoll.place.device_copies import insert_copies
@@ -39,6 +39,7 @@ class Placing:
         asked: the same as the user wrote it.
         log: what was asked of its tensors.
         accelerators: whether DMA engines may copy.
+        placed: places the network as other requests have it, for remedies.
     """
 
     graph: Graph
@@ -48,6 +49,7 @@ class Placing:
     asked: BuildRequests = field(default_factory=BuildRequests)
     log: ScopeLog = field(default_factory=ScopeLog)
     accelerators: bool = True
+    placed: Placed | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,8 @@ def _insert_copies(placing: Placing) -> Placing:
 
 
 def _choose_targets(placing: Placing) -> Placing:
-    return replace(placing, graph=with_targets(placing.graph, placing.asked, placing.soc))
+    graph = with_targets(placing.graph, placing.asked, placing.soc, placing.placed)
+    return replace(placing, graph=graph)
 
 
 def _assign_copies(placing: Placing) -> Placing:

@@ -221,14 +221,16 @@ class _Pinning:
             message = f"is {what}, which pool '{pool.name}' (role '{pool.role}') does not hold"
             yield self._fault(tensor, asked, message, "pin it to a pool of another role")
             return
-        freed = self._is_free(tensor) and asked.pin.applies == "both"
-        if not freed:
+        if not (self._is_free(tensor) and asked.joint and self._holds_a_side(tensor, asked)):
             yield from self._out_of_reach(tensor, asked)
 
     def _empty(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         """Yield what is wrong with pools of which none is left."""
         everyone = self._all_needs(tensor, asked)
-        each_alone = self._is_free(tensor) or not asked.joint
+        free = self._is_free(tensor) and asked.joint
+        if free and self._holds_a_side(tensor, asked):
+            return
+        each_alone = free or not asked.joint
         groups = [{name: need} for name, need in everyone.items()] if each_alone else [everyone]
         for needs in groups or [{}]:
             if self._left(tensor, asked, needs):
@@ -256,10 +258,8 @@ class _Pinning:
             if all(pool in pools for pools in other):
                 word = f"global.{pool}" if asked.scope else pool
                 return f"write '{word}' in its place"
-        if asked.pin.pools and asked.joint and not self._is_free(tensor):
-            alone = ({name: need} for name, need in needs.items())
-            if all(self._left(tensor, asked, each) for each in alone):
-                return f"add '{tensor.name}' to 'free', so that it may be copied"
+        if self._may_free(tensor, asked):
+            return f"add '{tensor.name}' to 'free', so that it may be copied"
         return "delete it"
 
     def _least(self, tensor: Tensor, pool: str) -> tuple[int, int]:
@@ -285,6 +285,17 @@ class _Pinning:
             total += min(able, default=tensor.size)
         return total
 
+    def _may_free(self, tensor: Tensor, asked: PinRequest) -> bool:
+        """Tell whether 'free' would help a pin of both sides."""
+        return asked.joint and not self._is_free(tensor) and self._holds_a_side(tensor, asked)
+
+    def _holds_a_side(self, tensor: Tensor, asked: PinRequest) -> bool:
+        """Tell whether a tensor may be where a pin says for one of those who touch it."""
+        needs = self._all_needs(tensor, asked).items()
+        return bool(asked.pin.pools) and any(
+            self._left(tensor, asked, {name: need}) for name, need in needs
+        )
+
     def _out_of_reach(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
         writer, maker = self._writer(tensor), self._makers.get(tensor.name)
         if asked.writes and not self._reaches(writer, Access.WRITE, asked):
@@ -304,7 +315,7 @@ class _Pinning:
         self, tensor: Tensor, asked: PinRequest, why: str, device: str | None, access: str
     ) -> Fault:
         pool = asked.pin.pools[0]
-        copying = f"add '{tensor.name}' to 'free', " if asked.pin.applies == "both" else ""
+        copying = f"add '{tensor.name}' to 'free', " if self._may_free(tensor, asked) else ""
         remedy = f"{copying}set 'pools.{pool}.reach.{device}' to {access}, or pin it elsewhere"
         return self._fault(tensor, asked, f"is pinned to '{asked.pin}', but {why}", remedy)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators that an entry of build options names: one, those of a pattern, or a region."""
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -9,6 +10,13 @@ from atoll.ir.graph import Graph, Operator
 
 STRIPE = "_stripe"
 """What joins the name of an operator and the number of one of its stripes."""
+
+_OF_STRIPE = re.compile(rf"{STRIPE}\d+(?:_+$)?")
+
+
+def whole_name(name: str) -> str:
+    """Return what a buffer of a stripe is called where its operator is not cut."""
+    return _OF_STRIPE.sub("", name)
 
 
 def operators_of(entry: Whom, graph: Graph) -> tuple[Operator, ...]:
@@ -42,6 +50,21 @@ def between(graph: Graph, first: str, last: str) -> Iterator[Operator]:
             before.update(op.reads)
             inside.add(op.name)
     yield from (op for op in behind if op.name in inside)
+
+
+def parts_of(graph: Graph) -> dict[str, list[str]]:
+    """Return the tensors that hold rows of one of the network, by the name of that."""
+    found: dict[str, list[str]] = {}
+    for tensor in graph.tensors:
+        if tensor.rows_of:
+            found.setdefault(tensor.rows_of, []).append(tensor.name)
+    return found
+
+
+def results_of(op: Operator, graph: Graph) -> tuple[str, ...]:
+    """Return what an operator makes; of a stripe also what its rows are joined to."""
+    wholes = (graph.tensor(name).rows_of for name in op.outputs)
+    return (*op.outputs, *(name for name in wholes if name in graph.by_name))
 
 
 def _names(op: Operator) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from atoll.description.pins import ROLES, Pin
 from atoll.description.whom import is_pattern
 from atoll.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
-from atoll.place.regions import STRIPE, operators_of
+from atoll.place.regions import STRIPE, matching, operators_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
@@ -27,7 +27,7 @@ def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     """Accept names that are there, and those of buffers that only lowering makes.
 
     Raises:
-        PlacementError: E021, E025, E026, E027, E029, all that are not there at once.
+        PlacementError: E021, E025, E026, E027, E029, E217, all that are not there at once.
     """
     names = _Names(asked, graph, soc)
     names.placed()
@@ -35,6 +35,7 @@ def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     names.scoped()
     names.regions()
     names.freed()
+    names.targeted()
     if names.faults.found:
         raise PlacementError.all(in_order(names.faults.found))
 
@@ -46,6 +47,7 @@ class _Names:
         self._graph = graph
         self._operators = {op.name for op in graph.operators}
         self._operators |= {n.rpartition(STRIPE)[0] for n in self._operators if STRIPE in n}
+        self._tensors = {*graph.by_name, *(tensor.rows_of for tensor in graph.tensors)} - {""}
         self._devices = {device.name for device in soc.devices}
         self._pools = {pool.name for pool in soc.pools}
         self._scopes = {*ScopeNames.of(soc).scopes}
@@ -88,14 +90,29 @@ class _Names:
         """Check tensors that may be copied."""
         for index, name in enumerate(self._model.free):
             at = self._where.at("free", str(index))
-            self._check("E026", "tensor", name, self._graph.by_name, at)
+            if name not in self._tensors and self._may_be_made(name):
+                message = (
+                    f"build options free '{name}', which is no tensor of the network: what is made "
+                    "after placement is never copied"
+                )
+                self.faults.add("E026", message, at=at, remedy="delete it")
+            else:
+                self._check("E026", "tensor", name, self._tensors, at)
+
+    def targeted(self) -> None:
+        """Check operators that have targets; of copies nobody knows yet."""
+        for key in self._model.targets:
+            if not matching(key, self._graph) and not key.startswith(COPIES):
+                message = f"'targets' names operator '{key}', which is not there"
+                at = self._where.key_at("targets", key)
+                self.faults.add("E217", message, at=at, remedy=not_there(key, self._operators))
 
     def _operator(self, name: str, at: SourceLoc | None) -> None:
         self._check("E025", "operator", name, self._operators, at)
 
     def _tensor(self, name: str, at: SourceLoc | None) -> None:
         if not (is_pattern(name) or self._may_be_made(name)):
-            self._check("E026", "tensor", name, self._graph.by_name, at)
+            self._check("E026", "tensor", name, self._tensors, at)
 
     def _may_be_made(self, name: str) -> bool:
         """Tell whether a buffer of a name may come from placement or from lowering."""

@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from atoll.description.build import BuildRequests
+from atoll.description.faults import in_order
 from atoll.description.identifiers import identifier
 from atoll.description.pins import ROLES, Pin
-from atoll.errors import SourceLoc
+from atoll.errors import Fault, PlacementError, SourceLoc
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.annotations import Annotation, annotations_of, pins_of
 from atoll.place.asked_scopes import Narrowing, PinRequest, asked_of_tensors
+from atoll.place.regions import parts_of
 from atoll.place.request_names import check_names
+from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 
 __all__ = ["Narrowing", "PinRequest", "Requests", "check_requests"]
@@ -43,6 +46,15 @@ class Requests:
     roles: Mapping[str, tuple[Narrowing, ...]] = field(default_factory=dict)
     tensors: frozenset[str] = frozenset()
 
+    @property
+    def pools(self) -> Mapping[str, frozenset[str]]:
+        """The pools that all requests of a tensor allow, by tensor of which somebody asks some."""
+        asked = {
+            name: [frozenset(each.pin.pools) for each in requests if each.pin.pools]
+            for name, requests in self.pins.items()
+        }
+        return {name: frozenset.intersection(*each) for name, each in asked.items() if each}
+
     def of_role(self, name: str, graph: Graph, *, constant: bool) -> tuple[Narrowing, ...]:
         """Return what a role asks of a buffer that placement or lowering made.
 
@@ -61,32 +73,66 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
     """Return what `asked` means for a network on a chip.
 
     Raises:
-        PlacementError: E021, E025, E026, E027, E029, E207; a name that neither of them has, or a
-            region without a way through it.
+        PlacementError: E021, E025, E026, E027, E029, E210, E211, E217; names that neither of them
+            has, all at once; E207, a region without a way through it.
     """
     model, where = asked.model, asked.where
-    check_names(asked, graph, soc)
-    annotations = annotations_of(asked, graph, soc)
+    annotations = _annotations(asked, graph, soc)
     later = tuple(_later(asked))
     roles = {
         role: tuple(Narrowing(role, pin, where.at("pin_roles", role)) for pin in pins)
         for role in ROLES
         if (pins := getattr(model.pin_roles, role))
     }
+    stripes = parts_of(graph)
     pins = dict(asked_of_tensors(asked, graph, soc, later, roles))
     for name, each in pins_of(annotations, graph):
-        request = PinRequest(name, each.pin(), each.at, origin=each.source, source=each.source)
+        request = PinRequest(name, each.pin(), each.pool_at, origin=each.source, source=each.source)
         pins[name] = (*pins.get(name, ()), request)
     return Requests(
         place=MappingProxyType({name: identifier(to) for name, to in model.place.items()}),
         pins=pins,
-        free=frozenset(model.free),
+        free=frozenset(model.free).union(*(stripes.get(name, ()) for name in model.free)),
         places={name: where.at("place", name) for name in model.place},
         annotations=annotations,
         later=later,
         roles=roles,
         tensors=frozenset(graph.by_name),
     )
+
+
+def _annotations(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> tuple[Annotation, ...]:
+    """Return what `on_device` means; gather what it names wrongly with all other names."""
+    faults: list[Fault] = []
+    annotations: tuple[Annotation, ...] = ()
+    try:
+        check_names(asked, graph, soc)
+    except PlacementError as error:
+        faults += error.faults
+    try:
+        annotations = annotations_of(asked, graph, soc)
+    except PlacementError as error:
+        faults += error.faults
+    if faults:
+        raise PlacementError.all(in_order(faults))
+    return annotations
+
+
+def check_threads(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
+    """Accept threads that are there; of others tell with all names that are not there either.
+
+    Raises:
+        PlacementError: E200, and what `check_requests` says.
+    """
+    try:
+        on_threads(soc, asked)
+    except PlacementError as error:
+        faults = [*error.faults]
+        try:
+            _annotations(asked, graph, soc)
+        except PlacementError as more:
+            faults += more.faults
+        raise PlacementError.all(in_order(faults)) from error
 
 
 def _later(asked: BuildRequests) -> Iterator[Narrowing]:

@@ -28,7 +28,8 @@ class Alternative:
 
     def as_json(self) -> dict[str, object]:
         """Return the alternative for machines."""
-        return {"place": self.place, "lacks": list(self.lacks), "remark": self.remark}
+        remark = "" if self.lacks else self.remark
+        return {"place": self.place, "lacks": list(self.lacks), "remark": remark}
 
 
 def other_pools(

@@ -2,12 +2,16 @@
 """What the user asked of each buffer, in words."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from atoll.errors import SourceLoc
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
-from atoll.place.requests import Requests
+from atoll.ops.registry import COPY
+from atoll.place.constraints import ScopeLog
+from atoll.place.regions import whole_name
+from atoll.place.requests import PinRequest, Requests
+from atoll.resolve.storage_scope import pool_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,10 +21,14 @@ class Asked:
     Attributes:
         words: such as ``scope 'global.sram'``.
         at: where it was written; None for the command line.
+        pools: those that it allows; none where it asks for no pool.
+        logged: placement noted it as a constraint of the tensor.
     """
 
     words: str
     at: SourceLoc | None
+    pools: tuple[str, ...] = field(default=(), compare=False)
+    logged: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.words} ({self.at or 'command line'})"
@@ -37,15 +45,20 @@ class BufferRequests:
     requests: Requests
     graph: Graph
     module: IRModule
+    log: ScopeLog = field(default_factory=ScopeLog)
 
     def of_planned(self, name: str, *, constant: bool, views: tuple[str, ...]) -> tuple[Asked, ...]:
         """Return what was asked of a buffer of the plan, or of a view of it."""
-        found = [*self._of_tensors((name, *views))]
+        found = [*self._of_tensors((name, *views)), *self._of_copied(name)]
         if name not in self.requests.tensors:
             own = [*self._named(name), *self._of_workspace(name)]
             if not any(each.words.startswith("pin ") for each in own):
                 found += [
-                    Asked(words=f"pin '{each.words}' of role '{each.name}'", at=each.at)
+                    Asked(
+                        words=f"pin '{each.words}' of role '{each.name}'",
+                        at=each.at,
+                        pools=each.pin.pools,
+                    )
                     for each in self.requests.of_role(name, self.graph, constant=constant)
                 ]
             found += own
@@ -54,7 +67,8 @@ class BufferRequests:
     def of_local(self, kernel: str, operators: tuple[str, ...], buffer: str) -> tuple[Asked, ...]:
         """Return what was asked of a kernel's own buffer by any of its names."""
         names = [f"{name}.{buffer}" for name in (kernel, *operators)]
-        plain = [f"{name}_{buffer}" for name in operators]
+        wholes = (each for name in operators for each in (name, whole_name(name)))
+        plain = [f"{name}_{buffer}" for name in dict.fromkeys(wholes)]
         found = [asked for name in names for asked in self._named(name)]
         for name in plain:
             if name not in self.requests.tensors:
@@ -63,13 +77,24 @@ class BufferRequests:
 
     def _of_tensors(self, names: tuple[str, ...]) -> Iterator[Asked]:
         for each in (each for name in names for each in self.requests.pins.get(name, ())):
-            yield Asked(words=each.words, at=each.at)
+            yield _of_tensor(each)
+
+    def _of_copied(self, name: str) -> Iterator[Asked]:
+        """Yield what was asked of the tensor that a copy repeats, and holds for the copy."""
+        held = {(each.source, each.at) for each in self.log.asked.get(name, ())}
+        for op in self.graph.operators:
+            if op.kind == COPY and name in op.outputs and name not in self.requests.tensors:
+                for each in self.requests.pins.get(op.inputs[0], ()):
+                    if (f"asked for by {each.source}", each.at) in held:
+                        yield _of_tensor(each)
 
     def _named(self, name: str, *, literal: bool = False) -> Iterator[Asked]:
         for each in self.requests.later:
-            if each.name == name or (not literal and each.matches(name)):
+            if each.name == name or (not literal and each.means(name)):
                 kind = "scope" if each.scope else "pin"
-                yield Asked(words=f"{kind} '{each.words}'", at=each.at)
+                pool = pool_of(each.scope) if each.scope else ""
+                pools = (pool,) if pool else each.pin.pools
+                yield Asked(words=f"{kind} '{each.words}'", at=each.at, pools=pools)
 
     def _of_workspace(self, name: str) -> Iterator[Asked]:
         """Yield what was asked of a kernel's buffer that became a buffer of the plan."""
@@ -79,3 +104,7 @@ class BufferRequests:
                     function = self.module.by_name[call.function]
                     buffer = function.buffers[call.arguments.index(name)].name
                     yield from self.of_local(function.name, (step.operator,), buffer)
+
+
+def _of_tensor(asked: PinRequest) -> Asked:
+    return Asked(words=asked.words, at=asked.at, pools=asked.pin.pools, logged=True)

@@ -10,6 +10,7 @@ from atoll.ir.graph import Graph
 from atoll.ir.tir import Allocate, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
+from atoll.place.constraints import ScopeLog
 from atoll.place.requests import Requests
 from atoll.reach.candidates import WORKSPACE_ROLES, by_preference
 from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
@@ -87,9 +88,10 @@ def buffer_stories(
     module: IRModule,
     plan: MemoryPlan,
     requests: Requests | None = None,
+    log: ScopeLog | None = None,
 ) -> tuple[BufferStory, ...]:
     """Return every planned buffer in the order of the program, then those inside kernels."""
-    asked = BufferRequests(requests or Requests(), graph, module)
+    asked = BufferRequests(requests or Requests(), graph, module, log or ScopeLog())
     return (*_planned(soc, graph, module, plan, asked), *_inside_kernels(soc, module, asked))
 
 

@@ -4,6 +4,7 @@
 from atoll.compiled import Compiled, expected, expected_length
 from atoll.cost.basis import basis_of
 from atoll.ops.registry import kind_of
+from atoll.place.code_targets import target_requests
 from atoll.place.slower import slower_than_elsewhere
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
@@ -34,7 +35,9 @@ def cautions(compiled: Compiled) -> tuple[str, ...]:
 def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
-    stories = buffer_stories(soc, graph, compiled.module, compiled.plan, compiled.requests)
+    stories = buffer_stories(
+        soc, graph, compiled.module, compiled.plan, compiled.requests, compiled.log
+    )
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
@@ -55,6 +58,8 @@ def explanation(compiled: Compiled) -> Explanation:
             {name: place.pool for name, place in compiled.plan.placements.items()},
             {story.name: story.rule for story in stories},
             soc,
+            stories,
+            target_requests(graph, compiled.options.requests),
         ),
         streaming=streaming_story(
             compiled.streaming,

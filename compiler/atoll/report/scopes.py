@@ -3,16 +3,23 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from atoll.errors import SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.annotations import POOL_SCOPE
-from atoll.place.constraints import Constraint, ScopeLog
+from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.partition import Decision
+from atoll.report.buffer_requests import Asked
+from atoll.report.explain_buffers import BufferStory
 from atoll.resolve.se_scope import FREE, ScopeTable, SEScope, default, device_type_name, join
 from atoll.resolve.soc import ResolvedSoc
 
 DEFAULT_RULE = "default rule"
 ENTRY, EXIT = "entry placement", "exit placement"
+
+
+NOTHING: Mapping[str, tuple[str, SourceLoc | None]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +118,8 @@ def scopes_of(
     pools: Mapping[str, str],
     rules: Mapping[str, str],
     soc: ResolvedSoc,
+    stories: Sequence[BufferStory] = (),
+    targets: Mapping[str, tuple[str, SourceLoc | None]] = NOTHING,
 ) -> Scopes:
     """Return the scopes of a placed graph.
 
@@ -121,13 +130,20 @@ def scopes_of(
         pools: the pool of each tensor that is in one.
         rules: why it is in that.
         soc: the chip.
+        stories: what was asked of buffers, those included that lowering made.
+        targets: the key of `targets` that each operator has its target of, and its place.
     """
-    table = _Table(graph, decisions, log, pools, rules, soc)
+    table = _Table(graph, decisions, log, pools, rules, soc, stories, targets)
     return Scopes(
         devices={name: (scope, table.line(name)) for name, scope in table.scopes.devices().items()},
         operators=tuple(table.operators()),
         tensors=tuple(table.tensors()),
     )
+
+
+def _later(asked: Asked) -> Constraint:
+    """Return what lowering held for a buffer, as a constraint."""
+    return Constraint(memory_scope(asked.pools), "", f"asked for by {asked.words}", asked.at)
 
 
 class _Table:
@@ -139,12 +155,19 @@ class _Table:
         pools: Mapping[str, str],
         rules: Mapping[str, str],
         soc: ResolvedSoc,
+        stories: Sequence[BufferStory],
+        targets: Mapping[str, tuple[str, SourceLoc | None]],
     ) -> None:
         self.scopes = ScopeTable(soc)
         self._graph, self._soc = graph, soc
         self._decisions = {decision.operator: decision for decision in decisions}
         self._asked, self._pools, self._rules = log.constraints(graph), pools, rules
         self._makers = {name: op for op in graph.operators for name in op.outputs}
+        self._stories, self._targets = stories, targets
+        self._later = {
+            story.name: tuple(_later(each) for each in story.asked if not each.logged)
+            for story in stories
+        }
 
     def line(self, device: str) -> str:
         """Return the line of the description that says what a device is."""
@@ -166,15 +189,15 @@ class _Table:
             if decision.joined.device:
                 why = f"'{device}' is the only such device"
             if target := placed[name].target if name in placed else "":
-                asked = (*map(self._open, asked), self._targeted(device, target))
+                asked = (*map(self._open, asked), self._targeted(name, device, target))
                 joined = default(replace(joined, target=None), asked[-1].scope)
             yield self._story(name, asked, joined, self.scopes.of(device), why, device)
 
-    def _targeted(self, device: str, target: str) -> Constraint:
+    def _targeted(self, operator: str, device: str, target: str) -> Constraint:
         """Return what `targets` asks of an operator."""
         asked = SEScope(target=self.scopes.of(device, target=target).target)
-        said = self._soc.written(f"devices.{device}.targets.{target}.isa") or self.line(device)
-        return Constraint(asked, "", f"'targets' asks for '{target}' of '{device}'", said=said)
+        _, at = self._targets.get(operator, ("", None))
+        return Constraint(asked, "", f"'targets' asks for '{target}' of '{device}'", at)
 
     @staticmethod
     def _open(asked: Constraint) -> Constraint:
@@ -223,6 +246,18 @@ class _Table:
             placed = SEScope(memory_scope=f"{POOL_SCOPE}{pool}") if pool else SEScope()
             why = self._rules.get(storage, "")
             yield self._story(tensor.name, asked, joined, default(placed, offered), why, writer)
+        yield from self._made_later()
+
+    def _made_later(self) -> Iterator[ScopeStory]:
+        """Yield buffers that lowering made, of those of which somebody asks something."""
+        for story in self._stories:
+            asked = self._later[story.name]
+            if asked and story.name not in self._graph.by_name:
+                joined = SEScope()
+                for each in asked:
+                    joined = join(joined, each.scope) or joined
+                placed = SEScope(memory_scope=story.scope)
+                yield self._story(story.name, asked, joined, placed, story.rule, "")
 
     def _constraints(self, tensor: Tensor) -> Iterator[Constraint]:
         name, host = self._graph.storage(tensor.name), self._soc.host
@@ -237,6 +272,7 @@ class _Table:
         if tensor.name in self._graph.outputs:
             yield Constraint(SEScope(), host, f"'{host}' reads it ({EXIT})", said=line)
         yield from self._asked[name]
+        yield from self._later.get(name, ())
 
     def _writer(self, tensor: Tensor) -> str:
         name = self._graph.storage(tensor.name)

@@ -2,10 +2,11 @@
 """The cuts that a user asks for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import nearest
-from atoll.errors import Fault, PlacementError
+from atoll.errors import AtollError, Fault, PlacementError
 from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain, stripes_of
@@ -38,6 +39,19 @@ def asked_tiling(network: Graph, requests: BuildRequests) -> Tiling:
     if faults:
         raise PlacementError.all(faults)
     return Tiling(cuts=tuple(sorted(cuts, key=lambda cut: cut.begin)))
+
+
+def kept_whole(error: AtollError, requests: BuildRequests) -> AtollError:
+    """Return an error that also says what keeps a network that does not fit from being cut."""
+    asked = requests.model
+    request = "'tile: never'" if asked.tile == "never" else "'cuts'" if asked.cuts else ""
+    if not request or not any(fault.wants for fault in error.faults):
+        return error
+    why = f"; {request} of the build options keeps it from being cut{' further' * bool(asked.cuts)}"
+    return type(error).all(
+        replace(fault, message=fault.message + why) if fault.wants else fault
+        for fault in error.faults
+    )
 
 
 def _objections(network: Graph, cut: Cut, others: list[Cut]) -> Iterator[str]:

@@ -34,7 +34,8 @@ class Ground:
         held: the tensors that have to be in one of them.
         overlaps: of each operator the bytes by which a result must lie below an operand that it may
             lie over, by the names of both.
-        fixed: operators and tensors that the user says something of; they stay as they are.
+        placed: operators whose device somebody asks for.
+        asked: the pools that are asked for, by tensor.
     """
 
     network: Graph
@@ -43,7 +44,8 @@ class Ground:
     pools: Collection[str]
     held: frozenset[str]
     overlaps: Mapping[str, Mapping[tuple[str, str], int]]
-    fixed: frozenset[str] = field(default_factory=frozenset)
+    placed: frozenset[str] = frozenset()
+    asked: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @cached_property
     def last(self) -> Mapping[str, int]:
@@ -104,8 +106,12 @@ class Ground:
     @cached_property
     def elsewhere(self) -> Mapping[str, Elsewhere]:
         """The other pool from and to which rows of each tensor are copied fastest, if any."""
-        movable = (each for each in self.network.tensors if each.name not in self.fixed)
-        known = {each.name: elsewhere(each, self.network, self.soc, self.pools) for each in movable}
+        known = {
+            each.name: elsewhere(
+                each, self.network, self.soc, self.pools, self.asked.get(each.name)
+            )
+            for each in self.network.tensors
+        }
         return {name: each for name, each in known.items() if each}
 
     def on_host(self, op: Operator) -> bool:
@@ -139,7 +145,7 @@ class Ground:
         return {
             op.name: compute_cycles(op, apart, host, self.soc)
             for op in self.network.operators
-            if kind_of(op).on_cores and op.name not in self.fixed
+            if kind_of(op).on_cores and op.name not in self.placed
         }
 
     def part_cycles(self, op: Operator, share: float) -> int:

@@ -176,7 +176,15 @@ class _Writer:
         data = whole.array[:, span[0] : span[1]]
         name = self._fresh(f"{origin}_stripe{number}")
         self.tensors.append(
-            replace(whole, name=name, shape=data.shape, data=data.tobytes(), index=-1)
+            replace(
+                whole,
+                name=name,
+                shape=data.shape,
+                data=data.tobytes(),
+                index=-1,
+                rows_of=origin,
+                first_row=span[0],
+            )
         )
         return name
 

@@ -34,11 +34,16 @@ class Elsewhere:
 
 
 def elsewhere(
-    tensor: Tensor, network: Graph, soc: ResolvedSoc, pools: Collection[str]
+    tensor: Tensor,
+    network: Graph,
+    soc: ResolvedSoc,
+    pools: Collection[str],
+    asked: Collection[str] | None = None,
 ) -> Elsewhere | None:
     """Return the pool besides `pools` from and to which rows are copied fastest, if there is one.
 
-    The host has to reach it, since that runs what reads all of such a tensor.
+    The host has to reach it, since that runs what reads all of such a tensor. It is one of `asked`,
+    if somebody asks for some.
     """
     if tensor.pools or tensor.data is not None:
         return None
@@ -46,6 +51,7 @@ def elsewhere(
         _copied(tensor, network, soc, pools, pool)
         for pool in by_preference(soc)
         if pool.name not in pools
+        and (asked is None or pool.name in asked)
         and pool.role in WORKSPACE_ROLES
         and pool.room >= tensor.size
         and allows(pool.reach[soc.host], Access.WRITE)

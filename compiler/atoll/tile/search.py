@@ -114,9 +114,6 @@ class Search:
     def _steps(self, number: int, apart: Apart, room: int) -> Iterator[Step]:
         yield from self._whole(number, apart, room)
         for end in range(number + 1, min(len(self.ground.network.operators), number + LONGEST) + 1):
-            op = self.ground.network.operators[end - 1]
-            if op.name in self.ground.fixed or not self.ground.fixed.isdisjoint(op.outputs):
-                return
             if self._cut(number, end, 2) is None:
                 return
             yield from self._chains(number, end, apart, room)

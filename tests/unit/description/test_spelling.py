@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """D1: what people read has names as the chip's files write them."""
 
 from pathlib import Path
