@@ -220,6 +220,7 @@ def test_guards_between_stacks_are_closed_within_one_range() -> None:
 
 
 def test_registers_that_adjoin_are_the_remedy_where_stacks_have_merged() -> None:
+    in_flash = ("devices.audio_dsp.code.memory=flash", "devices.audio_dsp.loader=xip")
     with pytest.raises(DescriptionError, match="E105") as caught:
-        load_soc(CRAB, ("devices.cpu.core=ibex", ON))
+        load_soc(CRAB, ("devices.cpu.core=ibex", ON, *in_flash))
     assert caught.value.faults[0].remedy == "set 'devices.rest.registers' to 0x4000_1000"
