@@ -118,7 +118,7 @@ def require_firmware(cpu: CpuKind) -> None:
     if not cpu.session().runs_firmware:
         raise UsageError(
             "E089",
-            f"--cpu {cpu} runs no firmware, and a build folder is nothing else",
+            f"--cpu {cpu} runs no firmware, and a build folder holds nothing else",
             remedy="use --cpu rtl, --cpu iss or --cpu qemu, or atoll run",
         )
 

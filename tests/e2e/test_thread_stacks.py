@@ -65,15 +65,12 @@ def test_k1_k5_a_run_on_a_thread_uses_its_stack_within_bound_and_limit(
 @pytest.mark.rtl
 @pytest.mark.slow
 def test_k1_k5_a_core_with_a_mailbox_runs_on_its_thread_in_rtl() -> None:
-    """`dsp.thread0.stack`, beside three threads of the host and two accelerators."""
-    soc = load_soc(
-        CRAB, ("devices.dsp.stack.threads={thread0: 2 KiB}", "devices.dsp.stack.runs=thread0")
-    )
-    requests = load_requests(None, ["softmax_9=dsp"])
-    outcome = run(compile_file(soc, MODEL, BuildOptions(requests=requests)))
+    """`audio_dsp.thread0.stack`, beside three threads of the host and two accelerators."""
+    requests = load_requests(None, ["softmax_9=audio_dsp"])
+    outcome = run(compile_file(load_soc(CRAB), MODEL, BuildOptions(requests=requests)))
     assert outcome.report.passed
     uses = outcome.report.stack
-    assert set(uses) == {"cpu", "cpu.net", "dsp", "dsp.thread0"}
+    assert set(uses) == {"cpu", "cpu.net", "audio_dsp", "audio_dsp.thread0"}
     for use in uses.values():
         assert use.watermark is not None
         assert use.bound is not None

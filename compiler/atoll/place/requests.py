@@ -3,13 +3,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import in_order
 from atoll.description.identifiers import identifier
 from atoll.description.pins import ROLES, Pin
-from atoll.errors import Fault, PlacementError, SourceLoc
+from atoll.errors import PlacementError, Refusal, SourceLoc, attempt
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.annotations import Annotation, annotations_of, pins_of
@@ -103,18 +104,11 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
 
 def _annotations(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> tuple[Annotation, ...]:
     """Return what `on_device` means; gather what it names wrongly with all other names."""
-    faults: list[Fault] = []
-    annotations: tuple[Annotation, ...] = ()
-    try:
-        check_names(asked, graph, soc)
-    except PlacementError as error:
-        faults += error.faults
-    try:
-        annotations = annotations_of(asked, graph, soc)
-    except PlacementError as error:
-        faults += error.faults
-    if faults:
-        raise PlacementError.all(in_order(faults))
+    named = attempt(partial(check_names, asked, graph, soc))
+    annotations = attempt(partial(annotations_of, asked, graph, soc))
+    refused = [each for each in (named, annotations) if isinstance(each, Refusal)]
+    if isinstance(annotations, Refusal) or refused:
+        raise PlacementError.all(in_order([fault for each in refused for fault in each.faults]))
     return annotations
 
 
@@ -124,15 +118,11 @@ def check_threads(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     Raises:
         PlacementError: E200, and what `check_requests` says.
     """
-    try:
-        on_threads(soc, asked)
-    except PlacementError as error:
-        faults = [*error.faults]
-        try:
-            _annotations(asked, graph, soc)
-        except PlacementError as more:
-            faults += more.faults
-        raise PlacementError.all(in_order(faults)) from error
+    threads = attempt(partial(on_threads, soc, asked))
+    if isinstance(threads, Refusal):
+        named = attempt(partial(_annotations, asked, graph, soc))
+        more = named.faults if isinstance(named, Refusal) else ()
+        raise PlacementError.all(in_order([*threads.faults, *more]))
 
 
 def _later(asked: BuildRequests) -> Iterator[Narrowing]:
