@@ -6,10 +6,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from benchmarks.estimate_layers import random_network
+from tests import tflite_builder
+from tests.property.test_random_networks import random_network as drawn_network
+from tests.requests import load_requests
 
 import atoll.driver.task
 from atoll.cli import main
@@ -145,6 +149,20 @@ def test_unlike_cores_run_networks_in_stripes() -> None:
     usual = [each for each in made.candidates if each.cycles and not each.choices["unlike_cores"]]
     assert chosen.choices["unlike_cores"]
     assert all(each.cycles > expected_length(made) for each in usual if each.cycles)
+
+
+def test_streams_that_are_asked_for_come_with_a_tiling_that_cuts_nothing(tmp_path: Path) -> None:
+    """Tensors lie apart, and constants are streamed all the same."""
+    path = tmp_path / "drawn.tflite"
+    path.write_bytes(drawn_network(tflite_builder, Random("drawn 7")))
+    chip = str(ROOT / "examples" / "12_streamed_weights" / "chip.yaml")
+    soc = load_soc(chip, ("pools.shared.size=10 KiB", "pools.weights.preference=2"))
+    requests = load_requests(None, overlap="none")
+    asked = requests.model.model_copy(update={"stream": "always"})
+    made = compile_file(soc, path, BuildOptions(requests=replace(requests, model=asked)))
+    assert made.tiling.apart
+    assert not made.tiling.cuts
+    assert made.streaming.chosen
 
 
 def test_unlike_cores_that_take_nothing_are_not_tried() -> None:
