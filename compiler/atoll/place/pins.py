@@ -221,7 +221,7 @@ class _Pinning:
             message = f"is {what}, which pool '{pool.name}' (role '{pool.role}') does not hold"
             yield self._fault(tensor, asked, message, "pin it to a pool of another role")
             return
-        if not (self._is_free(tensor) and asked.joint and self._holds_a_side(tensor, asked)):
+        if not (self._is_free(tensor) and asked.joint):
             yield from self._out_of_reach(tensor, asked)
 
     def _empty(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
