@@ -76,17 +76,25 @@ class BufferRequests:
         return tuple(dict.fromkeys(found))
 
     def _of_tensors(self, names: tuple[str, ...]) -> Iterator[Asked]:
-        for each in (each for name in names for each in self.requests.pins.get(name, ())):
-            yield _of_tensor(each)
+        """Yield what was asked of tensors; what a copy took over is told of the copy."""
+        copied = {op.inputs[0] for op in self.graph.operators if op.kind == COPY}
+        for name in names:
+            held = self._held(name)
+            for each in self.requests.pins.get(name, ()):
+                if name not in copied or (f"asked for by {each.source}", each.at) in held:
+                    yield _of_tensor(each)
 
     def _of_copied(self, name: str) -> Iterator[Asked]:
         """Yield what was asked of the tensor that a copy repeats, and holds for the copy."""
-        held = {(each.source, each.at) for each in self.log.asked.get(name, ())}
+        held = self._held(name)
         for op in self.graph.operators:
             if op.kind == COPY and name in op.outputs and name not in self.requests.tensors:
                 for each in self.requests.pins.get(op.inputs[0], ()):
                     if (f"asked for by {each.source}", each.at) in held:
                         yield _of_tensor(each)
+
+    def _held(self, name: str) -> set[tuple[str, SourceLoc | None]]:
+        return {(each.source, each.at) for each in self.log.asked.get(name, ())}
 
     def _named(self, name: str, *, literal: bool = False) -> Iterator[Asked]:
         for each in self.requests.later:
