@@ -92,8 +92,8 @@ def test_the_application_has_the_parameters_and_a_workspace(tmp_path: Path) -> N
     assert "struct digits_int8_parameters" in header
     assert "struct digits_int8_pools" in header
     script = (built / "bsp" / "crab.ld").read_text()
-    assert ".atoll.pool.w PARAMETERS PARAMETERS.*" in script
-    assert ".atoll.pool.lp LEFT LEFT.*" in script
+    assert "KEEP(*(.atoll.pool.w PARAMETERS))" in script
+    assert "KEEP(*(.atoll.pool.lp LEFT))" in script
 
 
 @pytest.mark.parametrize("thread", ["cpu.net.stack", "cpu.ui.stack"])

@@ -155,7 +155,10 @@ def test_m8_the_application_is_cxx20_too(preset: str, tmp_path: Path) -> None:
         pytest.skip(f"{preset} is not installed")
     package = tmp_path / "bsp"
     assert main(["bsp", str(CHIP), str(DIGITS), "-o", str(package)]) == 0
-    shutil.copy(HERE / "main.c", package / "app" / "main.c")
+    source = (HERE / "main.c").read_text().replace("int main(void)", 'extern "C" int main(void)')
+    (package / "app" / "main.c").write_text(source)
+    options = package / "cmake" / "atoll.cmake"
+    options.write_text(options.read_text().replace(" -std=c99", ""))
     with (package / "CMakeLists.txt").open("a") as project:
         words = "-x c++ -std=c++20 -fno-exceptions"
         project.write(

@@ -105,7 +105,7 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
         ("new", "--output FILE default: by the name"),
         ("schema", "[default: soc]"),
         ("build", "--toolchain NAME default: the description's"),
-        ("build", "--dump-after STAGE frontend, place, lower, specialize-storage, memory"),
+        ("build", "--dump-after STAGE frontend, place, lower, overlap-runs, memory."),
     ],
 )
 def test_help_names_options_and_defaults(

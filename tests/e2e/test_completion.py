@@ -63,7 +63,7 @@ def offered(
         (["simulate", "build", "--waves-operator", ""], []),
         (["run", "lagoon", DIGITS, "--waves-operator", "so"], ["softmax_9"]),
         (["check", "lagoon", "--set", "memories.flash.o"], ["memories.flash.origin="]),
-        (["build", "lagoon", DIGITS, "--dump-after", "sp"], ["specialize-storage"]),
+        (["build", "lagoon", DIGITS, "--dump-after", "spe"], ["specialize-storage"]),
         (["build", "lagoon", DIGITS, "--toolchain", ""], ["clang", "gcc", "zig"]),
         (["schema", "run-o"], ["run-output"]),
         (["run", "no_chip", DIGITS, "--pin", "image", "="], []),

@@ -103,7 +103,7 @@ class _Names:
         """Check operators that have targets; of copies nobody knows yet."""
         for key in self._model.targets:
             if not matching(key, self._graph) and not key.startswith(COPIES):
-                message = f"'targets' names operator '{key}', which is not there"
+                message = f"'targets' names operator '{key}', which does not exist"
                 at = self._where.key_at("targets", key)
                 self.faults.add("E217", message, at=at, remedy=not_there(key, self._operators))
 

@@ -175,7 +175,7 @@ PLANTS = {
         said="first vector", patch=word_of("atoll_vectors", 0, 0x4000_0000), only="arm"
     ),
     "stack of the vectors uneven": Plant(
-        said="no multiple of 8", patch=word_of("atoll_vectors", 0, 0x104), only="arm"
+        said="not a multiple of 8", patch=word_of("atoll_vectors", 0, 0x104), only="arm"
     ),
     "reset vector without Thumb": Plant(
         said="reset vector", patch=word_of("atoll_vectors", 4, 0x1), only="arm"

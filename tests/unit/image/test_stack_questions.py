@@ -178,7 +178,7 @@ def test_limits_hold_for_a_vendors_firmware(
     ("place", "said"),
     [
         ("AT(ADDR(.extra)) ", "is loaded from"),
-        ("AT(ADDR(.extra) + SIZEOF(.extra) + 2) ", "no multiple of 4"),
+        ("AT(ADDR(.extra) + SIZEOF(.extra) + 2) ", "not a multiple of 4"),
         ("AT(0x08050000) ", "outside of 'cpu.code'"),
         ("AT(ADDR(.extra) + SIZEOF(.extra) + 4) ", ""),
     ],
