@@ -228,7 +228,7 @@ class _Pinning:
         """Yield what is wrong with pools of which none is left."""
         everyone = self._all_needs(tensor, asked)
         free = self._is_free(tensor) and asked.joint
-        if free and self._holds_a_side(tensor, asked):
+        if free and (self._holds_a_side(tensor, asked) or self._is_copied(tensor)):
             return
         each_alone = free or not asked.joint
         groups = [{name: need} for name, need in everyone.items()] if each_alone else [everyone]
@@ -288,6 +288,10 @@ class _Pinning:
     def _may_free(self, tensor: Tensor, asked: PinRequest) -> bool:
         """Tell whether 'free' would help a pin of both sides."""
         return asked.joint and not self._is_free(tensor) and self._holds_a_side(tensor, asked)
+
+    def _is_copied(self, tensor: Tensor) -> bool:
+        """Tell whether a copy of a tensor is there already, which a request may be about."""
+        return any(op.kind == COPY for op in self._readers[tensor.name])
 
     def _holds_a_side(self, tensor: Tensor, asked: PinRequest) -> bool:
         """Tell whether a tensor may be where a pin says for one of those who touch it."""
