@@ -33,6 +33,7 @@ from atoll.report.validate_schema import validated
 _DEVICE = object_of(
     **dict.fromkeys(("device", "kind", "is", "note"), TEXT),
     **dict.fromkeys(("type", "id", "ordinal", "clock_hz"), COUNT),
+    loader=choice("xip", "external", "none"),
 )
 _SPAN = dict.fromkeys(("first_address", "last_address", "size_bytes"), COUNT)
 _MEMORY = object_of(

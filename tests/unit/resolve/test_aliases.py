@@ -159,7 +159,7 @@ def test_twins_are_a_question_until_somebody_answers(chip: Any, refused: Any, wo
         "memories.sram_ns": {"origin": 0x2100_0000, "size": "64 KiB", "kind": "ram"},
     }
     (fault,) = refused(twins)
-    assert fault.startswith("E175 memories 'sram_ns' and 'sram_s' have one size")
+    assert fault.startswith("E175 memories 'sram_ns' and 'sram_s' have the same size")
     soc = chip({**twins, "memories.sram_ns.alias_of": word})
     assert len(soc.aliases) == (word != "none")
 

@@ -209,7 +209,9 @@ def test_too_few_regions_are_an_error_that_says_what_merges() -> None:
 
 def test_guards_between_stacks_are_closed_within_one_range() -> None:
     """Six windows of three threads in a row: three guards, one begin, one range."""
-    soc = load_soc(CRAB, ("devices.cpu.core=ibex", "devices.rest.registers=0x4000_1000", ON))
+    in_flash = ("devices.audio_dsp.code.memory=flash", "devices.audio_dsp.loader=xip")
+    joined = ("devices.cpu.core=ibex", "devices.rest.registers=0x4000_1000", ON)
+    soc = load_soc(CRAB, (*joined, *in_flash))
     table = table_of(soc, soc.host_cpu)
     assert len(table) == 16
     (stacks,) = (entry for entry in table if "cpu.net.stack" in entry.what)
