@@ -74,7 +74,7 @@ CASES: dict[str, list[str]] = {
     "on_device_form": [*RUN, "--on-device", "add_3=device:npu"],
     "two_models_one_annotation": [*BUILD, "other.tflite", "-o", "out", "--on-device", "a*=npu"],
     "new_memory": ["new", "other", "--memory", "sram:64KiB"],
-    "new_memory_without_unit": ["new", "other", "--memory", "sram=64"],
+    "new_memory_without_unit": ["new", "other", "--memory", "sram=64q"],
     "new_parts": ["new", "other", "--memory", "sram=4KiB"],
     "new_into_missing_folder": ["new", "other", "-o", "absent/other.yaml"],
     "new_onto_device": ["new", "other", "-o", "pipe"],
