@@ -54,7 +54,7 @@ AGAIN = re.compile(
     r"convert|download or convert|remove the output|remove it from the model|give a model that"
     r"|build the layer of|export the model without|quantise the weights"
     r"|use one of none, relu|set stride_w to 1 or more|choose one of its signatures"
-    r"|export (what is run|fewer turns)|have the condition end it by a counter"
+    r"|export (what is run|fewer iterations)|let a counter end the loop"
 )
 """Remedies of model files: no edit of a file, the network is made, converted or named again."""
 
