@@ -69,13 +69,22 @@ def test_what_is_free_is_still_where_somebody_reaches_it(tmp_path: Path, capsys:
 def test_pins_that_keep_accelerators_off_still_have_a_plan(
     tmp_path: Path, capsys: Captured
 ) -> None:
-    """Remedies that free tensors one by one were told here; operators go to a core instead."""
+    """Operators go to a core that writes the pools."""
     told = explain(capsys, *asking(tmp_path, "pin: {conv_2d_*_out: 'rp,near'}\n"))
     pinned = {
         name: pool for name, pool in places(told).items() if re.match(r"conv_2d_\d_out$", name)
     }
     assert len(pinned) == 3
     assert {*pinned.values()} <= {"rp", "near"}
+
+
+def test_freeing_what_the_remedy_names_is_enough(tmp_path: Path, capsys: Captured) -> None:
+    """Each side reaches one of the pools, and no pool is in reach of both."""
+    asked = "place: {conv_2d_2: conv, add_3: rest}\npin: {conv_2d_2_out: 'lp,rp'}\n"
+    (fault,) = explain(capsys, *asking(tmp_path, asked))["faults"]
+    assert fault["code"] == "E205"
+    (named,) = re.findall(r"add '(\w+)' to 'free'", fault["remedy"])
+    assert "buffers" in explain(capsys, *asking(tmp_path, f"{asked}free: [{named}]\n"))
 
 
 def test_a_remedy_of_targets_says_what_it_costs_and_works(tmp_path: Path, capsys: Captured) -> None:
