@@ -20,7 +20,7 @@ test: lint
 quick: lint
 	ATOLL_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q
 
-test-all: lint
+test-all: lint $(DOCS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 bench: $(DEV)
