@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
 from atoll.cli.output import as_command
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.shadow.table import shadow_table

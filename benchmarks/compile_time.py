@@ -29,7 +29,7 @@ from statistics import median
 from rich.table import Table
 
 from atoll.cli.output import as_command
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from benchmarks.large_networks import NETWORKS
 from benchmarks.shown import console
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from atoll.artifacts.build_tree import Emit, build
+from atoll.artifacts.samples import random_sample
 from atoll.bsp.interface import Firmware
 from atoll.bsp.model_source import compile_model
-from atoll.build_tree import Emit, build
 from atoll.codegen.c.source import emit_sources
 from atoll.codegen.llvm import emit_objects
-from atoll.errors import AtollError, Fault
-from atoll.pipeline import Compiled, compile_file
-from atoll.progress import Progress, silent
+from atoll.diagnostics.errors import AtollError, Fault
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.run import AcceleratorKind, CpuKind, run_image
 from benchmarks.host_program import compare, runs_here
@@ -80,7 +80,7 @@ class Row:
             isa: one of its instruction sets.
             network: a quantised network.
             folder: takes what is built.
-            toolchain: see `atoll.build_tree.build`.
+            toolchain: see `atoll.artifacts.build_tree.build`.
         """
         self.core, self.isa, self.network = core, isa, network
         self._folder, self._toolchain = folder, toolchain

@@ -18,9 +18,9 @@ from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.cli.output import as_command
 from atoll.cli.working import working
 from atoll.description.cores import find_core, known_cores, load_core
+from atoll.diagnostics.progress import Progress
 from atoll.isa.find import instruction_set
-from atoll.progress import Progress
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from benchmarks.core_cells import COLUMNS, Cell, Row
 
 NETWORKS = [Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"]

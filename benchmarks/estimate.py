@@ -16,11 +16,11 @@ from pathlib import Path
 
 from rich.table import Table
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.estimation.network import estimates_of
 from atoll.frontend.registry import Source
-from atoll.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import run_models
 from benchmarks.estimate_constants import constants
 from benchmarks.estimate_layers import random_network

@@ -7,13 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
+from atoll.artifacts.samples import random_sample
 from atoll.cost import measured
 from atoll.cost.engines import busy_cycles
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
-from atoll.samples import random_sample
 from atoll_sim.run import run_models
 
 DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"

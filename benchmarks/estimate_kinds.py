@@ -17,14 +17,14 @@ from rich.table import Table
 from tests import tflite_builder
 from tests.differential.case import case_of
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
-from atoll.errors import AtollError
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.report.result import LayerCycles
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.run import AcceleratorKind, run_models
 from benchmarks.shown import console
 

@@ -27,14 +27,14 @@ from tests.npu_mutants import (
 )
 from tests.npu_networks import npu_network
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_samples
 from atoll.cli.output import as_command
-from atoll.errors import AtollError
-from atoll.pipeline import Compiled, compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_samples
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

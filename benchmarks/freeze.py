@@ -21,10 +21,10 @@ from typing import Any
 
 from atoll.cli.output import as_command
 from atoll.compiled import Compiled, expected_length
-from atoll.errors import AtollError
-from atoll.pipeline import compile_graph
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_graph
 from atoll.report.explanation import explanation
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from benchmarks.freeze_set import Case, cases
 
 Row = Mapping[str, Any]

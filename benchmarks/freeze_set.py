@@ -17,9 +17,9 @@ from tests.npu_networks import npu_network
 from tests.property.test_random_networks import random_network as drawn_network
 from tests.requests import load_requests
 
+from atoll.driver.pipeline import BuildOptions
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
-from atoll.pipeline import BuildOptions
 from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -131,7 +131,7 @@ class Case:
 
     Attributes:
         key: the names of all three.
-        arguments: of `atoll.pipeline.compile_graph`.
+        arguments: of `atoll.driver.pipeline.compile_graph`.
     """
 
     key: Mapping[str, str]

@@ -6,14 +6,14 @@ import platform
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from atoll.artifacts.build_tree import interface_of
+from atoll.artifacts.samples import Sample
 from atoll.bsp.names import c_name
 from atoll.bsp.toolchain import program
-from atoll.build_tree import interface_of
-from atoll.children import run
+from atoll.driver.pipeline import Compiled
 from atoll.isa.instruction_set import Family
-from atoll.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import Sample
+from atoll.utils.children import run
 from atoll_sim.check.layers import LayerCheck, check_layers
 from atoll_sim.trace.simulation import SimResult, Stop
 

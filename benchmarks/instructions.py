@@ -17,13 +17,13 @@ from pathlib import Path
 
 from rich.table import Table
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
-from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.samples import random_sample
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.iss import run as iss
 from atoll_sim.iss.engines import modelled
 from atoll_sim.qemu import run as qemu

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from atoll.children import run
 from atoll.cli.output import as_command
+from atoll.utils.children import run
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "mutation.md"
 CHIPS = ("lagoon", "atoll2", "twin")

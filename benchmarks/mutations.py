@@ -23,9 +23,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.children import Done, run
 from atoll.cli.output import as_command
-from atoll.scratch import temporary_folder
+from atoll.utils.children import Done, run
+from atoll.utils.scratch import temporary_folder
 
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("compiler/atoll", "hw_sim/atoll_sim")

@@ -22,10 +22,10 @@ from tests.tflite_builder import Model, Operator, Tensor, write
 from tests.tflite_samples import every_operator
 
 from atoll.cli.output import as_command
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.frontend.tflite.load import load_tflite
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from benchmarks import vela_types
 from benchmarks.tflm_tests.cases import collected
 from benchmarks.tflm_tests.judging import EQUAL, INVALID, SCALED, apart, by_tflm, judged

@@ -16,16 +16,16 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from atoll.children import started
 from atoll.cli.output import as_command
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.interchange.instance import POOL, load_instance
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.search_native import machine_code
 from atoll.memory.solve import solve
-from atoll.scratch import temporary_folder
+from atoll.utils.children import started
+from atoll.utils.scratch import temporary_folder
 from benchmarks.planner_tables import Gap, Instance, gap_table, instance_table
 from benchmarks.random_cuts import random_cuts
 from benchmarks.shown import console

@@ -17,17 +17,17 @@ from statistics import median
 
 from rich.table import Table
 
-from atoll.build_tree import build
-from atoll.children import run
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
 from atoll.codegen.llvm_jit import NativeProgram
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import reference
-from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.scratch import temporary_folder
+from atoll.utils.children import run
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.host.memory import HostMemory

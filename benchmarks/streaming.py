@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from tests.tflite_builder import Model, Operator, Tensor, write
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
 from atoll.compiled import expected_length
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 CHIP = Path(__file__).parents[1] / "examples" / "12_streamed_weights" / "chip.yaml"

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
-from atoll.errors import PlacementError, PlanError
-from atoll.pipeline import Compiled, compile_file, expected
+from atoll.diagnostics.errors import PlacementError, PlanError
+from atoll.diagnostics.units import format_size
+from atoll.driver.pipeline import Compiled, compile_file, expected
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.units import format_size
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 SIZES = tuple(k * 1024 for k in (256, 48, 40, 36, 32, 28, 24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2))

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-from atoll.cache import cache_folder, only_builder
+from atoll.utils.cache import cache_folder, only_builder
 from atoll_sim.chip.sources import RTL
 
 # Any warning is an error. Casts that only some parameters need stay, and so does a default beside

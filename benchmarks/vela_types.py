@@ -20,7 +20,7 @@ from tests.operator_samples import Tree
 from tests.tflite_builder import Model, write
 from tflite.Model import Model as File
 
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 
 NPUS = {"ethos-u55-128": "u55", "ethos-u65-256": "u65", "ethos-u85-256": "u85"}
 TYPES = ("int8", "int16", "int32", "int64", "bool")

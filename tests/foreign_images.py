@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.cache import cache_folder
+from atoll.utils.cache import cache_folder
 
 SCRIPT = """
 ENTRY(_start)

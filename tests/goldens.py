@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from atoll.pipeline import Compiled
-from atoll.samples import Sample
+from atoll.artifacts.samples import Sample
+from atoll.driver.pipeline import Compiled
 from atoll_sim.host.run import run_native
 
 

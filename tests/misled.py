@@ -4,7 +4,7 @@
 from pathlib import Path
 from random import Random
 
-from atoll.pipeline import Compiled
+from atoll.driver.pipeline import Compiled
 from atoll_sim.mutate.commands import other_view
 from atoll_sim.mutate.mutant import Right
 

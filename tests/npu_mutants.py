@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.image.check import disagreements
 from atoll.image.elf import read_image
 from atoll.ir.graph import Graph

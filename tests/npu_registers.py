@@ -6,7 +6,7 @@ Numbers are those of the driver's `ethosu55_interface.h`. What a start computes 
 
 from collections.abc import Callable
 
-from atoll.pipeline import Compiled
+from atoll.driver.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
 from atoll.vela.payload import read_first

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from tests.onnx_builder import Builder, Grid, steps_between
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 
 Shape = tuple[int, ...]
 Value = tuple[str, Shape]

@@ -25,11 +25,11 @@ from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, 
 from onnxruntime.quantization.shape_inference import quant_pre_process
 from tests.onnx_networks import Network, Samples
 
-from atoll.errors import ModelError
+from atoll.artifacts.samples import random_samples
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.onnx.imported import imported
 from atoll.frontend.onnx.settling import settled
 from atoll.report.oracle import OracleVerdict
-from atoll.samples import random_samples
 from atoll_sim.oracle.onnx import against_onnxruntime
 
 _GIVEN_UP = (InvalidGraph, Fail, NotImplemented, RuntimeError, ValueError, KeyError, IndexError)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single passes for tests."""
 
+from atoll.driver.pipeline import SPARE_STACK
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.lower.overlapping import Overlapping
 from atoll.lower.passes import PASSES, Program, run_passes
-from atoll.pipeline import SPARE_STACK
 from atoll.resolve.soc import ResolvedSoc
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 
 Pairs = list[tuple[yaml.Node, yaml.Node]]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 
 HERE = Path(__file__).parent
 KERNELS = "tensorflow/lite/micro/kernels"

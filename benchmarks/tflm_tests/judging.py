@@ -13,11 +13,11 @@ from tests.kernels import hold
 from tests.tflite_builder import Model, Operator, Tensor, write
 from tflite_micro import runtime
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from benchmarks.tflm_tests.cases import TABLES, Case
 
 ARENA_BYTES = 2**20

@@ -20,9 +20,9 @@ import numpy as np
 from rich.table import Table
 
 from atoll.cli.output import as_command
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.graph import Tensor
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.dataset.host_network import HostNetwork
 from atoll_sim.dataset.labelled import quantise

@@ -8,7 +8,7 @@ may change with any release.
 
 from typing import TYPE_CHECKING
 
-from atoll.lazy import lazily
+from atoll.utils.lazy import lazily
 from atoll.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from atoll.api.requests import Requests
     from atoll.api.runs import NetworkRun, Run
     from atoll.api.simulation import Validation, run, simulate, validate
-    from atoll.errors import (
+    from atoll.diagnostics.errors import (
         AtollError,
         DescriptionError,
         Fault,
@@ -46,27 +46,27 @@ else:
     __getattr__, __dir__ = lazily(
         __name__,
         {
-            "AtollError": "atoll.errors",
+            "AtollError": "atoll.diagnostics.errors",
             "Build": "atoll.api.builds",
             "Compilation": "atoll.api.compilation",
             "CompiledNetwork": "atoll.api.compilation",
-            "DescriptionError": "atoll.errors",
+            "DescriptionError": "atoll.diagnostics.errors",
             "Estimate": "atoll.api.estimates",
             "Explanation": "atoll.api.explanations",
-            "Fault": "atoll.errors",
+            "Fault": "atoll.diagnostics.errors",
             "Graph": "atoll.ir.graph",
             "InstancePlan": "atoll.api.plans",
             "Interface": "atoll.api.interface",
             "MemoryTraffic": "atoll.api.estimates",
-            "ModelError": "atoll.errors",
+            "ModelError": "atoll.diagnostics.errors",
             "Network": "atoll.api.networks",
             "NetworkEstimate": "atoll.api.estimates",
             "NetworkRun": "atoll.api.runs",
             "Operator": "atoll.ir.graph",
             "OperatorEstimate": "atoll.api.estimates",
             "PlacedBuffer": "atoll.api.plans",
-            "PlacementError": "atoll.errors",
-            "PlanError": "atoll.errors",
+            "PlacementError": "atoll.diagnostics.errors",
+            "PlanError": "atoll.diagnostics.errors",
             "PoolShare": "atoll.api.interface",
             "PoolUse": "atoll.api.plans",
             "Port": "atoll.api.interface",
@@ -74,14 +74,14 @@ else:
             "Quantization": "atoll.ir.graph",
             "Requests": "atoll.api.requests",
             "Run": "atoll.api.runs",
-            "SimulationError": "atoll.errors",
+            "SimulationError": "atoll.diagnostics.errors",
             "Soc": "atoll.api.chips",
             "SocCheck": "atoll.api.chips",
             "SocTables": "atoll.api.chips",
-            "SourceLoc": "atoll.errors",
+            "SourceLoc": "atoll.diagnostics.errors",
             "Tensor": "atoll.ir.graph",
-            "ToolchainError": "atoll.errors",
-            "UsageError": "atoll.errors",
+            "ToolchainError": "atoll.diagnostics.errors",
+            "UsageError": "atoll.diagnostics.errors",
             "Validation": "atoll.api.simulation",
             "build": "atoll.api.builds",
             "compile": "atoll.api.compilation",

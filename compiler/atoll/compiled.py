@@ -10,7 +10,8 @@ from atoll.cost.lists import in_list
 from atoll.cost.network import spent_by
 from atoll.cost.spent import Spent
 from atoll.description.build import BuildRequests
-from atoll.errors import Refusal
+from atoll.diagnostics.errors import Refusal
+from atoll.diagnostics.units import format_size
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph, Tensor
 from atoll.ir.tir import IRModule
@@ -26,7 +27,6 @@ from atoll.place.requests import Requests
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
-from atoll.units import format_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

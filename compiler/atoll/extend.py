@@ -6,7 +6,7 @@ docs/extending.md and docs/accelerators.md say what each extension gets and retu
 
 from typing import TYPE_CHECKING
 
-from atoll.lazy import lazily
+from atoll.utils.lazy import lazily
 
 if TYPE_CHECKING:
     from atoll.board.package import Board, Entry

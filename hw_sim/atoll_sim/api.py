@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
-from atoll.errors import UsageError
-from atoll.pipeline import Compiled
-from atoll.progress import current
+from atoll.artifacts.samples import Sample, random_sample
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.progress import current
+from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import Sample, random_sample
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.faults import campaign as faults_of
 from atoll_sim.faults import report as fault_report

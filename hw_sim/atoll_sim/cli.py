@@ -11,6 +11,7 @@ import typer
 import atoll
 from atoll.api.driver import Compiled, names_of
 from atoll.api.simulation import run_of
+from atoll.artifacts.samples import Sample, samples_of, save_outputs
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
@@ -24,9 +25,8 @@ from atoll.cli.options import (
 )
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
-from atoll.files import require_writable
-from atoll.samples import Sample, samples_of, save_outputs
-from atoll.shown import json_text
+from atoll.diagnostics.shown import json_text
+from atoll.utils.files import require_writable
 from atoll_sim.api import open_folder, require_firmware, run_compiled
 from atoll_sim.dataset.judged import Judged, refuse_with_dataset
 from atoll_sim.dataset.text import render_accuracy

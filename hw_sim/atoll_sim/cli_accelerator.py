@@ -12,10 +12,10 @@ from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
 from atoll.cli.tables import room
 from atoll.cli.working import working
-from atoll.columns import laid_out
 from atoll.description.accelerators import find_accelerator, load_accelerator
-from atoll.errors import UsageError
-from atoll.shown import json_text
+from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
 from atoll_sim.accelerator_test.outcome import Coverage, Outcome, Timing
 from atoll_sim.accelerator_test.run import run_accelerator_test
 

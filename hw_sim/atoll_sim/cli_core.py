@@ -11,11 +11,11 @@ from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
 from atoll.cli.tables import room
 from atoll.cli.working import working
-from atoll.columns import laid_out
 from atoll.description.cores import find_core, load_core
 from atoll.description.installed import is_path
-from atoll.errors import UsageError
-from atoll.shown import json_text
+from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
 from atoll_sim.core_test.run import Outcome, run_core_test
 
 

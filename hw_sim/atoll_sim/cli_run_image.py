@@ -13,18 +13,18 @@ from atoll.cli.options import JsonOption, PlacementOptions, SetOption, SocArgume
 from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options
 from atoll.cli.working import working
-from atoll.columns import wrapped
-from atoll.errors import SimulationError, UsageError
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.errors import SimulationError, UsageError
+from atoll.diagnostics.progress import Progress
+from atoll.diagnostics.shown import json_text
+from atoll.driver.pipeline import Compiled
+from atoll.driver.several_models import compile_models
 from atoll.image.elf import read_image
 from atoll.image.provided import provided_faults
-from atoll.pipeline import Compiled
-from atoll.progress import Progress
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
-from atoll.scratch import temporary_folder
-from atoll.several_models import compile_models
-from atoll.shown import json_text
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.linked_networks import check_networks
 from atoll_sim.players import AcceleratorOption, players_of

@@ -19,7 +19,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
-from atoll.shown import json_text
+from atoll.diagnostics.shown import json_text
 from atoll_sim.api import check_validation, validate_compiled
 
 ALL_CORES = os.cpu_count() or 1

@@ -11,9 +11,9 @@ import cocotb_tools.config
 from find_libpython import find_libpython
 
 from atoll.bsp.doctor import Check
-from atoll.cache import cache_folder
-from atoll.children import run
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.utils.cache import cache_folder
+from atoll.utils.children import run
 from atoll_sim.build.module import build_module
 from atoll_sim.build.tools import verilator_environment
 from atoll_sim.build.wave_formats import FST_PACKAGES, can_write_fst

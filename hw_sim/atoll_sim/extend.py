@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING
 
-from atoll.lazy import lazily
+from atoll.utils.lazy import lazily
 
 if TYPE_CHECKING:
     from atoll_sim.engines.common.encode import with_check

@@ -4,10 +4,10 @@
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from atoll.errors import Fault, UsageError
+from atoll.diagnostics.errors import Fault, UsageError
+from atoll.driver.pipeline import Compiled
 from atoll.image.elf import ElfImage, read_image
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.calls import learns, model_of

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from atoll.description.identifiers import identifier
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll_sim.session import AcceleratorKind, Players
 
 OF_ONE = (AcceleratorKind.RTL, AcceleratorKind.MODEL)

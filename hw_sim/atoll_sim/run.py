@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
-from atoll.build_tree import build
 from atoll.cost.basis import basis_of
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled, cautions, expected, slower
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled, cautions, expected, slower
-from atoll.progress import Progress, silent
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
-from atoll.samples import Sample
-from atoll.scratch import temporary_folder
 from atoll.stack.bound import StackBound
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
@@ -91,13 +91,13 @@ def run_models(
     """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
 
     Args:
-        models: what `atoll.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.several_models.compile_models` returned; at least one.
         samples: for each network as many samples, at least one.
         cpu: who plays the cores.
         accelerator: who plays the accelerators; None: RTL where there is some, if they are used.
         keep: folder for the build; a temporary one is removed afterwards.
         progress: told what goes on.
-        toolchain: see `atoll.build_tree.build`.
+        toolchain: see `atoll.artifacts.build_tree.build`.
         waves: waveforms to record, only with `CpuKind.RTL`.
     """
     players = _players(accelerator, models)

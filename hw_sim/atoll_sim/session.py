@@ -7,12 +7,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, Self
 
-from atoll.errors import UsageError
-from atoll.pipeline import Compiled
-from atoll.plugins import load
-from atoll.progress import Progress, silent
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled
+from atoll.plugins.parts import load
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
 

@@ -4,8 +4,8 @@
 from contextlib import suppress
 from functools import partial
 
-from atoll.errors import ToolchainError
-from atoll.plugins import load
+from atoll.diagnostics.errors import ToolchainError
+from atoll.plugins.parts import load
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import Findings, Player, faults_of
 from atoll_sim.chip.checks import check_cores

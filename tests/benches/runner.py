@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from atoll.cache import cache_folder
-from atoll.scratch import temporary_folder
+from atoll.utils.cache import cache_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.module import build_module
 from atoll_sim.chip.sources import FOLDERS as SHIPPED
 from atoll_sim.chip.sources import found

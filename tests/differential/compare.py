@@ -13,10 +13,10 @@ from tests.differential.case import Case, Ending, Verdict
 from tests.differential.expected import refusals
 from tests.tflite_builder import Model, write
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.result import RunReport
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

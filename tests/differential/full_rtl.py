@@ -12,8 +12,8 @@ from tests.differential.compare import SAMPLES, compile_case, judged, options_of
 from tests.differential.setting import Setting
 from tests.tflite_builder import write
 
-from atoll.errors import AtollError
-from atoll.several_models import compile_models
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.several_models import compile_models
 from atoll_sim.run import run_models
 
 PER_IMAGE = 10

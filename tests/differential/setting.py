@@ -10,7 +10,7 @@ from random import Random
 
 from tests.requests import load_requests
 
-from atoll.pipeline import BuildOptions
+from atoll.driver.pipeline import BuildOptions
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from tests.drawn import elements, moves, sums
 from tests.drawn.drawing import RANGES, Drawing, UnsuitableError
 
-from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from atoll.artifacts.build_tree import part_of
 from atoll.bsp.firmware import link_unchecked
-from atoll.build_tree import part_of
 from atoll.cli import main
-from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 
 DATA = Path(__file__).parents[1] / "data"

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_board_packages import ARM, RISCV, cmake, ran
 
+from atoll.artifacts.build_tree import Emit, build, interface_of
+from atoll.artifacts.samples import random_sample
 from atoll.bsp.headers import model_header
-from atoll.build_tree import Emit, build, interface_of
 from atoll.cli import main
+from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.image.check import disagreements
 from atoll.image.elf import read_image
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

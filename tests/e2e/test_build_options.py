@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from tests.requests import load_requests
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ops.registry import COPY
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
 from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

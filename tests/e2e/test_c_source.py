@@ -12,14 +12,14 @@ import pytest
 from tests.c_program import STRICT, CProgram
 from tests.goldens import exact_samples
 
-from atoll.build_tree import Emit, build
+from atoll.artifacts.build_tree import Emit, build
+from atoll.artifacts.object_tree import build_objects
 from atoll.cli import main
 from atoll.codegen.c.source import WORKSPACE, emit_sources
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.ir.tir import IRModule
-from atoll.object_tree import build_objects
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.several_models import compile_models
 from atoll_sim.host import native
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ import pytest
 from tests.cached_chips import CORTEX_M7, cached_lagoon, cached_twin
 from tests.requests import load_requests
 
-from atoll.build_tree import Emit, build
+from atoll.artifacts.build_tree import Emit, build
+from atoll.artifacts.samples import random_samples
 from atoll.cli import main
-from atoll.pipeline import BuildOptions, compile_file
-from atoll.samples import random_samples
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
 from atoll_sim.mutate.caches import plant_left_out

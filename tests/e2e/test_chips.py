@@ -14,7 +14,7 @@ from atoll.cli import main
 from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access
 from atoll_sim.chip.plan import plan_chip

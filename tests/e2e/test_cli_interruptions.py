@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll import build_tree
+from atoll.artifacts import build_tree
 from atoll.cli import main
 
 ROOT = Path(__file__).parents[2]

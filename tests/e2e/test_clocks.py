@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.requests import load_requests
 
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

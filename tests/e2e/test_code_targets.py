@@ -16,9 +16,9 @@ from elftools.elf.elffile import ELFFile
 from atoll.cli import main
 from atoll.codegen.llvm import emit_object
 from atoll.description.build import Words, node_of, requests_from
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.read_module import parse_module
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

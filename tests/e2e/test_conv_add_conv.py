@@ -6,13 +6,13 @@ from types import ModuleType
 
 import pytest
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.graph import Operator
-from atoll.pipeline import Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
-from atoll.samples import random_sample
 from atoll_sim.check.layers import check_layers
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.run import run_firmware

@@ -9,7 +9,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from atoll.cli import main
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
 from atoll.resolve.protection.area import areas_of

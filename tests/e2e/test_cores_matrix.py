@@ -12,12 +12,12 @@ from benchmarks.core_cells import Cell
 from benchmarks.cores import Measured, main, markdown, pairs
 from benchmarks.host_program import compare
 
+from atoll.artifacts.samples import random_sample
 from atoll.codegen.llvm import emit_objects
 from atoll.description.cores import known_cores
-from atoll.errors import Fault
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import Fault
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 X86 = ("devices.cpu.core=x86_64", "devices.cpu.isa=x86-64")

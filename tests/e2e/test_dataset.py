@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from atoll.artifacts.samples import random_samples
 from atoll.cli import main
+from atoll.driver.pipeline import compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_samples
 from atoll_sim.dataset.host_network import HostNetwork
 from atoll_sim.dataset.labelled import load_labelled
 

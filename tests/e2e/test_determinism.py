@@ -9,8 +9,8 @@ import pytest
 import yaml
 from tests.effort import cases
 
-from atoll.build_tree import build
-from atoll.pipeline import compile_file
+from atoll.artifacts.build_tree import build
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from tests.requests import load_requests
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.tir import AcceleratorStart
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.concurrency import Span, concurrency
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.simulate.run import request_for

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from tests.requests import load_requests
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

@@ -18,14 +18,14 @@ from benchmarks.estimate_layers import LAYERS
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.cost.measured import FINISH_CYCLES
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.estimation.network import estimates_of
 from atoll.ops.registry import OPERATORS
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.session import Players, Work

@@ -17,12 +17,12 @@ from benchmarks.small_program import request
 from tests.e2e.test_board_packages import cmake
 from tests.npu_registers import NpuRegisters, RunList
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_samples
 from atoll.cli import main
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
-from atoll.samples import random_samples
 from atoll.vela import run
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.iss.engines import modelled

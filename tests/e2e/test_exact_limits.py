@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from atoll.artifacts.build_tree import build, part_of
 from atoll.bsp.firmware import link_unchecked
-from atoll.build_tree import build, part_of
-from atoll.errors import AtollError, Fault
-from atoll.pipeline import Compiled, compile_file
+from atoll.diagnostics.errors import AtollError, Fault
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.stack.elf_stack import Program
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.requests import load_requests
 
-from atoll.build_tree import build
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.simulate.run import request_for

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from atoll.cli import main
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build import verilator
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

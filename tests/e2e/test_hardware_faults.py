@@ -9,9 +9,9 @@ import pytest
 import typer
 from tests.requests import load_requests
 
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.cli_validate import validate
 from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.kinds import FaultKind

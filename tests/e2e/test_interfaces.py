@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from tests.requests import load_requests
 
+from atoll.artifacts.samples import random_sample
 from atoll.contract.program_check import program_faults
+from atoll.diagnostics.errors import ModelError, PlanError
 from atoll.driver import schedule
-from atoll.errors import ModelError, PlanError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.tir import IRModule
 from atoll.memory.build_problem import build_problem
 from atoll.memory.checker import violations
 from atoll.memory.problem import Problem
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.host.run import run_native
 from atoll_sim.mutate.campaign import run_right, try_mutant

@@ -12,15 +12,15 @@ from benchmarks.instructions import counts_of
 from tests.cores import ON_ISS
 from tests.requests import load_requests
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.memory.problem import Placement
 from atoll.ops.registry import kind_of
-from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.iss.engines import modelled

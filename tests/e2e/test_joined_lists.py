@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.artifacts.samples import random_samples
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_samples
 from atoll_sim.engines.reef.descriptor import Link
 from atoll_sim.run import Outcome, run_models
 from atoll_sim.session import AcceleratorKind, CpuKind

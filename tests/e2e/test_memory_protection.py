@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from atoll.artifacts.build_tree import build, part_of
+from atoll.artifacts.samples import random_sample
 from atoll.bsp.firmware import link_unchecked
-from atoll.build_tree import build, part_of
+from atoll.driver.pipeline import Compiled, compile_file, with_plan
 from atoll.memory.problem import Placement
-from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.claims import GUARD
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.mutate.linker import STACK_TOP
 from atoll_sim.run import AcceleratorKind, CpuKind, Players, Setup, judge

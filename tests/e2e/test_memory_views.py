@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tests.misled import misled
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll.resolve.soc import Engine
-from atoll.samples import random_sample
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import BusFault

@@ -18,9 +18,9 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.memory.problem import Placement
-from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.protocol import ConsoleRegister, Request, Trace
 from atoll.resolve import load_soc
 from atoll.resolve.protection.record import FaultRecord, record_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build.model import build_model
 from atoll_sim.mutate.campaign import run_right, try_mutant

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from tests.e2e.test_targets import objects
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 PROGRAM = Path(__file__).with_name("cortex_m55.c")

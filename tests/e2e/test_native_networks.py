@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.goldens import exact_samples
 
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

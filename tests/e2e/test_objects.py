@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from atoll.build_tree import build
-from atoll.cache import cache_folder
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
+from atoll.driver.several_models import compile_models
 from atoll.ops import reference
-from atoll.plugins import load
+from atoll.plugins.parts import load
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
+from atoll.utils.cache import cache_folder
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

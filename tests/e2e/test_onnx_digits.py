@@ -10,10 +10,10 @@ import onnxruntime
 import pytest
 
 from atoll.cli import main
+from atoll.driver.pipeline import compile_file
 from atoll.frontend.registry import load_network
 from atoll.ops import reference
 from atoll.ops.rounding import rounds_once
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.contract.contract import Span
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
+from atoll.driver.pipeline import Compiled, compile_file, with_plan
 from atoll.ir.tir import KernelCall
 from atoll.memory.checker import check
 from atoll.memory.problem import Placement
-from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.host.run import run_native

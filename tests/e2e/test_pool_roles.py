@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from atoll.build_tree import build, interface_of
-from atoll.pipeline import Compiled, compile_file
+from atoll.artifacts.build_tree import build, interface_of
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

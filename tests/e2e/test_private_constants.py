@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from atoll.pipeline import Compiled, compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import run_models
 from atoll_sim.session import AcceleratorKind, CpuKind
 

@@ -17,8 +17,8 @@ from benchmarks.small_program import linked, request
 from tests.property.test_random_networks import Network, runs_as_planned
 
 from atoll.cli import main
-from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.qemu.run import simulate
 from atoll_sim.qemu.supported import PROGRAMS, check_chip

@@ -9,7 +9,7 @@ import pytest
 from tests.cores import WITH_RTL
 
 from atoll.cli import main
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

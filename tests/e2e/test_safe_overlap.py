@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.requests import load_requests
 
-from atoll.errors import PlanError
-from atoll.pipeline import BuildOptions, Compiled, compile_file, with_plan
+from atoll.diagnostics.errors import PlanError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

@@ -11,11 +11,11 @@ from tests.requests import load_requests
 
 from atoll.cli import main
 from atoll.compiled import BuildOptions
-from atoll.errors import AtollError, PlacementError
+from atoll.diagnostics.errors import AtollError, PlacementError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.tir import Allocate, PrimFunc
 from atoll.ir.walk import statements
 from atoll.memory.checker import violations
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.storage_scope import ScopeNames
 

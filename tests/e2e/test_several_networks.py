@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
+from atoll.driver.several_models import compile_models
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
 from atoll_sim.inputs.build_folder import open_build
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atoll.cli import main
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 
 pytest.importorskip("unicorn")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from tests.passes import specialized
 
-from atoll.build_tree import build
-from atoll.errors import AtollError, PlanError
+from atoll.artifacts.build_tree import build
+from atoll.diagnostics.errors import AtollError, PlanError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.read_module import parse_module
 from atoll.ir.tir import Allocate, Direction, Entry, Expr, IRModule, KernelCall, Step, Type
@@ -22,7 +23,6 @@ from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph
 from atoll.memory.build_problem import build_problem
 from atoll.memory.solve import plan_memory
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import stack_bounds

@@ -13,13 +13,13 @@ from tests.operator_samples import SCALE, Tree
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
-from atoll.build_tree import Emit, build
+from atoll.artifacts.build_tree import Emit, build
+from atoll.artifacts.samples import Sample
 from atoll.contract.maintenance_check import maintenance_faults
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import Sample
-from atoll.several_models import compile_models
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models

@@ -9,9 +9,9 @@ import pytest
 from atoll.cli import main
 from atoll.cli.options import PlacementOptions
 from atoll.cli.requests import build_options
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.kinds import KINDS, draw_mutants

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
+from atoll.driver.pipeline import compile_file
 from atoll.estimation.network import estimates_of
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "11_systolic_array"

@@ -16,14 +16,14 @@ from tests import tflite_builder
 from tests.cores import described
 from tests.tflite_samples import conv_add_conv
 
-from atoll.cache import cache_folder
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
 from atoll.description.cores import known_cores
+from atoll.driver.pipeline import compile_file
 from atoll.isa.find import instruction_set
 from atoll.ops import reference
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
+from atoll.utils.cache import cache_folder
 
 PAIRS = [
     (core, isa)

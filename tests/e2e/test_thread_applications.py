@@ -11,13 +11,13 @@ from benchmarks.small_program import request
 from tests.e2e.test_board_packages import ARM, CHIPS, cmake, ran
 from tests.requests import load_requests
 
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
 from atoll.bsp.cores import elf_names, image_cores
-from atoll.build_tree import build
 from atoll.cli import main
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.run_threads import on_threads
-from atoll.samples import random_sample
 from atoll_sim.build.model import build_model
 from atoll_sim.check.stacks import watermark
 from atoll_sim.inputs.build_folder import Image

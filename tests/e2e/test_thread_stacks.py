@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.requests import load_requests
 
-from atoll.build_tree import build
-from atoll.errors import PlanError
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.artifacts.build_tree import build
+from atoll.diagnostics.errors import PlanError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models

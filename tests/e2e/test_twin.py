@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from tests.requests import load_requests
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import Sample, random_sample
 from atoll.cli import main
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import Sample, random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 from atoll_sim.simulate.run import run_firmware
 from atoll_sim.trace.findings import violations

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from atoll.pipeline import compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from atoll.artifacts.build_tree import build, interface_of, texts_of
+from atoll.artifacts.samples import random_sample
 from atoll.bsp.emitters import bsp_files
-from atoll.build_tree import build, interface_of, texts_of
 from atoll.cli import main
-from atoll.errors import PlanError, ToolchainError, UsageError
-from atoll.pipeline import Compiled, compile_file
+from atoll.diagnostics.errors import PlanError, ToolchainError, UsageError
+from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
 from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.run import run_models
 

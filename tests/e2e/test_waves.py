@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from atoll.artifacts.samples import random_sample
 from atoll.cli import main
+from atoll.driver.several_models import compile_models
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
 from atoll_sim.build.wave_formats import can_write_fst
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.run import run_models

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.requests import load_requests
 
-from atoll.build_tree import build
-from atoll.errors import AtollError, Fault
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.artifacts.build_tree import build
+from atoll.diagnostics.errors import AtollError, Fault
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

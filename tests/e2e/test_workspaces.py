@@ -15,14 +15,14 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from atoll import pipeline
-from atoll.build_tree import build
-from atoll.errors import PlanError
+from atoll.artifacts.build_tree import build
+from atoll.diagnostics.errors import PlanError
+from atoll.driver import pipeline
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 
 BAD = Path(__file__).parent.parent / "bad"

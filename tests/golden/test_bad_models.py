@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.registry import load_network
 from atoll.frontend.tflite.load import load_tflite
 

@@ -15,7 +15,7 @@ from tests.remedy_follower import follow
 from tests.tflite_builder import write
 
 from atoll.description.template import starting_description
-from atoll.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault
 from atoll.frontend.tflite.load import load_tflite
 from atoll.resolve import load_soc
 

@@ -10,9 +10,9 @@ import pytest
 from tests.npu_mutants import block_mutants
 from tests.refusal import refusal
 
-from atoll.build_tree import build
+from atoll.artifacts.build_tree import build
 from atoll.cli import main
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.vela import optimised, run
 from atoll.vela.allocation import Location, allocations

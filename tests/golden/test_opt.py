@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
+from atoll.driver.pipeline import STAGES
 from atoll.ir.tir import IRModule
 from atoll.opt.passes import PASSES
 from atoll.opt.run import read_program
-from atoll.pipeline import STAGES
 from atoll.rewrite.passes import PASSES as REWRITES
 
 ROOT = Path(__file__).parents[2]

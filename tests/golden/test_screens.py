@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from atoll.cli import main
-from atoll.columns import laid_out, wrapped
+from atoll.diagnostics.columns import laid_out, wrapped
+from atoll.diagnostics.shown import columns_of
 from atoll.report.grid import Grid
-from atoll.shown import columns_of
 
 ROOT = Path(__file__).parents[2]
 SCREENS = Path(__file__).parent / "screens"

@@ -37,7 +37,7 @@ from atoll.ir.tir import (
     Word,
 )
 from atoll.ir.walk import runtime_allocations
-from atoll.unit_models import UnitModels
+from atoll.resolve.unit_models import UnitModels
 
 Memory = MutableSequence[int | None]
 

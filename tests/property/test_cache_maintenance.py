@@ -10,8 +10,8 @@ from tests.effort import cases
 from tests.requests import load_requests
 
 from atoll.contract.maintenance_check import maintenance_faults
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.memory.problem import Buffer
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll_sim.mutate.caches import left_out
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

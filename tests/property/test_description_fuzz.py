@@ -16,11 +16,11 @@ import pytest
 import yaml
 from tests.effort import cases
 
-from atoll.build_tree import texts_of
+from atoll.artifacts.build_tree import texts_of
 from atoll.cli import main
 from atoll.description.accelerators import find_accelerator
-from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.export import from_json, to_json
 

@@ -9,11 +9,11 @@ from benchmarks.estimate import DATA, NOWHERE
 from benchmarks.estimate_layers import random_network
 from tests.effort import cases
 
+from atoll.artifacts.samples import random_sample
 from atoll.compiled import expected_length
-from atoll.errors import AtollError
-from atoll.pipeline import Compiled, compile_graph
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import Compiled, compile_graph
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 SHOAL = str(DATA / "shoal.yaml")

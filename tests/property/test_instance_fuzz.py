@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
 
-from atoll.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault
 from atoll.interchange.instance import load_instance, solution_csv
 from atoll.memory.checker import check
 from atoll.memory.solve import plan_memory

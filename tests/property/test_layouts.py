@@ -11,11 +11,11 @@ import pytest
 from tests.effort import cases
 from tests.property.test_random_networks import random_network, runs_as_planned
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.ir.layout_moves import fillings, moves
 from atoll.ir.layouts import Layout, Patches
 from atoll.ops.registry import RELAYOUT
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 FILL = -7

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.effort import cases
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.memory.assignment import Assignment
 from atoll.memory.checker import check
 from atoll.memory.conflicts import conflict_graph

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
 
-from atoll.errors import DescriptionError
-from atoll.pipeline import compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import DescriptionError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import STEP, as_seen_by, on_bus, seen_by
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

@@ -15,11 +15,11 @@ from tests.all_samples import any_sample, fixed_samples
 from tests.effort import cases
 from tests.limits import within_limits
 
-from atoll.build_tree import texts_of
-from atoll.errors import AtollError
+from atoll.artifacts.build_tree import texts_of
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.ir.graph import Graph
 from atoll.ops import reference
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

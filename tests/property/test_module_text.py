@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
 
-from atoll.c_functions import CFunction, CSource
 from atoll.ir.faults import ProgramError
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.maintenance import Operation as CacheOperation
@@ -57,6 +56,7 @@ from atoll.ir.tir import (
     Word,
 )
 from atoll.isa.function_unit import Instruction
+from atoll.resolve.c_functions import CFunction, CSource
 
 KEYWORDS = (
     *("for", "vectorized", "let", "if", "else", "return", "allocate", "extern", "function"),

@@ -15,12 +15,12 @@ from tests.all_samples import fixed_samples
 from tests.effort import cases
 from tests.limits import within_limits
 
-from atoll.build_tree import texts_of
-from atoll.errors import AtollError, Fault
-from atoll.pipeline import compile_file
+from atoll.artifacts.build_tree import texts_of
+from atoll.artifacts.samples import load_samples, random_sample
+from atoll.diagnostics.errors import AtollError, Fault
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import explain, load_soc
 from atoll.resolve.tables import as_text
-from atoll.samples import load_samples, random_sample
 
 FEW, CHUNK, CHUNKS, SAMPLES = cases(300), 4_000, 5, 3_000
 LONGEST_FAULT, LONGEST_ALL = 2_000, 150_000

@@ -16,7 +16,7 @@ from tests.onnx_cases import CASES
 from tests.property.test_model_fuzz import DAMAGES, pick, planned
 from tests.unit.frontend.test_onnx_qoperators import CASES as QOPERATORS
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.onnx.worker import settler
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_qdq.onnx"

@@ -11,7 +11,7 @@ from tests.differential.oracle import random_inputs
 from tests.operator_samples import computed, moves, picks, sixteen_bits, windows_and_reductions
 from tests.requests import load_requests
 
-from atoll.pipeline import BuildOptions, compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

@@ -9,17 +9,17 @@ import pytest
 from tests.differential.generator import COMMON, random_model
 from tests.tflite_builder import write
 
+from atoll.artifacts.samples import random_sample
 from atoll.description.build import BuildRequests
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, compile_graph
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.fused import is_fused
 from atoll.ops.registry import RELAYOUT
-from atoll.pipeline import BuildOptions, compile_graph
 from atoll.place.patterns import with_patterns
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.accelerator_test.run import NOWHERE
 from atoll_sim.run import run_models
 from atoll_sim.session import CpuKind

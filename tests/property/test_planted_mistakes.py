@@ -14,8 +14,8 @@ from tests.effort import cases
 from tests.mistakes import KINDS, dump, load
 from tests.remedy_follower import NotMechanicalError, follow
 
-from atoll.errors import AtollError, Fault
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import AtollError, Fault
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]

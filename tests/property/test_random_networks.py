@@ -16,12 +16,12 @@ import pytest
 from tests.effort import cases
 from tests.requests import load_requests
 
-from atoll.errors import AtollError
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, compile_file, with_plan
 from atoll.frontend.tflite.load import load_tflite
-from atoll.pipeline import BuildOptions, compile_file, with_plan
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"

@@ -22,14 +22,14 @@ from tests.effort import seeded
 from tests.property.test_random_networks import STEPS, Network
 from tests.requests import load_requests
 
+from atoll.artifacts.samples import random_sample
 from atoll.compiled import BuildOptions
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.memory.checker import violations
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 SEEDS = 120

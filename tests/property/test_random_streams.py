@@ -10,10 +10,10 @@ from benchmarks.streaming import CHIP, streaming
 from tests.effort import cases
 from tests.property.test_random_networks import random_network
 
-from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 GROUPS = cases(6)

@@ -15,16 +15,16 @@ from tests.operator_samples import SCALE, Tree
 from tests.property.test_random_networks import CHIPS, random_network
 from tests.recurrent_samples import before
 
+from atoll.artifacts.samples import random_sample
 from atoll.description.build import CutRequest
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
-from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.samples import random_sample
 from atoll.tile.cut import Cut, Tiling, tiled
 from atoll.tile.stripes import Chain, stripes_of
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

@@ -9,14 +9,14 @@ from tests.differential.generator import COMMON, STEPS, random_model
 from tests.effort import cases
 from tests.tflite_builder import write
 
-from atoll.errors import ModelError
+from atoll.artifacts.samples import random_samples
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.rewrite.edit import Given
 from atoll.rewrite.passes import PASSES, GraphPass, rewritten
-from atoll.samples import random_samples
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 
 SEEDS = cases(1000, least=750)
 DEVICES = Given()

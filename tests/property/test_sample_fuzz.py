@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.errors import UsageError
+from atoll.artifacts.samples import load_samples
+from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph, Tensor
-from atoll.samples import load_samples
 
 SHAPE = (1, 8, 8, 1)
 GRAPH = Graph("one", (Tensor(name="x", shape=SHAPE, dtype="int8"),), (), ("x",), ("x",))

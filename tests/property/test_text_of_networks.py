@@ -10,12 +10,12 @@ from tests.all_samples import fixed_samples
 from tests.differential.generator import random_model
 from tests.effort import cases
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.ir.graph import Graph
 from atoll.ir.read_graph import parse_graph
 from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atoll.units import format_size, parse_duration, parse_frequency, parse_size
+from atoll.diagnostics.units import format_size, parse_duration, parse_frequency, parse_size
 
 UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 

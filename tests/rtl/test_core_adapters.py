@@ -9,7 +9,7 @@ import pytest
 from tests.cores import ADAPTERS, WITH_RTL
 
 from atoll.description.cores import find_core
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll_sim.build import lint
 from atoll_sim.chip.sources import RTL
 from atoll_sim.core_test import run

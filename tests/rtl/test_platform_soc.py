@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from atoll import children
 from atoll.contract.areas import areas_of
 from atoll.contract.contract import Contract, Lifetime, Phase, Span
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.resolve.soc import Npu, ResolvedSoc
+from atoll.utils import children
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.protocol.records import AccessKind

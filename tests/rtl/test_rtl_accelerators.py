@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.errors import SimulationError
-from atoll.pipeline import Compiled, compile_file
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.errors import SimulationError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import Sample
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators

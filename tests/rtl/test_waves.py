@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.build.wave_formats import WaveFormat

@@ -13,12 +13,12 @@ from tests.effort import COUNTS
 from tests.kernels import hold
 from tests.requests import load_requests
 
-from atoll.build_tree import BuildTree, build
+from atoll.artifacts.build_tree import BuildTree, build
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Tensor
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve.soc import ResolvedSoc
 
 Arrays = list[NDArray[Any]]

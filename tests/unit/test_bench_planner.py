@@ -10,7 +10,7 @@ from benchmarks.planner import MADE, beside, made_instances, measured
 from benchmarks.planner_tables import Gap, gap_table, instance_table
 from benchmarks.random_cuts import random_cuts
 
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import solve
 

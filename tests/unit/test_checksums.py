@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.checksums import CHECKSUMS, altered, write_checksums
+from atoll.utils.checksums import CHECKSUMS, altered, write_checksums
 
 NAMES = ("a.txt", "b.bin")
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from atoll.children import TimeLimitError, end_all, run, started, time_limit
-from atoll.errors import UsageError
-from atoll.held import held_file, held_folder
-from atoll.scratch import scratch_folder, temporary_folder
-from atoll.workers import side_by_side
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.children import TimeLimitError, end_all, run, started, time_limit
+from atoll.utils.held import held_file, held_folder
+from atoll.utils.scratch import scratch_folder, temporary_folder
+from atoll.utils.workers import side_by_side
 
 ROOT = Path(__file__).parents[2]
 SECONDS_TO_END = 5.0
@@ -35,8 +35,8 @@ STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); 
 PARENT = """
 import sys
 from pathlib import Path
-from atoll.children import run
-from atoll.scratch import temporary_folder
+from atoll.utils.children import run
+from atoll.utils.scratch import temporary_folder
 with temporary_folder() as folder:
     (folder / "work").write_text("half done")
     run([sys.executable, "-c", *sys.argv[1:]])

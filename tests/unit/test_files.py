@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import UsageError
-from atoll.files import DISK_FAULTS, new_folder, replacing, require_writable, write_text
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.files import DISK_FAULTS, new_folder, replacing, require_writable, write_text
 
 MARKER = "ours.json"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.kept import kept, name_of
+from atoll.utils.kept import kept, name_of
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_what_is_damaged_is_made_again(folder: Path) -> None:
 
 
 def test_the_oldest_are_forgotten(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atoll.kept.MOST", 8)
+    monkeypatch.setattr("atoll.utils.kept.MOST", 8)
     for number in range(8):
         kept(f"a/{number}", lambda: b"bytes")
         os.utime(folder / "a" / str(number), (number, number))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jinja2 import DictLoader, Environment
 
-from atoll.kept_templates import KeptTemplates
+from atoll.utils.kept_templates import KeptTemplates
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from atoll.cli.options import PlacementOptions
 from atoll.cli.requests import build_options
-from atoll.errors import DescriptionError, UsageError
+from atoll.diagnostics.errors import DescriptionError, UsageError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS = (

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from atoll.artifacts.samples import Sample, random_sample
 from atoll.contract.image_check import check_image
-from atoll.errors import AtollError, PlanError, ToolchainError
-from atoll.pipeline import Compiled, compile_file
+from atoll.diagnostics.errors import AtollError, PlanError, ToolchainError
+from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.resolve import load_soc
-from atoll.samples import Sample, random_sample
-from atoll.several_models import compile_models
 from atoll_sim.check.layers import check_layers
 from atoll_sim.host.run import run_native
 from atoll_sim.simulate.turns import turn_of

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import MOST_FAULTS, AtollError, Fault, SourceLoc
-from atoll.shown import columns_of, cut, shown, window
+from atoll.diagnostics.errors import MOST_FAULTS, AtollError, Fault, SourceLoc
+from atoll.diagnostics.shown import columns_of, cut, shown, window
 
 
 @pytest.mark.parametrize(

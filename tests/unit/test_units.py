@@ -8,8 +8,8 @@ import typer
 
 from atoll.cli.plan import _bytes
 from atoll.description.pins import pin_of
+from atoll.diagnostics.units import parse_size
 from atoll.resolve import load_soc
-from atoll.units import parse_size
 
 FORMS = ("1 KiB", "1KiB", "1024 B", "1024", "1_024", "0x400")
 

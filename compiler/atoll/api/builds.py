@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import Row, html_table
-from atoll.build_tree import Emit, tree_json
-from atoll.build_tree import build as write_tree
-from atoll.object_tree import build_objects
-from atoll.progress import current
+from atoll.artifacts.build_tree import Emit, tree_json
+from atoll.artifacts.build_tree import build as write_tree
+from atoll.artifacts.object_tree import build_objects
+from atoll.diagnostics.progress import current
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atoll.api.notebook import Row, html_table, svg_element
-from atoll.columns import wrapped
 from atoll.description.faults import Faults
 from atoll.description.loader import override, read_description
 from atoll.description.share import find_soc
 from atoll.description.tree import Node
-from atoll.errors import path_of_text
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.errors import path_of_text
 from atoll.resolve import explain as subjects
 from atoll.resolve import resolve_tree
 from atoll.resolve.notes import notes_of

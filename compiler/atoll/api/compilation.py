@@ -92,7 +92,7 @@ class CompiledNetwork:
     @property
     def interface(self) -> Interface:
         """What an application must know of the network."""
-        from atoll.build_tree import interface_of  # what links takes long to import
+        from atoll.artifacts.build_tree import interface_of  # what links takes long to import
 
         return interface_from(interface_of(self._compiled), self._compiled.plan)
 

@@ -7,9 +7,9 @@ from atoll.api.chips import Soc
 from atoll.api.networks import Network
 from atoll.compiled import expected_length
 from atoll.cost.basis import basis_of
+from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, explanation, slower, unsure
+from atoll.driver.several_models import compile_networks, names_of
 from atoll.lower.passes import Observer
-from atoll.pipeline import STAGES, BuildOptions, Compiled, explanation, slower, unsure
-from atoll.several_models import compile_networks, names_of
 
 __all__ = [
     "STAGES",

@@ -7,7 +7,7 @@ from html import escape
 
 from rich.console import Console, RenderableType
 
-from atoll.shown import shown, shown_lines
+from atoll.diagnostics.shown import shown, shown_lines
 
 Row = dict[str, object]
 """A row of a table; a list of them makes a pandas DataFrame."""

@@ -9,7 +9,9 @@ from typing import Any
 
 from atoll.api.notebook import Row, html_table, svg_element
 from atoll.api.requests import effort_of
-from atoll.errors import PlanError, path_of_text
+from atoll.diagnostics.errors import PlanError, path_of_text
+from atoll.diagnostics.progress import current
+from atoll.diagnostics.units import parse_size
 from atoll.interchange.instance import (
     POOL,
     load_instance,
@@ -22,12 +24,10 @@ from atoll.memory.effort import Effort
 from atoll.memory.effort import Progress as SearchProgress
 from atoll.memory.problem import MemoryPlan, Problem
 from atoll.memory.solve import plan_memory
-from atoll.progress import current
 from atoll.report.plan_table import plan_table, together_table, used_together
 from atoll.report.pool_picture import PoolPicture, pool_pictures
 from atoll.report.pool_svg import svg_of
 from atoll.resolve.soc import ResolvedSoc
-from atoll.units import parse_size
 
 _SIZE = re.compile(f"set 'pools.{POOL}.size' to (.+) or more")
 

@@ -12,7 +12,7 @@ from atoll.description.build import Words
 from atoll.description.build_networks import requests_by_network
 from atoll.description.tree import Node, Table, merge
 from atoll.description.yaml_text import parse_yaml, read_yaml
-from atoll.errors import path_of_text
+from atoll.diagnostics.errors import path_of_text
 from atoll.interchange.instance import UNLIMITED
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.effort import USUAL, Effort

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.api.driver import Compiled
+from atoll.artifacts.samples import Sample, load_samples, random_samples, samples_in
 from atoll.description.faults import nearest
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph
-from atoll.samples import Sample, load_samples, random_samples, samples_in
 
 Array = NDArray[np.generic]
 SampleSource = Path | str | Array | Mapping[str, Array] | Sequence[Mapping[str, Array]]

@@ -17,8 +17,8 @@ from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.requests import BuildSource, Requests
 from atoll.api.runs import Run, network_run
 from atoll.api.samples import Array, Samples, samples_for
-from atoll.errors import UsageError
-from atoll.plugins import load
+from atoll.diagnostics.errors import UsageError
+from atoll.plugins.parts import load
 from atoll.report.result import RunReport
 
 PACKAGE = "atoll_sim"

@@ -16,7 +16,7 @@ from atoll.bsp.cores import elf_names, script_name
 from atoll.bsp.gcc import LIBRARY, Gcc
 from atoll.bsp.missing_driver import undriven_engines
 from atoll.bsp.zig import Zig
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Cpu
 
 _LLD = ("clang", "zig")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from atoll.board.package import Board, Entry, generated
 from atoll.board.sources import library_sources, user_sources
 from atoll.bsp.clang import Clang
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Cpu
 
 _FOLDER = "."

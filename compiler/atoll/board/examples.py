@@ -4,10 +4,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.artifacts.samples import Sample
 from atoll.bsp.names import c_name
+from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
-from atoll.pipeline import Compiled
-from atoll.samples import Sample
 
 _BYTES_OF_A_LINE = 16
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from atoll.board.paths import is_path
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 
 MANIFEST = "atoll-bsp.json"
 FORMAT = 1

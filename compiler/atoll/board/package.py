@@ -7,6 +7,8 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import PurePosixPath
 
+from atoll.artifacts.build_tree import part_of
+from atoll.artifacts.samples import Sample
 from atoll.board.examples import Example, example_of
 from atoll.board.paths import is_path, refuse_path_clashes
 from atoll.bsp.cores import image_cores, sources_for
@@ -14,13 +16,11 @@ from atoll.bsp.emitters import bsp_files
 from atoll.bsp.firmware import Part
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.missing_driver import without_assumptions
-from atoll.build_tree import part_of
-from atoll.errors import AtollError, UsageError
-from atoll.pipeline import Compiled
-from atoll.plugins import CORRECT_MEMBER
-from atoll.registry import Registry
+from atoll.diagnostics.errors import AtollError, UsageError
+from atoll.driver.pipeline import Compiled
+from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.registry import Registry
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.samples import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from atoll.errors import Fault, ToolchainError
+from atoll.diagnostics.errors import Fault, ToolchainError
 
 _PART = re.compile(r"[A-Za-z_][\w.,+-]*|\.[a-z][\w.-]*", re.ASCII)
 

@@ -15,11 +15,11 @@ from atoll.board.package import Board, Entry, generated
 from atoll.board.render import render
 from atoll.bsp.names import c_name
 from atoll.codegen.c.source import emit_sources
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.graph import Graph
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.device_table import device_rows
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 
 HOST = Path(__file__).parent / "host.yaml"
 _ARENA = "arena"

@@ -14,7 +14,7 @@ from hashlib import sha1, sha256
 from atoll.board.cmake import libraries
 from atoll.board.package import Board, Entry, generated
 from atoll.board.sources import driver_files, model_files, objects, startup_files
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.version import __version__
 
 _OURS, _RUNTIME = "Apache-2.0", "Apache-2.0 WITH LLVM-exception"

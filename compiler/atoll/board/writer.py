@@ -14,8 +14,8 @@ from atoll.board.manifest import (
     require_package,
 )
 from atoll.board.package import Entry
-from atoll.errors import Fault, UsageError
-from atoll.files import write_bytes, write_text
+from atoll.diagnostics.errors import Fault, UsageError
+from atoll.utils.files import write_bytes, write_text
 
 Files = Mapping[str, Mapping[str, Entry]]
 """Files by path, by emitter."""

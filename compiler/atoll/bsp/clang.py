@@ -8,9 +8,9 @@ from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, Link, compile_failed, program
 from atoll.bsp.zig import Zig
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family, InstructionSet
-from atoll.tools import run_tool, tail
+from atoll.utils.tools import run_tool, tail
 
 _REMEDY = "install clang and lld, or use the toolchain zig"
 

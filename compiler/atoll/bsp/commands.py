@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Commands
-from atoll.tools import run_tool, tail
+from atoll.utils.tools import run_tool, tail
 
 
 @dataclass(frozen=True)

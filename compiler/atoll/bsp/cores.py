@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from atoll.bsp.interface import ELF_NAME, ModelInterface
 from atoll.bsp.names import c_name
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from atoll.bsp.gcc import Gcc
 from atoll.bsp.toolchain import Link, Toolchain
 from atoll.bsp.zig import Zig
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.isa.find import instruction_set
-from atoll.plugins import foreign_code
-from atoll.scratch import temporary_folder
-from atoll.tools import run_tool
+from atoll.plugins.parts import foreign_code
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.tools import run_tool
 
 _LEAST_PYTHON = (3, 11)
 _PLUGINS = "atoll.doctor"

@@ -10,7 +10,7 @@ from atoll.bsp.interface import ModelInterface
 from atoll.bsp.missing_driver import missing_drivers
 from atoll.bsp.program_driver import SHARED, program_drivers
 from atoll.bsp.render import FOLDER, render
-from atoll.errors import Fault, ToolchainError
+from atoll.diagnostics.errors import Fault, ToolchainError
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 STATUS = "atoll_status.h"

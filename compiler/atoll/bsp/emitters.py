@@ -12,12 +12,12 @@ from atoll.bsp.interface import ModelInterface
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER
 from atoll.bsp.startup import core_files
-from atoll.errors import AtollError
-from atoll.files import write_text
-from atoll.plugins import CORRECT_MEMBER
-from atoll.registry import Registry
+from atoll.diagnostics.errors import AtollError
+from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.registry import Registry
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.files import write_text
 
 _FILE = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 

@@ -15,16 +15,16 @@ from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
 from atoll.bsp.names import c_name
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
-from atoll.errors import PlanError
-from atoll.files import write_bytes, write_text
-from atoll.kept import name_of
-from atoll.progress import tell
+from atoll.diagnostics.errors import PlanError
+from atoll.diagnostics.progress import tell
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.stack.elf_check import check_stack
-from atoll.tools import cached
-from atoll.workers import begun
+from atoll.utils.files import write_bytes, write_text
+from atoll.utils.kept import name_of
+from atoll.utils.tools import cached
+from atoll.utils.workers import begun
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC

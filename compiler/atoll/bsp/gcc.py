@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed, program
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import GccTarget, InstructionSet
-from atoll.tools import run_tool, tail
+from atoll.utils.tools import run_tool, tail
 
 LIBRARY = "-lgcc"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from atoll.diagnostics.units import format_size
 from atoll.stack.bound import StackBound
-from atoll.units import format_size
 
 ELF_NAME = "firmware.elf"
 

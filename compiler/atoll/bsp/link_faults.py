@@ -4,10 +4,10 @@
 import re
 from collections.abc import Iterator
 
-from atoll.errors import AtollError, Fault, PlanError, SourceLoc, ToolchainError
+from atoll.diagnostics.errors import AtollError, Fault, PlanError, SourceLoc, ToolchainError
+from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
-from atoll.tools import tail
-from atoll.units import format_size
+from atoll.utils.tools import tail
 
 _OVERFLOW = re.compile(r"region [`']([\w.]+)'.*?overflowed by (\d+) bytes")
 _BROKEN_RULE = re.compile(r"^\S*ld(?:\.lld)?: (?:error: )?(.+?): ((?:raise|give|change) .+)$", re.M)

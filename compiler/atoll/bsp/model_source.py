@@ -3,9 +3,9 @@
 
 from atoll.bsp.calling_convention import check_convention
 from atoll.bsp.toolchain import find_toolchain
-from atoll.kept import kept, name_of
 from atoll.resolve.soc import Cpu
-from atoll.scratch import temporary_folder
+from atoll.utils.kept import kept, name_of
+from atoll.utils.scratch import temporary_folder
 
 
 def compile_model(source: str, core: Cpu, toolchain: str | None = None) -> bytes:

@@ -4,7 +4,7 @@
 import re
 from collections.abc import Iterable
 
-from atoll.errors import Fault, ToolchainError
+from atoll.diagnostics.errors import Fault, ToolchainError
 
 _C_WORDS = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "

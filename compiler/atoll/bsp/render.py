@@ -36,7 +36,7 @@ def environment_of(*folders: Path) -> "Environment":
     """Return what fills the templates of folders; the first that has a name counts."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
-    from atoll.kept_templates import KeptTemplates
+    from atoll.utils.kept_templates import KeptTemplates
 
     environment = Environment(
         bytecode_cache=KeptTemplates(),

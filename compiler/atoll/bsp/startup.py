@@ -9,7 +9,7 @@ from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.protection import protection_setup
 from atoll.bsp.render import FOLDER, made_from, render
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc

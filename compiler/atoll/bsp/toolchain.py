@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from atoll.errors import ToolchainError
-from atoll.plugins import load
+from atoll.diagnostics.errors import ToolchainError
+from atoll.plugins.parts import load
 from atoll.resolve.soc import Cpu
 
 TOOLCHAINS = {

@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
-from atoll.files import write_bytes
+from atoll.diagnostics.progress import tell
 from atoll.isa.instruction_set import InstructionSet, ZigTarget
-from atoll.progress import tell
-from atoll.tools import cached, run_zig, tail, ziglang
+from atoll.utils.files import write_bytes
+from atoll.utils.tools import cached, run_zig, tail, ziglang
 
 _LIBRARY = "compiler_rt.o"
 

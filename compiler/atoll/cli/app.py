@@ -16,9 +16,9 @@ from typer.exceptions import TyperException
 
 from atoll.cli.group import CommandGroup
 from atoll.cli.shell_words import COMPLETE, completed
-from atoll.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
-from atoll.files import DISK_FAULTS, unwritable
-from atoll.shown import json_text
+from atoll.diagnostics.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
+from atoll.diagnostics.shown import json_text
+from atoll.utils.files import DISK_FAULTS, unwritable
 from atoll.version import __version__
 
 OBJECTS_BETWEEN_COLLECTIONS = 300_000
@@ -112,7 +112,7 @@ def _print_faults(error: AtollError, *, machine: bool) -> None:
     if machine:
         print(json_text(error.to_json()), end="")
         return
-    from atoll.columns import terminal_columns
+    from atoll.diagnostics.columns import terminal_columns
 
     print(error.text(terminal_columns(sys.stderr) or EXCERPT_COLUMNS), file=sys.stderr)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import atoll
+from atoll.artifacts.samples import samples_of
 from atoll.board.package import Board, package_files, require_emitters
 from atoll.board.writer import Written, require_same, write_package
 from atoll.bsp.missing_driver import undriven_engines
@@ -23,9 +24,8 @@ from atoll.cli.options import (
 from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
-from atoll.columns import wrapped
-from atoll.samples import samples_of
-from atoll.shown import json_text
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.shown import json_text
 
 OnlyOption = Annotated[
     str,

@@ -8,7 +8,7 @@ import typer
 
 import atoll
 from atoll.api.driver import STAGES
-from atoll.build_tree import Emit
+from atoll.artifacts.build_tree import Emit
 from atoll.cli.options import (
     AcceleratorsOption,
     JsonOption,
@@ -22,12 +22,12 @@ from atoll.cli.options import (
 from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
-from atoll.columns import wrapped
-from atoll.errors import UsageError
-from atoll.files import write_text
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
-from atoll.shown import json_text
+from atoll.utils.files import write_text
 
 DumpOption = Annotated[
     str | None,

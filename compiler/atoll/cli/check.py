@@ -4,7 +4,7 @@
 import atoll
 from atoll.cli.options import JsonOption, SetOption, SimulateOption, SocArgument
 from atoll.cli.tables import room
-from atoll.shown import json_text
+from atoll.diagnostics.shown import json_text
 
 
 def check(

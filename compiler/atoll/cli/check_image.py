@@ -12,7 +12,8 @@ from atoll.cli.options import JsonOption, SetOption, SocArgument
 from atoll.cli.tables import room
 from atoll.description.faults import nearest
 from atoll.description.identifiers import identifier
-from atoll.errors import DescriptionError, Fault, UsageError
+from atoll.diagnostics.errors import DescriptionError, Fault, UsageError
+from atoll.diagnostics.shown import json_text
 from atoll.image.check import disagreements
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, read_image
@@ -23,7 +24,6 @@ from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.shown import json_text
 
 _Image = Annotated[
     Path | None,

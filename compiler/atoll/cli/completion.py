@@ -17,7 +17,7 @@ from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.description.pins import ROLES, SIDES
 from atoll.description.share import shared_folder, shipped_names
 from atoll.description.vocabulary import CORES
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import PLANNERS

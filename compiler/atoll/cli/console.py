@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from atoll.shown import shown_lines
+from atoll.diagnostics.shown import shown_lines
 
 
 class SafeConsole(Console):

@@ -8,10 +8,10 @@ import typer
 
 from atoll.cli.options import JsonOption, SetOption, offered
 from atoll.cli.output import log_room
-from atoll.columns import wrapped
 from atoll.compare.changes import changes
 from atoll.compare.sides import things_at
-from atoll.shown import json_text
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.shown import json_text
 
 _SIDE = "A chip, or a folder of 'atoll build'."
 

@@ -5,7 +5,7 @@ import typer
 
 from atoll.bsp.doctor import diagnose
 from atoll.cli.options import JsonOption
-from atoll.shown import json_text, shown_lines
+from atoll.diagnostics.shown import json_text, shown_lines
 
 
 def doctor(machine: JsonOption = False) -> None:

@@ -13,7 +13,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
-from atoll.shown import json_text
+from atoll.diagnostics.shown import json_text
 
 
 def estimate(

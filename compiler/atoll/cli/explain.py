@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import atoll
+from atoll.cli.network_words import Word, network_of
 from atoll.cli.options import (
     AcceleratorsOption,
     AnyModelsArgument,
@@ -21,10 +22,9 @@ from atoll.cli.options import (
 from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files, log_unsure
 from atoll.cli.tables import room
-from atoll.errors import UsageError
-from atoll.files import require_writable, write_text
-from atoll.networks import Word, network_of
-from atoll.shown import json_text
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
+from atoll.utils.files import require_writable, write_text
 
 
 def explain(

@@ -15,9 +15,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from atoll.cli.option_groups import with_groups
-from atoll.errors import AtollError
-from atoll.plugins import foreign_code, load
-from atoll.shown import shown_lines
+from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.shown import shown_lines
+from atoll.plugins.parts import foreign_code, load
 
 GROUP = "atoll.commands"
 OWN = {

@@ -8,12 +8,12 @@ import typer
 
 from atoll.cli.options import JsonOption
 from atoll.cli.output import log, log_room
-from atoll.columns import wrapped
 from atoll.description.schemas import require_schema_beside, write_schema_beside
-from atoll.errors import UsageError
-from atoll.files import write_text
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import cut, json_text, shown
 from atoll.importing.imported import Imported, import_files
-from atoll.shown import cut, json_text, shown
+from atoll.utils.files import write_text
 
 _LONGEST = 200
 

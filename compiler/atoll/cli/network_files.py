@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from atoll.description.faults import nearest
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 
 _NAMED = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
 

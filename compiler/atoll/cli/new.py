@@ -13,10 +13,10 @@ from atoll.cli.options import JsonOption, offered
 from atoll.cli.written import wrote
 from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import USUAL, Parts, starting_description
-from atoll.errors import AtollError, UsageError
-from atoll.files import write_text
+from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.resolve import load_soc
-from atoll.scratch import temporary_folder
+from atoll.utils.files import write_text
+from atoll.utils.scratch import temporary_folder
 
 WORD = "accelerator"
 """What 'atoll new' makes the package of, if another name follows."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from atoll.description.accelerators import known_accelerators
 from atoll.description.fields import is_name
 from atoll.description.schemas import schema_text
-from atoll.errors import UsageError
-from atoll.files import new_folder, write_text
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.files import new_folder, write_text
 
 SKELETON = Path(__file__).parents[1] / "description" / "skeleton"
 """A package that passes its tests: Atoll's own tests run it as it is."""

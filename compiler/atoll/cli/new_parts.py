@@ -9,8 +9,8 @@ import typer
 
 from atoll.description.cores import find_core, load_core
 from atoll.description.template import USUAL, CorePart, MemoryPart, Parts
-from atoll.errors import UsageError
-from atoll.units import format_size, parse_size
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.units import format_size, parse_size
 
 NONE = "none"
 """What stands for no accelerator."""

@@ -8,11 +8,11 @@ import typer
 
 from atoll.cli.options import JsonOption, SetOption, offered
 from atoll.cli.tables import room
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
 from atoll.report.operators import operator_tables, supported_operators
 from atoll.resolve import load_soc
 from atoll.resolve.tables import as_text
-from atoll.shown import json_text
 
 
 def operators(

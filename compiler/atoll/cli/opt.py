@@ -8,14 +8,14 @@ import typer
 
 from atoll.cli.options import JsonOption, SetOption, offered
 from atoll.cli.tables import room
-from atoll.columns import wrapped
-from atoll.errors import UsageError
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
 from atoll.ir.graph import Graph
 from atoll.opt.passes import PASSES, requested
 from atoll.opt.run import read_program, require_chip, run_passes
 from atoll.opt.text_pass import Chip, Kind, TextPass
 from atoll.resolve import load_soc
-from atoll.shown import json_text
 
 
 def opt(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from atoll.plugins import load
+from atoll.plugins.parts import load
 
 
 def offered(completer: str) -> Callable[[typer.Context, str], list[str]]:

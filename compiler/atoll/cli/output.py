@@ -4,9 +4,9 @@
 import sys
 from collections.abc import Callable
 
-from atoll.columns import terminal_columns
-from atoll.errors import INTERRUPTED, AtollError
-from atoll.shown import shown_lines
+from atoll.diagnostics.columns import terminal_columns
+from atoll.diagnostics.errors import INTERRUPTED, AtollError
+from atoll.diagnostics.shown import shown_lines
 
 
 def log(text: str) -> None:

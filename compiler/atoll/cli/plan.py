@@ -24,14 +24,14 @@ from atoll.cli.output import log
 from atoll.cli.plan_output import show_plans
 from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
-from atoll.errors import UsageError
-from atoll.files import require_writable, write_bytes, write_text
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
+from atoll.diagnostics.units import parse_duration, parse_size
 from atoll.interchange.instance import UNLIMITED, load_instance
 from atoll.interchange.tflm_file import tflm_file
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.effort import Effort
-from atoll.shown import json_text
-from atoll.units import parse_duration, parse_size
+from atoll.utils.files import require_writable, write_bytes, write_text
 
 Planned = atoll.Compilation | atoll.InstancePlan
 

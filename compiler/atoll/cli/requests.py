@@ -8,14 +8,14 @@ from typing import Literal
 import atoll
 from atoll.api.compilation import compile_with
 from atoll.api.driver import BuildOptions, Observer, names_of
+from atoll.cli.network_words import Known, Word, annotations_by_network, network_of, parts_of
 from atoll.cli.options import PlacementOptions
 from atoll.cli.output import log, log_room
-from atoll.columns import wrapped
 from atoll.description.build import Words
 from atoll.description.build_networks import network_requests
 from atoll.description.faults import nearest
-from atoll.errors import UsageError
-from atoll.networks import Known, Word, annotations_by_network, network_of, parts_of
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.errors import UsageError
 
 
 def compile_files(

@@ -11,13 +11,13 @@ import typer
 
 from atoll.cli.options import JsonOption, SetOption, offered
 from atoll.cli.tables import room
-from atoll.columns import laid_out, wrapped
-from atoll.errors import UsageError
+from atoll.diagnostics.columns import laid_out, wrapped
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.shown import json_text
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.selftest.log import KINDS, Log, read_log
 from atoll.selftest.verdict import Finding, findings
-from atoll.shown import json_text
 
 _PLURALS = {
     "march": "marches",

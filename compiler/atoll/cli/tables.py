@@ -3,7 +3,7 @@
 
 import sys
 
-from atoll.columns import terminal_columns
+from atoll.diagnostics.columns import terminal_columns
 
 
 def room() -> int | None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from atoll.cli.output import log_room
-from atoll.progress import Progress, duration, told
+from atoll.diagnostics.progress import Progress, duration, told
 
 SECONDS_BETWEEN = 5.0
 """Between two lines where standard error is no terminal; quicker work prints none."""

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from atoll.cli.output import log
-from atoll.shown import json_text
+from atoll.diagnostics.shown import json_text
 
 
 def wrote(*paths: Path, machine: bool, hint: str = "") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import llvmlite
 from llvmlite import ir
 
-from atoll.kept import kept, name_of
+from atoll.utils.kept import kept, name_of
 
 _MACHINE = Path(__file__).with_name("llvm_machine.py")
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from llvmlite import ir
 
-from atoll.c_functions import with_functions
 from atoll.codegen.code_ways import way_of
 from atoll.codegen.commands import linked
 from atoll.codegen.core_steps import functions_on, overlapping_parameters
@@ -20,6 +19,7 @@ from atoll.ir.tir import IRModule
 from atoll.ir.walk import externs
 from atoll.isa.function_unit import DOT4
 from atoll.memory.problem import MemoryPlan
+from atoll.resolve.c_functions import with_functions
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 LEVEL = 3

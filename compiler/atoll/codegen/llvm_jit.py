@@ -11,7 +11,6 @@ from typing import Any
 
 from llvmlite import binding, ir
 
-from atoll.c_functions import on_host
 from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
@@ -21,7 +20,8 @@ from atoll.codegen.llvm_units import model_symbol
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
 from atoll.ir.walk import executed, externs, runtime_allocations
-from atoll.unit_models import UnitModels
+from atoll.resolve.c_functions import on_host
+from atoll.resolve.unit_models import UnitModels
 
 LEVEL = 3
 """Of optimisation, where none is given."""

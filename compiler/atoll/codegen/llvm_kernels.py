@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
-from atoll.c_functions import CFunction
 from atoll.codegen.code_ways import CodeWay
 from atoll.codegen.llvm_anchors import aligned
 from atoll.codegen.llvm_arithmetic import binary, converted, integer
@@ -42,6 +41,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.walk import runtime_allocations
 from atoll.isa.instruction_set import Vectors
+from atoll.resolve.c_functions import CFunction
 from atoll.resolve.storage_scope import LOCAL, ON_STACK
 
 STACK_SCOPES = (LOCAL, ON_STACK)

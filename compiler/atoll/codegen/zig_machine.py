@@ -7,10 +7,10 @@ LLVM in this process optimises; it has no assembler for other machines than the 
 from llvmlite import ir
 
 from atoll.codegen.llvm_machine import KEEP_ORDER, WORDS, aimed, core_machine, optimized
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import InstructionSet
-from atoll.scratch import temporary_folder
-from atoll.tools import run_zig, tail
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.tools import run_zig, tail
 
 
 def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: int) -> bytes:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from atoll.build_tree import MARKER, RESOLVED
+from atoll.artifacts.build_tree import MARKER, RESOLVED
 from atoll.compare.values import Thing, Value, size, things_of
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.export import from_json
 

@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import (
     Alias,
     Cpu,
@@ -17,7 +18,6 @@ from atoll.resolve.soc import (
     ResolvedSoc,
 )
 from atoll.resolve.tables import clock
-from atoll.units import format_size
 
 
 @dataclass(frozen=True, slots=True)

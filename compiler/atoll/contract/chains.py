@@ -8,7 +8,7 @@ hear of one end and start again. Knows nothing of who chains lists, or of the co
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.tir import AcceleratorRun, EngineAction, Entry, IRModule, Step
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.engine_parts import emitter_of, links

@@ -8,7 +8,7 @@ contract. An engine that sees a memory elsewhere than the bus has it must be tol
 from collections.abc import Iterator, Mapping
 
 from atoll.contract.contract import Contract, Span
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.tir import EngineAction, IRModule
 from atoll.resolve.soc import Engine, ResolvedSoc
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.contract.contract import Contract, Span
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
 

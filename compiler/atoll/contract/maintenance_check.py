@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import AcceleratorWait, CallStart, Entry, IRModule, Step
 from atoll.memory.problem import MemoryPlan

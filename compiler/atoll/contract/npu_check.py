@@ -8,7 +8,7 @@ order of the operator's tensors, and what the stream touches is read of the stre
 from collections.abc import Iterator, Mapping
 
 from atoll.contract.contract import Contract
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, IRModule, Step
 from atoll.npu_stream.start import read_start

@@ -9,7 +9,7 @@ when an operator, or at last the caller, reads it.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.tir import (
     AcceleratorStart,
     AcceleratorWait,

@@ -8,7 +8,7 @@ from atoll.description.faults import Faults, nearest_key
 from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP
 from atoll.description.pattern_checks import known_words
 from atoll.description.tree import SourceMap
-from atoll.registry import registered
+from atoll.plugins.registry import registered
 
 
 def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:

@@ -14,9 +14,9 @@ from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import DescriptionError, SourceLoc
-from atoll.registry import registered
-from atoll.units import format_size
+from atoll.diagnostics.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.units import format_size
+from atoll.plugins.registry import registered
 
 MAX_REGISTERS = 4096
 """Bytes that the control port of docs/platform.md can address."""

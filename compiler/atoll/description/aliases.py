@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from atoll.units import parse_size
+from atoll.diagnostics.units import parse_size
 
 NO_ALIAS = "none"
 """Says of a memory that it has bytes of its own, whatever its name is like."""

@@ -27,7 +27,7 @@ from atoll.description.pins import (
 )
 from atoll.description.tree import Entry, Listing, Node, Plain, Scalar, SourceMap, Table, merge
 from atoll.description.whom import NAMES
-from atoll.errors import Fault, UsageError
+from atoll.diagnostics.errors import Fault, UsageError
 
 MAX_REQUESTS = 4096
 

@@ -11,7 +11,7 @@ from atoll.description.messages import validate
 from atoll.description.tree import Node, SourceMap, Table, merge
 from atoll.description.whom import Whom
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import DescriptionError, Fault
+from atoll.diagnostics.errors import DescriptionError, Fault
 
 OF_ONE = ("place", "pin", "scopes", "set_scope", "free", "on_device", "targets", "cuts")
 """Keys that name operators and tensors, which belong to one network."""

@@ -13,9 +13,9 @@ from atoll.description.share import shared_folder
 from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.isa.find import NAMES, USUAL
-from atoll.registry import registered
+from atoll.plugins.registry import registered
 
 GROUP = "atoll.cores"
 

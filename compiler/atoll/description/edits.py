@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
 from atoll.description.yaml_text import parse_yaml
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*")
 

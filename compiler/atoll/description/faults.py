@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from atoll.errors import DescriptionError, Fault, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
 
 
 @dataclass(slots=True)

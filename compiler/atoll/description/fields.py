@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from atoll.units import parse_frequency, parse_size
+from atoll.diagnostics.units import parse_frequency, parse_size
 
 EXPECTED = "expected"
 MAX_ENTRIES = 64

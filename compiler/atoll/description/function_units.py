@@ -9,7 +9,7 @@ from atoll.description.function_unit import FunctionUnit
 from atoll.description.partial import read_model
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES
 
 REACHED = {"cfu": ("custom-0",), "cvxif": tuple(OPCODES)}

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from atoll.description.share import shortest
-from atoll.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, SourceLoc
 
 
 def is_path(word: str) -> bool:

@@ -13,7 +13,7 @@ from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Listing, Node, Scalar, Table, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
-from atoll.errors import DescriptionError, SourceLoc, UsageError
+from atoll.diagnostics.errors import DescriptionError, SourceLoc, UsageError
 
 MAX_LAYERS = 8
 

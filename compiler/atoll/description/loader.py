@@ -25,7 +25,7 @@ from atoll.description.partial import Partial, read_model
 from atoll.description.schema import Soc
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import undecided
-from atoll.errors import DescriptionError, Fault, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
 
 Loaded = TypeVar("Loaded")
 Load = Callable[[Path, SourceLoc | None], Loaded]

@@ -13,7 +13,7 @@ from atoll.description.faults import in_order, nearest
 from atoll.description.misspelt import Misspelt
 from atoll.description.shape import Shape, example_of, shape_at
 from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, plain
-from atoll.errors import DescriptionError, Fault
+from atoll.diagnostics.errors import DescriptionError, Fault
 
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str, ...]

@@ -16,7 +16,7 @@ from atoll.description.messages import Problem, problems, schema_of
 from atoll.description.placeholder import placeholder, spare_name
 from atoll.description.shape import Shape, child_of, keys_of, shape_at
 from atoll.description.tree import Entry, Key, Listing, Node, SourceMap, Table, inside, plain
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -10,7 +10,7 @@ from atoll.description.faults import Faults, nearest
 from atoll.description.operators import FEATURES, OPERATOR_GROUP, operands_of
 from atoll.description.patterns import ANYTHING, PatternStep, Words, read_pattern, words_of
 from atoll.description.tree import SourceMap
-from atoll.registry import registered
+from atoll.plugins.registry import registered
 
 MADE_BY_ATOLL = frozenset({"COPY", "ETHOS_U", "RELAYOUT"})
 """Operators that no network has before placement."""

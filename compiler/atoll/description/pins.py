@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from atoll.description.fields import Described, must_be
 from atoll.description.identifiers import identifier
 from atoll.description.whom import Whom, says_whom
-from atoll.units import format_size, parse_size
+from atoll.diagnostics.units import format_size, parse_size
 
 Side = Literal["in", "out", "both"]
 SIDES = ("in", "out", "both")

@@ -8,7 +8,7 @@ from typing import Any
 from atoll.description.accelerator import Accelerator, RegisterBlock
 from atoll.description.faults import Faults
 from atoll.description.tree import SourceMap
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 
 WORD_BYTES = 4
 INSTALL = "install it: pip install 'atoll[systemrdl]'"

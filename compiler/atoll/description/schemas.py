@@ -14,8 +14,8 @@ from atoll.description.function_unit import FunctionUnit
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.description.relaxed import relaxed, relaxed_definitions
 from atoll.description.schema import Soc
-from atoll.errors import UsageError
-from atoll.files import unwritable, write_text
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.files import unwritable, write_text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

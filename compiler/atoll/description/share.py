@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from atoll.description.faults import nearest
-from atoll.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, SourceLoc
 
 
 def shared_folder(name: str) -> Path:

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from atoll.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, SourceLoc
 
 MAX_BYTES = 2**20
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from atoll.description.faults import Faults
 from atoll.description.identifiers import identifier, written_names
 from atoll.description.layers import layer_files
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 _NOT_OF_THE_CHIP = r"(?<![\w/-])(?<!operator ')(?<!tensor ')(?<!buffer ')"
 _NO_FILE = r"(?![\w/-])(?!\.(?:bin|c|elf|h|json|ld|md|o|py|sv|txt|v|yaml)\b)"

@@ -9,8 +9,8 @@ from json import dumps
 from pydantic import TypeAdapter, ValidationError
 
 from atoll.description.fields import Name
-from atoll.errors import UsageError
-from atoll.units import format_size
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.units import format_size
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _SPACES = {"rom": 0x0000_0000, "ram": 0x2000_0000}

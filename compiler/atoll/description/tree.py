@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 
 Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
 Key = tuple[str, ...]

@@ -13,7 +13,7 @@ from atoll.description.schema import Soc
 from atoll.description.shape import Shape, child_of, example_of, free_child, resolved, shape_at
 from atoll.description.tree import Key, Listing, Node, Scalar, Table, inside, plain
 from atoll.description.yaml_text import parse_yaml
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 
 UNDECIDED = "undecided"
 """What stands for a value that nobody has decided; it can be no name."""

@@ -14,7 +14,7 @@ import yaml
 from atoll.description.faults import Faults, note
 from atoll.description.source_text import place_in, read_text
 from atoll.description.tree import Entry, Listing, Node, Scalar, Table
-from atoll.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.errors import DescriptionError, SourceLoc
 
 MAX_DEPTH = 32
 MAX_NODES = 20_000

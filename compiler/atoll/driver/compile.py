@@ -9,11 +9,11 @@ from atoll.codegen.commands import encode_commands, padded, with_counts
 from atoll.compiled import Compiled
 from atoll.contract.accepted import accepted, agreed
 from atoll.cost.network import cycles_of
+from atoll.diagnostics.errors import Refusal, attempt
 from atoll.driver.candidate import Candidate, StreamPolicy
 from atoll.driver.outcome import Infeasible
 from atoll.driver.schedule import Scheduled, schedule
 from atoll.driver.task import Task, unobserved
-from atoll.errors import Refusal, attempt
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule

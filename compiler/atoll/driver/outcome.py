@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from atoll.errors import Refusal
+from atoll.diagnostics.errors import Refusal
 
 UNLIMITED = 1 << 62
 """More bytes than any remedy asks for."""

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from atoll.diagnostics.errors import AtollError, Refusal, attempt
+from atoll.diagnostics.units import format_size
 from atoll.driver.candidate import Candidate
 from atoll.driver.compile import chip_of, compile_candidate
 from atoll.driver.outcome import Infeasible
@@ -12,11 +14,9 @@ from atoll.driver.search import Search
 from atoll.driver.stripes import STEPS, Cuts, crowded_pool, in_stripes, sized
 from atoll.driver.task import Task
 from atoll.driver.usual import as_it_is
-from atoll.errors import AtollError, Refusal, attempt
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.asked import kept_whole
-from atoll.units import format_size
 
 
 def refusal_of(search: Search) -> AtollError:

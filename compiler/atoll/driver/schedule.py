@@ -7,9 +7,9 @@ from functools import partial
 
 from atoll.cost.engines import driver_cycles
 from atoll.cost.lists import joint_saving
+from atoll.diagnostics.errors import PlacementError, PlanError
 from atoll.driver.outcome import Infeasible
 from atoll.driver.task import Task
-from atoll.errors import PlacementError, PlanError
 from atoll.ir.ceiling import Ceiling
 from atoll.ir.tir import IRModule, Step
 from atoll.ir.verify import verify

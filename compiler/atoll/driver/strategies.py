@@ -7,11 +7,11 @@ A strategy takes a `Search` and yields candidates; it sees what came of all befo
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 
+from atoll.diagnostics.errors import AtollError
 from atoll.driver.candidate import Candidate
 from atoll.driver.search import Search
-from atoll.errors import AtollError
-from atoll.plugins import CORRECT_MEMBER, foreign_code
-from atoll.registry import Registry
+from atoll.plugins.parts import CORRECT_MEMBER, foreign_code
+from atoll.plugins.registry import Registry
 
 _END = object()
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from atoll.diagnostics.errors import attempt
 from atoll.driver.candidate import Candidate
 from atoll.driver.compile import chip_of, devices_of
 from atoll.driver.outcome import Infeasible
 from atoll.driver.search import Search
 from atoll.driver.task import Task
-from atoll.errors import attempt
 from atoll.lower.jobs import overlaps_of
 from atoll.lower.overlapping import Overlapping
 from atoll.place.plan_devices import DevicePlan

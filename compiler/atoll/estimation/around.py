@@ -9,7 +9,7 @@ from atoll.cost.measured import (
     FILLED_CYCLES,
     START_BLOCK,
 )
-from atoll.pipeline import Compiled
+from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
 
 

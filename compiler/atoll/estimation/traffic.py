@@ -7,11 +7,11 @@ from dataclasses import replace
 from atoll.cost.basis import basis_of, joint_basis
 from atoll.cost.copies import speed_of
 from atoll.cost.measured import FETCH_BYTES, KERNEL_CYCLES
+from atoll.driver.pipeline import Compiled
 from atoll.ir.busy import Busy
 from atoll.ir.graph import ITEM_BYTES, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled
 from atoll.report.estimate import Traffic
 from atoll.resolve.soc import Cpu
 

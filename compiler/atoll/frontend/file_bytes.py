@@ -4,7 +4,7 @@
 import stat
 from pathlib import Path
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 
 GREATEST_FILE = 64 * 2**20
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.names import network_name
 from atoll.frontend.unsupported import operator_faults
 from atoll.ir.graph import Graph

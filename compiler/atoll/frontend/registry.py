@@ -8,7 +8,7 @@ from pathlib import Path
 from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.verify_graph import verify_graph
 from atoll.ir.graph import Graph
-from atoll.registry import Registry
+from atoll.plugins.registry import Registry
 
 DEFAULT = "tflite"
 

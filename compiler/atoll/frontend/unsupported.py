@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 

@@ -3,10 +3,10 @@
 
 from collections.abc import Iterator
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ops.registry import KINDS
-from atoll.plugins import CORRECT_MEMBER
+from atoll.plugins.parts import CORRECT_MEMBER
 
 
 def verify_graph(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.image.convention import convention_faults
 from atoll.image.elf import ElfImage, Span
 from atoll.image.npu_streams import stream_faults

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from atoll.bsp.calling_convention import MACHINES, VFP_ARGS, riscv_abi
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.image.elf import ElfImage
 from atoll.image.needs import lacking
 from atoll.isa.instruction_set import Family

@@ -20,7 +20,7 @@ from elftools.elf.sections import (
     SymbolTableSection,
 )
 
-from atoll.errors import AtollError, UsageError
+from atoll.diagnostics.errors import AtollError, UsageError
 
 _ALLOCATED, _WRITABLE, _EXECUTABLE = 0x2, 0x1, 0x4
 _ATTRIBUTES = {"EM_ARM": "aeabi", "EM_RISCV": "riscv"}

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.image.elf import ElfImage
 from atoll.npu_stream.judge import Role
 from atoll.npu_stream.start import MAGIC, PAYLOAD, Start, is_payload, read_start

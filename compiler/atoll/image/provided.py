@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from atoll.bsp.linker import pool_section
 from atoll.bsp.names import c_name
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.image.elf import ElfImage, Span, Variable
 from atoll.image.records import Record, records
 from atoll.resolve.soc import Pool, ResolvedSoc

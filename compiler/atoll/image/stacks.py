@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from atoll.description.faults import nearest
-from atoll.errors import Fault, UsageError
+from atoll.diagnostics.errors import Fault, UsageError
 from atoll.image.elf import ElfImage, reading
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc

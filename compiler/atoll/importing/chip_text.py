@@ -8,12 +8,12 @@ from pathlib import Path
 
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
+from atoll.diagnostics.shown import cut, shown
+from atoll.diagnostics.units import format_size
 from atoll.importing.aliases import with_aliases
 from atoll.importing.facts import Core, Facts, Master, Memory, Source
 from atoll.importing.names import identifier
 from atoll.importing.values import isas_of, nearest_core
-from atoll.shown import cut, shown
-from atoll.units import format_size
 
 _HEAD = """\
 # yaml-language-server: $schema=./soc.schema.json

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.importing.devicetree import IMPORTER as BLOB
 from atoll.importing.facts import Facts
 from atoll.importing.reader import Given, Importer
-from atoll.scratch import temporary_folder
-from atoll.tools import run_tool
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.tools import run_tool
 
 _BEGIN = re.compile(r"^\s*/dts-v1/", re.M)
 _DIRECTIVE = re.compile(r"^\s*#\s*(include|define|if|ifdef|ifndef|undef)\b", re.M)

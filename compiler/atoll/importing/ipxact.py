@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from atoll.errors import SourceLoc, UsageError
+from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll.importing.engines import engine_of
 from atoll.importing.expressions import NoValueError, value_of
 from atoll.importing.extension import extended, own_entries

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate, islice
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.importing.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll.importing.reader import Given, Importer
 from atoll.importing.values import arm_isas, core_named, number_of

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
-from atoll.errors import SourceLoc, UsageError
+from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll.importing.facts import Facts, Source
-from atoll.registry import Registry
+from atoll.plugins.registry import Registry
 
 MAX_BYTES = 64 * 2**20
 _HEAD = 16 * 2**10

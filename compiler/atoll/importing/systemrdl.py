@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from atoll.description.register_files import INSTALL, compiled_file
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.importing.engines import engine_of
 from atoll.importing.extension import Entry, extended
 from atoll.importing.facts import Engine, Facts, LeftOut, Master, Memory, Source

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from errno import EINVAL
 from pathlib import Path
 
-from atoll.errors import Fault, SourceLoc, UsageError
+from atoll.diagnostics.errors import Fault, SourceLoc, UsageError
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
 
 POOL = "pool"

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.checks import place
 from atoll.frontend.tflite.flow import FLOW
 from atoll.frontend.tflite.load import load_tflite

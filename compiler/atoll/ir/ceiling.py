@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The error of a loop program that breaks the rules of its language."""
 
-from atoll.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault
 
 
 class ProgramError(AtollError):

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from atoll.errors import Fault, UsageError
+from atoll.diagnostics.errors import Fault, UsageError
 from atoll.ir.faults import ProgramError, ill_formed
 from atoll.ir.tir import Allocate, Constant, Entry, IRModule, PrimFunc, RuntimeAllocate
 from atoll.ir.walk import statements

@@ -4,7 +4,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from atoll.c_functions import CFunction
 from atoll.ir.tir import (
     Allocate,
     Binary,
@@ -35,6 +34,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.tokens import Tokens
 from atoll.isa.function_unit import Instruction
+from atoll.resolve.c_functions import CFunction
 
 _TYPES = {str(type): type for type in Type}
 _DIRECTIONS = {str(direction): direction for direction in Direction}

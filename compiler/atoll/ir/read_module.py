@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.c_functions import CFunction, CSource
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.read_function import Declared, FunctionReader, read_allocate
 from atoll.ir.tir import (
@@ -29,6 +28,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.tokens import Tokens
 from atoll.isa.function_unit import Instruction
+from atoll.resolve.c_functions import CFunction, CSource
 
 _OPERATIONS = {str(operation): operation for operation in Operation}
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from textwrap import indent
 
-from atoll.c_functions import CFunction
 from atoll.ir.bytes_text import brief_text, bytes_text
 from atoll.ir.scalars import Const, Expr, Type, Var
+from atoll.resolve.c_functions import CFunction
 
 
 class Direction(StrEnum):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from atoll.c_functions import CFunction
 from atoll.ir.actions import (
     AcceleratorRun,
     AcceleratorStart,
@@ -62,6 +61,7 @@ from atoll.ir.statements import (
 )
 from atoll.ir.step import Step
 from atoll.ir.walk import executed, externs
+from atoll.resolve.c_functions import CFunction
 
 __all__ = [
     "AcceleratorRun",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.ir.bytes_text import CHECKSUM, ZEROS
 from atoll.ir.faults import ProgramError
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.faults import ProgramError, ill_formed
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.verify_entry import entry_faults

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.faults import ill_formed
 from atoll.ir.statements import bracketed
 from atoll.ir.tir import (

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.affine import Affine, affine, extremes
 from atoll.ir.faults import ill_formed
 from atoll.ir.heap import ALIGNMENT

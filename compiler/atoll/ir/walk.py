@@ -3,7 +3,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from atoll.c_functions import CFunction
 from atoll.ir.scalars import Call, Execute, Expr, operands
 from atoll.ir.statements import (
     CallExtern,
@@ -17,6 +16,7 @@ from atoll.ir.statements import (
     Store,
 )
 from atoll.isa.function_unit import Instruction
+from atoll.resolve.c_functions import CFunction
 
 
 def blocks_of(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:

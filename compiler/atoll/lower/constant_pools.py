@@ -3,9 +3,9 @@
 
 from collections.abc import Sequence
 
-from atoll.errors import Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
+from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
-from atoll.units import format_size
 
 
 def constant_pools(

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.tir import Allocate, RuntimeAllocate
 from atoll.lower.specialize_storage import footprint
 from atoll.place.asked_scopes import Narrowing

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from atoll.description.faults import in_order
 from atoll.description.whom import is_pattern
-from atoll.errors import Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Allocate, IRModule, PrimFunc, RuntimeAllocate
 from atoll.ir.walk import statements

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from atoll.description.pins import Pin
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.ir.ceiling import Ceiling
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.tir import (
     Allocate,
     BufferParam,

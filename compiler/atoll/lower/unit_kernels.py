@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that the author of a function unit lowers operators to."""
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
-from atoll.plugins import foreign_code, load
+from atoll.plugins.parts import foreign_code, load
 from atoll.resolve.soc import Cpu
 
 

@@ -15,7 +15,7 @@ from atoll.memory.effort import Meter
 from atoll.memory.greedy import BY_CONFLICTS, BY_SIZE, ORDERS, Order, orders, repaired
 from atoll.memory.hill_climb import climb
 from atoll.memory.problem import Answer, Infeasible, Problem
-from atoll.registry import Registry
+from atoll.plugins.registry import Registry
 
 DEFAULT = "auto"
 

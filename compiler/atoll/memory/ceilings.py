@@ -4,7 +4,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
+from atoll.diagnostics.units import format_size
 from atoll.ir.ceiling import Ceiling
 from atoll.memory.problem import (
     Answer,
@@ -14,7 +15,6 @@ from atoll.memory.problem import (
     Placement,
     Problem,
 )
-from atoll.units import format_size
 
 Solve = Callable[[Problem], Answer]
 Search = Callable[[Problem], Mapping[str, Placement] | None]

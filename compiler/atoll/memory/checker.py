@@ -7,7 +7,7 @@ lets share bytes.
 
 from collections.abc import Iterator, Mapping
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.memory.checker_clashes import Span, clashes
 from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace
 from atoll.memory.problem_rules import ill_formed as _broken

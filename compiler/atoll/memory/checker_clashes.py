@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.memory.problem import Problem
 
 

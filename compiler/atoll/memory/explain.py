@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import accumulate
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
+from atoll.diagnostics.units import format_size
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.assignment import Assignment
 from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter
 from atoll.memory.greedy import UNLIMITED
 from atoll.memory.problem import Answer, Buffer, Infeasible, Placement, PoolSpace, Problem
-from atoll.units import format_size
 
 Search = Callable[[Problem], Mapping[str, Placement] | None]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.memory.problem import Buffer, Interval, PoolSpace, Problem
 
 

@@ -12,12 +12,12 @@ from itertools import accumulate
 from pathlib import Path
 from platform import machine
 
-from atoll.cache import cache_folder, only_builder
-from atoll.errors import AtollError
-from atoll.files import write_bytes
+from atoll.diagnostics.errors import AtollError
 from atoll.memory.search_tables import Found, Status, Steps, Strategy, Tables
-from atoll.scratch import temporary_folder
-from atoll.tools import run_tool
+from atoll.utils.cache import cache_folder, only_builder
+from atoll.utils.files import write_bytes
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.tools import run_tool
 
 SOURCE = Path(__file__).with_name("search.c")
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from atoll.errors import AtollError, Fault, PlanError
+from atoll.diagnostics.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.ceilings import solve_below, too_low, without_ceilings
 from atoll.memory.checker import check
@@ -12,7 +12,7 @@ from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
-from atoll.plugins import CORRECT_MEMBER
+from atoll.plugins.parts import CORRECT_MEMBER
 
 _PROVER = "exact"
 """The algorithm that tells which buffers are to blame if there is no plan."""

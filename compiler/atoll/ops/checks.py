@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator
 from itertools import islice, product
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.quantization import ACTIVATIONS, scale_of
 

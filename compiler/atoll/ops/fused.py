@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.description.operators import operands_of
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.ops import reference

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from atoll.c_functions import CSource, on_host
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import CallExtern, Lowered
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind
+from atoll.resolve.c_functions import CSource, on_host
 
 GUARD = 64
 """Bytes around each buffer of the reference that the function must leave alone."""

@@ -4,12 +4,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.kind import Array, Distances, OperatorKind
-from atoll.plugins import CORRECT_MEMBER
+from atoll.plugins.parts import CORRECT_MEMBER
 
 
 class Judged:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.c_functions import CFunction, CSource
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import BufferParam, CallExtern, Direction, Lowered, PrimFunc, Type
+from atoll.resolve.c_functions import CFunction, CSource
 
 ELEMENT_TYPES = {
     "bool": Type.I8,

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops.kind import Array
 from atoll.ops.registry import kind_of
-from atoll.plugins import foreign_code, load
+from atoll.plugins.parts import foreign_code, load
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 Inputs = Sequence[Array | None]

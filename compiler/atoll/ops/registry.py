@@ -9,8 +9,8 @@ from atoll.description.operators import OPERATOR_GROUP
 from atoll.ir.graph import Operator
 from atoll.ops.judged import Judged
 from atoll.ops.kind import OperatorKind
-from atoll.plugins import load
-from atoll.registry import Registry
+from atoll.plugins.parts import load
+from atoll.plugins.registry import Registry
 
 COPY = "copy"
 """The kind that placement makes where a device does not reach a tensor."""

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from atoll.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault
 from atoll.ir.faults import ProgramError, ill_formed
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of

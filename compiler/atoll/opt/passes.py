@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.opt.graph_passes import GRAPH_PASSES
 from atoll.opt.module_passes import MODULE_PASSES
 from atoll.opt.text_pass import Chip, PassOption, TextPass

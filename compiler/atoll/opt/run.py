@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from atoll.errors import AtollError, UsageError
+from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.frontend.registry import FRONT_ENDS, load_network
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_scopes

@@ -10,7 +10,7 @@ from atoll.description.faults import Faults, in_order, nearest
 from atoll.description.identifiers import identifier
 from atoll.description.on_device import OnDevice
 from atoll.description.pins import Pin
-from atoll.errors import PlacementError, SourceLoc, attempt
+from atoll.diagnostics.errors import PlacementError, SourceLoc, attempt
 from atoll.ir.graph import Graph
 from atoll.place.regions import operators_of, results_of
 from atoll.resolve.se_scope import (

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from atoll.description.build import BuildRequests
 from atoll.description.pins import Pin, PoolChoice, SetScope
-from atoll.errors import Fault, PlacementError, SourceLoc
+from atoll.diagnostics.errors import Fault, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.regions import between, operators_of, parts_of, results_of, whole_name
 from atoll.reach.candidates import WORKSPACE_ROLES, by_preference, roles_of

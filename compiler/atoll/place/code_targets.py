@@ -10,7 +10,7 @@ from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
 from atoll.description.on_device import OnDevice
 from atoll.description.whom import is_pattern
-from atoll.errors import AtollError, PlacementError, SourceLoc
+from atoll.diagnostics.errors import AtollError, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
 from atoll.place.regions import matching, operators_of

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from atoll.description.faults import note
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.ir.graph import Graph, Operator
 from atoll.place.annotations import POOL_SCOPE
 from atoll.place.regions import whole_name

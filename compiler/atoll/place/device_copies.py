@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from atoll.description.faults import in_order
-from atoll.errors import Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.reach_faults import unreachable
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_exits, with_replicas

@@ -11,7 +11,7 @@ from atoll.cost.engines import busy_cycles
 from atoll.cost.lists import joint_saving
 from atoll.cost.operators import Cost, compute_cycles
 from atoll.description.faults import in_order
-from atoll.errors import Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.layouts import Layout
 from atoll.ops.operand_layouts import input_layouts, output_layout

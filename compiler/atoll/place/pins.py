@@ -8,7 +8,7 @@ from itertools import pairwise
 from atoll.cost.copies import touch_cycles
 from atoll.cost.operators import compute_cycles
 from atoll.description.faults import in_order, note
-from atoll.errors import Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.capabilities import obstacles

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from atoll.cost.cores import alike
 from atoll.description.build import BuildRequests
-from atoll.errors import AtollError, Fault, PlacementError, Refusal, attempt
+from atoll.diagnostics.errors import AtollError, Fault, PlacementError, Refusal, attempt
 from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.openings import opening

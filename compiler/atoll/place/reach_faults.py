@@ -3,12 +3,12 @@
 
 from collections.abc import Sequence
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
+from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.missing_moves import missing_moves
 from atoll.reach.candidates import Needs, by_preference, lacking, roles_of
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
-from atoll.units import format_size
 
 _VERBS = {Access.WRITE: "writes", Access.READ: "reads"}
 

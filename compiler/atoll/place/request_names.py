@@ -9,7 +9,7 @@ from atoll.description.faults import Faults, in_order, nearest
 from atoll.description.identifiers import identifier
 from atoll.description.pins import ROLES, Pin
 from atoll.description.whom import is_pattern
-from atoll.errors import PlacementError, SourceLoc
+from atoll.diagnostics.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
 from atoll.place.regions import STRIPE, matching, operators_of
 from atoll.resolve.soc import ResolvedSoc

@@ -10,7 +10,7 @@ from atoll.description.build import BuildRequests
 from atoll.description.faults import in_order
 from atoll.description.identifiers import identifier
 from atoll.description.pins import ROLES, Pin
-from atoll.errors import PlacementError, Refusal, SourceLoc, attempt
+from atoll.diagnostics.errors import PlacementError, Refusal, SourceLoc, attempt
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.annotations import Annotation, annotations_of, pins_of

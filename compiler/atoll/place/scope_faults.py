@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atoll.cost.copies import touch_cycles
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
+from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Tensor
 from atoll.reach.candidates import Needs, lacking, roles_of
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
-from atoll.units import format_size
 
 _VERBS = {Access.WRITE: "writes", Access.READ: "reads"}
 

@@ -4,10 +4,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from atoll.diagnostics.units import format_size
 from atoll.memory.problem import Buffer, MemoryPlan
 from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, Needs, by_preference, lacking
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
-from atoll.units import format_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

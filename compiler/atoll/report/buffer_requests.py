@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.ops.registry import COPY

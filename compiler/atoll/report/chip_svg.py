@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
+from atoll.diagnostics.units import format_size
 from atoll.report.svg import document, number, text_of, write
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Access, Memory, Region, ResolvedSoc
 from atoll.resolve.tables import clock
-from atoll.units import format_size
 
 _LEFT, _TOP, _ROW, _GAP = 380, 78, 20, 8
 _COLUMN, _MARGIN = 108, 16

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Allocate, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements

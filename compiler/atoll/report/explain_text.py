@@ -4,15 +4,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from atoll.columns import wrapped
 from atoll.cost.basis import marked
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.shown import shown
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.report.scopes import Scopes
 from atoll.resolve.tables import Table, as_text
-from atoll.shown import shown
 from atoll.stream.story import StreamingStory
 from atoll.tile.story import CutStory
 

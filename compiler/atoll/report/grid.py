@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from atoll.columns import laid_out, terminal_columns, wrapped
-from atoll.shown import shown, shown_lines
+from atoll.diagnostics.columns import laid_out, terminal_columns, wrapped
+from atoll.diagnostics.shown import shown, shown_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.columns import laid_out
+from atoll.diagnostics.columns import laid_out
 from atoll.memory.problem import MemoryPlan, PoolUse
 from atoll.resolve.soc import ResolvedSoc
 

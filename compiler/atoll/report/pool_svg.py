@@ -4,9 +4,9 @@
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement
 
+from atoll.diagnostics.shown import shown
 from atoll.report.pool_picture import Block, PoolPicture
 from atoll.report.svg import document, number, text_of, write
-from atoll.shown import shown
 
 _COLORS = (
     *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948"),

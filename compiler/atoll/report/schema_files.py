@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 from atoll.description import schemas as descriptions
-from atoll.errors import UsageError
-from atoll.files import write_text
+from atoll.diagnostics.errors import UsageError
 from atoll.report.json_shapes import FAULTS
 from atoll.report.output_schemas import OUTPUTS
+from atoll.utils.files import write_text
 
 SUFFIX = "-output"
 """`run-output` is the schema of what `atoll run --json` prints."""

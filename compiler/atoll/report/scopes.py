@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.annotations import POOL_SCOPE
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope

@@ -3,7 +3,7 @@
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from atoll.shown import shown
+from atoll.diagnostics.shown import shown
 
 _STYLE = "text { font: 11px sans-serif; fill: #222 } .title { font-size: 14px; font-weight: bold } "
 

@@ -9,7 +9,7 @@ from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.resolve.cores import shipped_or_beside
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS

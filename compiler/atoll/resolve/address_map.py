@@ -10,11 +10,11 @@ from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
+from atoll.diagnostics.units import format_size
 from atoll.resolve import mailbox
 from atoll.resolve.cores import local_of
 from atoll.resolve.draft import Draft, natural
 from atoll.resolve.soc import Alias, Memory, Registers
-from atoll.units import format_size
 
 LARGEST_MEMORY = 256 * 2**20
 GRANULE = 16

@@ -8,10 +8,10 @@ from atoll.description.aliases import NO_ALIAS, stem_of
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
 from atoll.description.schema import Memory
+from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import STEP
-from atoll.units import format_size
 
 
 def check_aliases(draft: Draft) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from atoll.description.core import ProtectionUnit
 from atoll.description.devices import Cpu
 from atoll.description.tree import Key
+from atoll.diagnostics.units import format_size
 from atoll.resolve.draft import Draft
 from atoll.resolve.pools import fits_memory
 from atoll.resolve.soc import Memory, RegionKind
-from atoll.units import format_size
 
 CODE_SIZE = 128 * 2**10
 DATA_SIZE = 4 * 2**10

@@ -8,7 +8,7 @@ from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, Interrupts
 from atoll.description.cores import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.code_targets import check_targets
 from atoll.resolve.draft import Draft

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from operator import index
 from types import MappingProxyType
 
-from atoll.errors import AtollError
-from atoll.plugins import Methods, Part, load, make_part
+from atoll.diagnostics.errors import AtollError
+from atoll.plugins.parts import Methods, Part, load, make_part
 from atoll.resolve.soc import AcceleratorSpec, Engine
 
 EMITTER_METHODS: Methods = MappingProxyType(

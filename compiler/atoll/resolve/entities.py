@@ -7,7 +7,7 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.code_target import CodeTarget
 from atoll.isa.function_unit import DOT4, FunctionUnit
 from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors

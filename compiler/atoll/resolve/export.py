@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve.soc import Cpu, Device, Dma, Engine, Master, Npu, ResolvedSoc, StackLimit
 
 FORMAT = 1

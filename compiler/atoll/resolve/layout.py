@@ -8,11 +8,11 @@ one that overflows tends to leave its memory, where the firewall stops it.
 """
 
 from atoll.description.faults import note
+from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import is_placed
 from atoll.resolve.claims import Claim, claims_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.soc import Memory, Region, RegionKind
-from atoll.units import format_size
 
 Span = tuple[int, int]
 """Begin and end in bytes from the memory's origin."""

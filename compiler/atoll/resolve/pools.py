@@ -7,6 +7,7 @@ from itertools import count, groupby
 from atoll.description.devices import Npu
 from atoll.description.faults import note
 from atoll.description.schema import Pool as PoolModel
+from atoll.diagnostics.units import format_size
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import (
     ACCESS_OF_ROLE,
@@ -17,7 +18,6 @@ from atoll.resolve.reach import (
     undecided,
 )
 from atoll.resolve.soc import Access, Pool, PoolSpeed, Region
-from atoll.units import format_size
 
 _BLOCK = 16
 """Alignment of a heap's blocks, bytes."""

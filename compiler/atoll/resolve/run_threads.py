@@ -6,7 +6,7 @@ from dataclasses import replace
 from atoll.description.build import BuildRequests
 from atoll.description.faults import nearest
 from atoll.description.identifiers import identifier
-from atoll.errors import Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
 
 MAIN = "main"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
 from atoll.resolve.targets import DLPACK_CPU, DLPACK_EXTENSION
 

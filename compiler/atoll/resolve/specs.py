@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from atoll.description.patterns import PatternStep
-from atoll.errors import SourceLoc
+from atoll.diagnostics.errors import SourceLoc
 from atoll.program.steps import Program
 
 

@@ -4,6 +4,7 @@
 from atoll.description.devices import Cpu, Limits
 from atoll.description.faults import nearest, note
 from atoll.description.tree import Key
+from atoll.diagnostics.units import format_size
 from atoll.resolve.claims import STACK_ALIGNMENT
 from atoll.resolve.draft import Draft
 from atoll.resolve.stack_limits import (
@@ -15,7 +16,6 @@ from atoll.resolve.stack_limits import (
     total_key,
     total_limit,
 )
-from atoll.units import format_size
 
 
 def check_stacks(draft: Draft) -> None:

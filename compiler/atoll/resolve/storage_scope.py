@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from atoll.description.faults import nearest
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve.soc import ResolvedSoc
 
 GLOBAL = "global"

@@ -4,10 +4,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atoll.columns import laid_out
+from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.shown import columns_of, shown
+from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import ResolvedSoc
-from atoll.shown import columns_of, shown
-from atoll.units import format_size
 
 
 @dataclass(frozen=True, slots=True)

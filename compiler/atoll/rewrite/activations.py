@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.quantization import ACTIVATIONS, activation_range
 from atoll.ops.registry import OPERATORS, kind_of

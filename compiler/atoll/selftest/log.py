@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 
 VERSION = "1"
 KINDS = ("march", "read", "write", "known", "network")

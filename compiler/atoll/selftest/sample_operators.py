@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.kind import Array
 from atoll.ops.reference import run

@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from atoll.kept import kept, name_of
 from atoll.stack.bound import StackBound
+from atoll.utils.kept import kept, name_of
 
 _SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from elftools.elf.elffile import ELFFile
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 
 SECTION = ".atoll.calls"
 MACRO = "ATOLL_STACK_CALLS"

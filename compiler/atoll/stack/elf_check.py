@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
+from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import Cpu, Region
 from atoll.stack.bound import StackBound
 from atoll.stack.elf_bounds import bounds
-from atoll.units import format_size
 
 ENTRY = "atoll_reset"
 INTERRUPT = "atoll_interrupt"

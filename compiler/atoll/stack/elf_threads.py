@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.resolve.soc import Cpu, Region
 from atoll.stack.elf_stack import Program
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 from elftools.elf.elffile import ELFFile
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 
 _SECTION = ".stack_sizes"
 _MORE = 0x80

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.ir.tir import Allocate, PrimFunc
 from atoll.ir.walk import callees, statements
 

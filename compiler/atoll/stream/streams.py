@@ -8,7 +8,7 @@ contract and the checks know of no streams.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.lower.jobs import prepared
 from atoll.ops.registry import COPY

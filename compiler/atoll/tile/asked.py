@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import nearest
-from atoll.errors import AtollError, Fault, PlacementError
+from atoll.diagnostics.errors import AtollError, Fault, PlacementError
 from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain, stripes_of

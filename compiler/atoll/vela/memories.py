@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, pools_for
 from atoll.resolve.soc import Access, Npu, Pool, ResolvedSoc
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tflite.Model import Model
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.vela.allocation import Locations, allocations
 from atoll.vela.payload import UPDATE, Payload, read_second
 from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError

@@ -10,7 +10,7 @@ command stream, in little-endian words; the formats are those of Vela's own test
 import struct
 from dataclasses import dataclass
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 
 FIRST, SECOND, METADATA = b"COP1", b"COP2", b"VEUM"
 _VERSION = 1

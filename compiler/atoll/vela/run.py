@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import accumulate
 from pathlib import Path
 
-from atoll.errors import ModelError, ToolchainError
-from atoll.kept import kept, name_of
-from atoll.scratch import temporary_folder
-from atoll.tools import run_tool
+from atoll.diagnostics.errors import ModelError, ToolchainError
+from atoll.utils.kept import kept, name_of
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.tools import run_tool
 from atoll.vela.memories import NAME, VelaTarget
 from atoll.vela.payload import UPDATE
 

@@ -14,7 +14,7 @@ driver share (ethos_u55_regs.py of ethos-u-vela, Apache-2.0).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.npu_stream.judge import Place
 
 _STOP, _DMA, _KERNELS = 0x000, 0x010, (0x002, 0x003, 0x005, 0x006, 0x007)

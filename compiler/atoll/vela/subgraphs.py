@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from atoll.description.identifiers import identifier
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.registry import Source
 from atoll.frontend.tflite.load import TFLITE
 from atoll.frontend.tflite.reader import FileModel, read_file

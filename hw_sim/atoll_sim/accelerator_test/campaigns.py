@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from atoll.pipeline import Compiled
-from atoll.progress import Progress
-from atoll.samples import random_sample
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.progress import Progress
+from atoll.driver.pipeline import Compiled
 from atoll_sim.accelerator_test.outcome import Check
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.faults.report import passed
@@ -23,7 +23,7 @@ class Campaigns:
     Attributes:
         compiled: the network.
         seed: decides what is drawn.
-        toolchain: see `atoll.build_tree.build`.
+        toolchain: see `atoll.artifacts.build_tree.build`.
         progress: told how far it is.
     """
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.formulas import limited_values
 from atoll.ops.fused import ACCELERATOR, STEPS, outside

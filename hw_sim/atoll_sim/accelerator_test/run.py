@@ -9,17 +9,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
+from atoll.artifacts.samples import random_sample
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.build import Build, BuildRequests
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
-from atoll.pipeline import BuildOptions, Compiled, compile_graph
-from atoll.progress import Progress, silent
 from atoll.report.result import RunReport
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.samples import random_sample
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.accelerator_test.campaigns import Campaigns
 from atoll_sim.accelerator_test.chip import (
     FIRST,
@@ -91,7 +91,7 @@ def run_accelerator_test(
         faults: how many faults of the hardware.
         mutants: how many wrong builds.
         seed: decides what is drawn.
-        toolchain: see `atoll.build_tree.build`.
+        toolchain: see `atoll.artifacts.build_tree.build`.
         progress: told what goes on.
 
     Raises:

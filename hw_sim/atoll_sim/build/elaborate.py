@@ -2,7 +2,7 @@
 """Let Verilator elaborate a chip without building it."""
 
 from atoll.resolve.soc import ResolvedSoc
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import TOP, WHAT
 from atoll_sim.build.tools import call_tool
 from atoll_sim.chip.blame import blame_devices

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.children import Done, run
 from atoll.cli.output import as_command
 from atoll.description.share import shared_folder
 from atoll.resolve import load_soc
-from atoll.scratch import temporary_folder
-from atoll.workers import side_by_side
+from atoll.utils.children import Done, run
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.workers import side_by_side
 from atoll_sim.build.tools import verilator_environment
 from atoll_sim.chip.generate import generate, in_order, includes, sources
 from atoll_sim.chip.plan import plan_chip

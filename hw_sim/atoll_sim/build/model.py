@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from atoll.progress import Progress, silent
+from atoll.diagnostics.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.verilator import Design, built
 from atoll_sim.build.wave_formats import WaveFormat

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll_sim.build.tools import call_tool
 
 _HEADERS = Path(__file__).with_suffix(".h")

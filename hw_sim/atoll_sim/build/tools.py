@@ -9,9 +9,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from atoll.cache import cache_folder
-from atoll.children import Watch, run
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
+from atoll.utils.cache import cache_folder
+from atoll.utils.children import Watch, run
 
 LOG_HEAD = 24  # the first error is there; the rest may follow from it
 LOG_TAIL = 6

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import cocotb_tools.config
 
-from atoll.cache import cache_folder, only_builder
-from atoll.progress import silent
-from atoll.scratch import temporary_folder
+from atoll.diagnostics.progress import silent
+from atoll.utils.cache import cache_folder, only_builder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.precompiled import precompiled
 from atoll_sim.build.tools import call_tool, faster_compiler, make_variables
 from atoll_sim.chip.generate import in_order

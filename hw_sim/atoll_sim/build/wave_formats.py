@@ -6,9 +6,9 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from atoll.children import run
-from atoll.errors import UsageError
-from atoll.scratch import temporary_folder
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.children import run
+from atoll.utils.scratch import temporary_folder
 
 FST_PACKAGES = "zlib1g-dev and liblz4-dev (zlib-devel and lz4-devel)"
 PROBE = """\

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from atoll.artifacts.samples import Sample
+from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
-from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine
-from atoll.samples import Sample
 
 
 def own_rounding(compiled: Compiled, samples: Sequence[Sample]) -> Iterator[str]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.artifacts.samples import Sample
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
 from atoll.ops.rounding import ROUNDED, ROUNDING
 from atoll.report.result import Mismatch
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.samples import Sample
 from atoll_sim.trace.simulation import SimResult
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from atoll.errors import AtollError, Fault, SourceLoc, ToolchainError
+from atoll.diagnostics.errors import AtollError, Fault, SourceLoc, ToolchainError
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.sources import built_devices, kind_of, rtl_sources
 from atoll_sim.chip.units import unit_faults

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine
 
 

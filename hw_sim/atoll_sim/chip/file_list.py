@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from atoll.errors import AtollError, Fault, SourceLoc
+from atoll.diagnostics.errors import AtollError, Fault, SourceLoc
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _COMMENT = re.compile(r"(?:^|\s)(?://|#).*")

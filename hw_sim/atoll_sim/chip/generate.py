@@ -6,8 +6,8 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from atoll.kept_templates import KeptTemplates
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec
+from atoll.utils.kept_templates import KeptTemplates
 from atoll_sim.chip.cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.ports import CONTROL, DATA, control_signals, data_signals, joined

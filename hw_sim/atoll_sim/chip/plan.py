@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.program.expressions import parsed, value_of
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, shows_memory

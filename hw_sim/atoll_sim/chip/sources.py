@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec, Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.file_list import FileList, read_list

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.isa.function_unit import FunctionUnit
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.chip.sources import rtl_sources, unreadable

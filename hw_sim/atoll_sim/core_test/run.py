@@ -14,12 +14,12 @@ from atoll.bsp.linker import linker_files
 from atoll.bsp.render import FOLDER
 from atoll.bsp.startup import startup_files
 from atoll.bsp.toolchain import Link, find_toolchain
-from atoll.errors import SimulationError, ToolchainError
-from atoll.files import write_text
-from atoll.progress import Progress, silent
+from atoll.diagnostics.errors import SimulationError, ToolchainError
+from atoll.diagnostics.progress import Progress, silent
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.scratch import temporary_folder
+from atoll.utils.files import write_text
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.module import build_module
 from atoll_sim.chip.cores import (
     core_faults,

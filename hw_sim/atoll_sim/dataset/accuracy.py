@@ -10,10 +10,10 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.pipeline import Compiled
-from atoll.progress import Progress, left
-from atoll.samples import Sample
-from atoll.workers import side_by_side
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.progress import Progress, left
+from atoll.driver.pipeline import Compiled
+from atoll.utils.workers import side_by_side
 from atoll_sim.dataset.host_network import HostNetwork
 from atoll_sim.dataset.labelled import Labelled, classes_of
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from atoll.artifacts.samples import Sample
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Entry, IRModule, Lowered
@@ -15,7 +16,6 @@ from atoll.lower.to_tir import with_callees
 from atoll.ops import reference
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.samples import Sample
 
 ALIGNMENT = 64
 """Of every tensor, bytes."""

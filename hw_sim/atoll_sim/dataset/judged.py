@@ -5,10 +5,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from atoll.errors import UsageError
-from atoll.pipeline import Compiled
-from atoll.progress import Progress
-from atoll.samples import Sample
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.progress import Progress
+from atoll.driver.pipeline import Compiled
 from atoll_sim.dataset.accuracy import Accuracy, Evaluated, evaluate
 from atoll_sim.dataset.host_network import outputs_equal
 from atoll_sim.dataset.labelled import Labelled, load_labelled

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import UsageError
+from atoll.artifacts.samples import Sample, batches_of, load_arrays
+from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph, Tensor
-from atoll.samples import Sample, batches_of, load_arrays
 
 LABELS = ("labels", "y")
 """Names of the array with the number of the right class of each sample."""

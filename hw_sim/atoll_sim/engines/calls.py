@@ -4,10 +4,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled
-from atoll.plugins import Methods, Part, make_part
+from atoll.plugins.parts import Methods, Part, make_part
 from atoll.resolve.engine_parts import whole
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine

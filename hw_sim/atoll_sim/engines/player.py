@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.contract.chains import chained_steps
+from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import EngineAction, Step
 from atoll.lower.accelerator import Job
 from atoll.ops.kind import Array
 from atoll.ops.reference import computed, computed_by
-from atoll.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode

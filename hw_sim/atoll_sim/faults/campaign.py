@@ -8,14 +8,14 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from atoll.build_tree import build
-from atoll.children import started, too_long
-from atoll.errors import SimulationError
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.errors import SimulationError
+from atoll.diagnostics.progress import Progress, left, silent
+from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
-from atoll.pipeline import Compiled
-from atoll.progress import Progress, left, silent
-from atoll.samples import Sample
-from atoll.scratch import temporary_folder
+from atoll.utils.children import started, too_long
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.faults.draw import Draw

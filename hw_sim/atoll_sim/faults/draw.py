@@ -7,8 +7,8 @@ from itertools import cycle
 from random import Random
 
 from atoll.contract.contract import Span
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled
 from atoll.resolve.engine_parts import emitter_of
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import seals

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from atoll.pipeline import Compiled
-from atoll.samples import Sample
+from atoll.artifacts.samples import Sample
+from atoll.driver.pipeline import Compiled
 from atoll_sim.faults.kinds import Fault
 
 IMAGE, TASK = "image.bin", "task.txt"

@@ -9,7 +9,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from atoll.artifacts.samples import Sample
 from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
+from atoll.driver.pipeline import Compiled
 from atoll.ir.heap import Heap
 from atoll.ir.tir import (
     AcceleratorRun,
@@ -20,9 +22,7 @@ from atoll.ir.tir import (
     KernelCall,
     Step,
 )
-from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.samples import Sample
 from atoll_sim.engines.calls import model_of, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Outcome

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from atoll.children import started, too_long
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
+from atoll.utils.children import started, too_long
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.parts import PICOSECONDS
 from atoll_sim.chip.plan import beat_bytes, merge_spans, plan_chip

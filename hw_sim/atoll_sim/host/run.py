@@ -3,11 +3,11 @@
 
 from collections.abc import Sequence
 
-from atoll.errors import UsageError
-from atoll.pipeline import Compiled
-from atoll.progress import Progress, silent
-from atoll.samples import Sample
-from atoll.scratch import temporary_folder
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.host.memory import HostMemory

@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
-from atoll.pipeline import Compiled
 from atoll.protocol import TraceEvent
 from atoll.resolve.memory_views import on_bus
 from atoll_sim.engines.common.decode import ErrorCode

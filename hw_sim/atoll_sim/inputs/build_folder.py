@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.artifacts.build_tree import MARKER, RESOLVED, SUFFIX, homes_of, sources_of, texts_of
+from atoll.artifacts.object_tree import KIND
 from atoll.bsp.cores import elf_names
-from atoll.build_tree import MARKER, RESOLVED, SUFFIX, homes_of, sources_of, texts_of
-from atoll.checksums import altered
 from atoll.description.build import read_requests
-from atoll.errors import DescriptionError, UsageError
+from atoll.diagnostics.errors import DescriptionError, UsageError
+from atoll.driver.pipeline import BuildOptions, Compiled
+from atoll.driver.several_models import compile_models
 from atoll.frontend.registry import IN_MEMORY
-from atoll.object_tree import KIND
-from atoll.pipeline import BuildOptions, Compiled
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
-from atoll.several_models import compile_models
+from atoll.utils.checksums import altered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

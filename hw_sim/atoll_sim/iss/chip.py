@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import Step
-from atoll.pipeline import Compiled
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by

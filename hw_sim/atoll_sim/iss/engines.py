@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.cost.engines import busy_cycles
+from atoll.driver.pipeline import Compiled, placed_graph
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled, placed_graph
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.engines.calls import unplayed
 from atoll_sim.engines.interface import Outcome

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from atoll.isa.function_unit import WORD_MASK, FunctionUnit, Instruction
-from atoll.unit_models import UnitModels
+from atoll.resolve.unit_models import UnitModels
 from atoll_sim.iss.emulator import Emulator
 from atoll_sim.iss.native import CoreState
 from atoll_sim.iss.systems import words_at_halves

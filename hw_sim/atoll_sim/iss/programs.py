@@ -3,8 +3,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction, Step
-from atoll.pipeline import Compiled
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import list_address

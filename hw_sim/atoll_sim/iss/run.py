@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from atoll.bsp.cores import image_cores
-from atoll.children import LIMIT_VARIABLE, time_limit
-from atoll.errors import SimulationError, UsageError
-from atoll.pipeline import Compiled
-from atoll.progress import Progress, silent
+from atoll.diagnostics.errors import SimulationError, UsageError
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
-from atoll.scratch import temporary_folder
+from atoll.utils.children import LIMIT_VARIABLE, time_limit
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from atoll.bsp.cores import image_cores
-from atoll.errors import Fault, SimulationError
+from atoll.diagnostics.errors import Fault, SimulationError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_sim.host.memory import PAGE

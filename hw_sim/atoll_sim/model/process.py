@@ -12,9 +12,9 @@ from pathlib import Path
 
 from find_libpython import find_libpython
 
-from atoll.cache import cache_folder
-from atoll.children import started, too_long
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
+from atoll.utils.cache import cache_folder
+from atoll.utils.children import started, too_long
 from atoll_sim.build.model import TOP
 
 LOG = "simulation.log"

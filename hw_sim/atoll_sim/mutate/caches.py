@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from atoll.artifacts.build_tree import part_of
+from atoll.artifacts.samples import Sample, random_samples
 from atoll.bsp.firmware import link_unchecked
-from atoll.build_tree import part_of
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry, Step
-from atoll.pipeline import Compiled, with_plan
-from atoll.progress import Progress, silent
-from atoll.samples import Sample, random_samples
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
@@ -105,7 +105,7 @@ def plant_left_out(
     Args:
         compiled: the network.
         seed: of the moments at which dirty lines leave a cache.
-        toolchain: see `atoll.build_tree.build`.
+        toolchain: see `atoll.artifacts.build_tree.build`.
         progress: told how far it is.
 
     Raises:

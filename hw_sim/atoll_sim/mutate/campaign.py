@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.build_tree import build
-from atoll.errors import AtollError
-from atoll.pipeline import Compiled
-from atoll.progress import Progress, left, silent
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.progress import Progress, left, silent
+from atoll.driver.pipeline import Compiled
 from atoll.report.result import RunReport
-from atoll.samples import random_sample
-from atoll.scratch import temporary_folder
-from atoll.workers import side_by_side
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.workers import side_by_side
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.mutate.image import segments_of

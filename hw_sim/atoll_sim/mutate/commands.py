@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from atoll.codegen.commands import command_counts
+from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import EngineAction
-from atoll.pipeline import Compiled, with_plan
-from atoll.plugins import Part
+from atoll.plugins.parts import Part
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll_sim.engines.calls import sealed

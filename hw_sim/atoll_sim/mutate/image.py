@@ -4,8 +4,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from atoll.artifacts.build_tree import interface_of, part_of
 from atoll.bsp.firmware import link_unchecked
-from atoll.build_tree import interface_of, part_of
 from atoll_sim.mutate.mutant import Mutant
 from atoll_sim.simulate.firmware import Segment, loaded
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from atoll.artifacts.samples import Sample
+from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import Step
 from atoll.memory.build_problem import with_parts
 from atoll.memory.problem import MemoryPlan, Placement
-from atoll.pipeline import Compiled, with_plan
-from atoll.samples import Sample
 from atoll_sim.chip.memory_map import Windows
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.firmware import Segment

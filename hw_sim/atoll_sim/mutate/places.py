@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from atoll.pipeline import Compiled
+from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import Region
 from atoll_sim.mutate.mutant import Mutant
 

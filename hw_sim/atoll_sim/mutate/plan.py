@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from atoll.driver.pipeline import Compiled
 from atoll.memory.build_problem import build_problem
 from atoll.memory.checker import violations
 from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace, Problem
 from atoll.memory.solve import solve
-from atoll.pipeline import Compiled
 from atoll_sim.mutate.mutant import Mutant, Right, placed, replaced
 
 ROOM = 4096

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from atoll.codegen.commands import linked
 from atoll.codegen.pool_images import pool_images
 from atoll.contract.program_check import program_faults
+from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import Step
-from atoll.pipeline import Compiled
 from atoll.resolve.soc import Memory
 from atoll_sim.mutate.firewall import firewall_windows, touched_by
 from atoll_sim.mutate.mutant import Mutant, Right

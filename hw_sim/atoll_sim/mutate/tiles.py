@@ -5,9 +5,9 @@ from dataclasses import replace
 from random import Random
 
 from atoll.codegen.commands import encoded, padded
+from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
-from atoll.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
 from atoll_sim.mutate.mutant import Mutant, Right, placed

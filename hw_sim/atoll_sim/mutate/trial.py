@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from atoll.children import TimeLimitError, run
+from atoll.artifacts.samples import Sample
+from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
-from atoll.pipeline import Compiled
 from atoll.report.result import Violation
-from atoll.samples import Sample
+from atoll.utils.children import TimeLimitError, run
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.protocol.records import AFTER_RUN

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import format_of
 from atoll.report.oracle import OracleVerdict
 from atoll_sim.oracle.steps import Array

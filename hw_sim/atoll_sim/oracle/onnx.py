@@ -14,7 +14,7 @@ import onnxruntime
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnxruntime.capi import onnxruntime_pybind11_state as refusals
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.frontend.onnx.imported import Imported, imported, in_order_of_file
 from atoll.frontend.onnx.model import Array
 from atoll.ops import reference

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from tflite_micro import runtime
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import load_network
 from atoll.ops import reference
 from atoll.report.oracle import OracleVerdict

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from atoll.children import LIMIT_VARIABLE, Child, started, time_limit
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.protocol import ConsoleRegister, GuardRegister, Request
 from atoll.resolve.memory_views import as_seen_by, seen_by
 from atoll.resolve.soc import Memory, ResolvedSoc
+from atoll.utils.children import LIMIT_VARIABLE, Child, started, time_limit
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.remote import Gone, Remote

@@ -9,11 +9,11 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from atoll.errors import UsageError
-from atoll.progress import Progress, silent
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.progress import Progress, silent
 from atoll.protocol import Trace, TraceEvent
 from atoll.resolve.soc import ResolvedSoc
-from atoll.scratch import temporary_folder
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.machine import Machine, machine
 from atoll_sim.session import Work

@@ -4,7 +4,7 @@
 import shutil
 from collections.abc import Iterator
 
-from atoll.errors import Fault, SimulationError, ToolchainError
+from atoll.diagnostics.errors import Fault, SimulationError, ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Master, ResolvedSoc
 

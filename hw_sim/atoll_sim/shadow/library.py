@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from atoll.cache import cache_folder, only_builder
-from atoll.children import run
-from atoll.errors import ToolchainError
-from atoll.scratch import temporary_folder
+from atoll.diagnostics.errors import ToolchainError
+from atoll.utils.cache import cache_folder, only_builder
+from atoll.utils.children import run
+from atoll.utils.scratch import temporary_folder
 
 FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC")
 

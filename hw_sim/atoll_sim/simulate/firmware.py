@@ -13,7 +13,7 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.cores import image_cores
-from atoll.errors import Fault, SimulationError
+from atoll.diagnostics.errors import Fault, SimulationError
 from atoll.resolve.memory_views import addresses_of, core_as_it_sees, on_bus
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.diagnostics.progress import Progress, about
+from atoll.driver.pipeline import Compiled
 from atoll.estimation.network import estimates_of
-from atoll.files import write_text
-from atoll.pipeline import Compiled
-from atoll.progress import Progress, about
+from atoll.utils.files import write_text
 from atoll_sim.trace.run_files import Seen, read_pace
 from atoll_sim.trace.simulation import SimResult
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import SimulationError
-from atoll.pipeline import Compiled, expected
-from atoll.progress import Progress, silent
-from atoll.samples import Sample
-from atoll.scratch import temporary_folder
+from atoll.artifacts.samples import Sample
+from atoll.diagnostics.errors import SimulationError
+from atoll.diagnostics.progress import Progress, silent
+from atoll.driver.pipeline import Compiled, expected
+from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.session import Work

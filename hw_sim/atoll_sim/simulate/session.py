@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.children import LIMIT_VARIABLE, TimeLimitError, time_limit
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.resolve.protection.record import record_of
 from atoll.resolve.soc import Cpu
+from atoll.utils.children import LIMIT_VARIABLE, TimeLimitError, time_limit
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.parts import PICOSECONDS
 from atoll_sim.chip.plan import plan_chip

@@ -14,9 +14,9 @@ from itertools import count
 from threading import Thread
 
 from atoll.cost.engines import busy_cycles
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import Compiled, placed_graph
 from atoll.ir.tir import EngineAction, Step
-from atoll.pipeline import Compiled, placed_graph
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes, plan_chip

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 from atoll.codegen.commands import linked
-from atoll.pipeline import Compiled
+from atoll.driver.pipeline import Compiled
 
 
 def contents_of(compiled: Compiled) -> Mapping[str, bytes]:

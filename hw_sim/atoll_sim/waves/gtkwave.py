@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from atoll.shown import shown
+from atoll.diagnostics.shown import shown
 from atoll_sim.waves.marks import Mark
 from atoll_sim.waves.signals import Group, Shown, Signal
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import SimulationError
-from atoll.files import replacing, write_text
-from atoll.progress import Progress, silent
+from atoll.diagnostics.errors import SimulationError
+from atoll.diagnostics.progress import Progress, silent
+from atoll.utils.files import replacing, write_text
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.trace.run_files import RECORDED

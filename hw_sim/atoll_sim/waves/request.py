@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from atoll.errors import UsageError
-from atoll.files import require_writable
+from atoll.cli.network_words import Word, network_of
+from atoll.diagnostics.errors import UsageError
+from atoll.diagnostics.units import parse_size
+from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph
-from atoll.networks import Word, network_of
-from atoll.pipeline import Compiled
-from atoll.units import parse_size
+from atoll.utils.files import require_writable
 from atoll_sim.build.wave_formats import WaveFormat, format_of
 
 DEFAULT_LIMIT = "1 GiB"

@@ -9,7 +9,7 @@ import pytest
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.toolchain import find_toolchain
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve.soc import Device, ResolvedSoc
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ import pytest
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.toolchain import find_toolchain
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[3]

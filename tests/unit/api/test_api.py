@@ -14,7 +14,7 @@ import pytest
 
 import atoll
 from atoll.cli import main
-from atoll.errors import MOST_TEXTS, path_of_text
+from atoll.diagnostics.errors import MOST_TEXTS, path_of_text
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = Path(__file__).parents[3] / "examples" / "03_two_networks" / "sampler.tflite"
@@ -64,7 +64,7 @@ def test_importing_atoll_imports_nothing_else() -> None:
     code += "; print({'numpy', 'pydantic', 'yaml', 'rich'} & {*sys.modules})"
     code += "; print({*atoll.__all__} - {*dir(atoll)})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "['atoll.lazy', 'atoll.version']\nset()\nset()\n"
+    assert done.stdout == "['atoll.utils.lazy', 'atoll.version']\nset()\nset()\n"
 
 
 def test_a_room_does_not_take_the_place_of_a_function() -> None:

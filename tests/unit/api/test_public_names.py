@@ -75,8 +75,8 @@ def test_a_document_uses_public_names_only(document: Path) -> None:
 
 
 def test_private_names_are_noticed() -> None:
-    code = "import atoll.pipeline\nfrom atoll.resolve import load_soc\natoll.pipeline\natoll.run\n"
-    assert private_uses(code) == ["atoll.pipeline", "atoll.resolve.load_soc", "atoll.pipeline"]
+    code = "import atoll.compiled\nfrom atoll.resolve import load_soc\natoll.compiled\natoll.run\n"
+    assert private_uses(code) == ["atoll.compiled", "atoll.resolve.load_soc", "atoll.compiled"]
     assert private_uses("from atoll import AtollError\nfrom atoll.extend import Graph\n") == []
 
 

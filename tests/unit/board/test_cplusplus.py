@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from atoll.artifacts.samples import random_sample
 from atoll.board.package import Board, package_files
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]

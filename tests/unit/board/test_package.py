@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from atoll.artifacts.samples import random_sample
 from atoll.board import package
 from atoll.board.package import Board, Entry, generated, package_files
 from atoll.board.paths import is_path
-from atoll.errors import AtollError
-from atoll.pipeline import compile_file
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from tests.recurrent_samples import recurrent
 
+from atoll.artifacts.samples import random_sample
 from atoll.board.package import Board, package_files
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.several_models import compile_models
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
-from atoll.several_models import compile_models
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

@@ -10,7 +10,7 @@ import pytest
 from atoll.board.manifest import MANIFEST
 from atoll.board.package import Entry, generated, users
 from atoll.board.writer import Written, require_same, write_package
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 FIRST = {"one": {"src/a.c": generated("a"), "app/main.c": users("first")}}
 

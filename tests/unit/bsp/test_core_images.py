@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from atoll.artifacts.build_tree import BuildTree, build, part_of, sources_of
 from atoll.bsp.firmware import link_firmware
-from atoll.build_tree import BuildTree, build, part_of, sources_of
-from atoll.checksums import altered
 from atoll.codegen.llvm import emit_objects
-from atoll.errors import PlanError, ToolchainError
-from atoll.pipeline import Compiled
+from atoll.diagnostics.errors import PlanError, ToolchainError
+from atoll.diagnostics.units import format_size
+from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
-from atoll.units import format_size
+from atoll.utils.checksums import altered
 
 PROGRAM = "riscv64-unknown-elf-gcc"
 Duo = Callable[..., ResolvedSoc]

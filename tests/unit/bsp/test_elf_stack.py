@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from atoll.bsp.interface import Firmware
 from atoll.bsp.toolchain import Link
 from atoll.bsp.zig import Zig
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.isa.find import instruction_set
 from atoll.resolve.soc import Cpu, ResolvedSoc, StackLimit
 from atoll.stack.elf_bounds import bounds

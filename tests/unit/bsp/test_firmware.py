@@ -10,9 +10,9 @@ import pytest
 from atoll.bsp.firmware import _headers_named
 from atoll.bsp.interface import Firmware, ModelInterface
 from atoll.bsp.zig import Zig
-from atoll.errors import PlanError, ToolchainError
+from atoll.diagnostics.errors import PlanError, ToolchainError
+from atoll.diagnostics.units import parse_size
 from atoll.resolve.soc import Access, Cpu, Npu, Pool, ResolvedSoc
-from atoll.units import parse_size
 
 Build = Callable[..., Firmware]
 MakeSoc = Callable[..., ResolvedSoc]

@@ -16,7 +16,7 @@ from atoll.bsp.emitters import bsp_files
 from atoll.bsp.headers import device_header, model_header
 from atoll.bsp.interface import GivenPool, ModelInterface, PoolShare, Port
 from atoll.bsp.names import c_name
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Npu, ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]

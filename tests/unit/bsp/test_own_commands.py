@@ -16,7 +16,7 @@ from atoll.bsp.commands import UserCommands
 from atoll.bsp.interface import Firmware
 from atoll.bsp.toolchain import find_toolchain
 from atoll.bsp.zig import Zig
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.find import instruction_set
 from atoll.resolve.soc import Commands, Cpu, ResolvedSoc
 

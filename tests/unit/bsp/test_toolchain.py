@@ -13,11 +13,11 @@ from atoll.bsp.gcc import Gcc
 from atoll.bsp.interface import Firmware
 from atoll.bsp.toolchain import TOOLCHAINS, Link, find_toolchain
 from atoll.bsp.zig import Zig
-from atoll.cache import cache_folder
-from atoll.errors import ToolchainError, UsageError
+from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.isa.find import instruction_set
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.tools import cached
+from atoll.utils.cache import cache_folder
+from atoll.utils.tools import cached
 
 RV32IMC = instruction_set("rv32imc")
 PROGRAM = "riscv64-unknown-elf-gcc"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from atoll.build_tree import MARKER, RESOLVED
+from atoll.artifacts.build_tree import MARKER, RESOLVED
 from atoll.cli import main
 from atoll.compare.changes import changes
 from atoll.compare.sides import things_at
 from atoll.compare.values import things_of
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.export import to_json
 

@@ -13,11 +13,11 @@ import pytest
 
 from atoll.codegen.commands import linked
 from atoll.contract.contract import contract_of
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import AcceleratorRun, IRModule, Step
 from atoll.lower import joined_lists
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

@@ -10,8 +10,8 @@ from tests.misled import misled
 
 from atoll.codegen.commands import encode_commands
 from atoll.contract.command_check import check_commands, command_faults
-from atoll.errors import PlanError
-from atoll.pipeline import Compiled, compile_file
+from atoll.diagnostics.errors import PlanError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

@@ -9,11 +9,11 @@ from tests.cached_chips import cached_lagoon, cached_quad, cached_twin
 from tests.requests import load_requests
 
 from atoll.contract.maintenance_check import check_maintenance, maintenance_faults
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.maintenance import Operation
 from atoll.ir.read_module import parse_module
 from atoll.memory.problem import Placement
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.mutate.caches import left_out
 

@@ -8,7 +8,7 @@ import pytest
 from atoll.description.accelerator import Parameter
 from atoll.description.accelerators import find_accelerator, load_accelerator
 from atoll.description.share import shared_folder
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 
 REEF = find_accelerator("reef", Path(), None)

@@ -14,7 +14,7 @@ from atoll.description.pins import Pin
 from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 FULL = """\
 version: 1

@@ -8,7 +8,7 @@ from tests.picorv32 import PICORV32
 
 from atoll.bsp.linker import linker_script
 from atoll.description.cores import find_core, load_core
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import check_soc

@@ -8,7 +8,7 @@ import pytest
 
 from atoll.cli import main
 from atoll.description.accelerators import load_accelerator
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 
 MODEL = str(Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite")

@@ -9,7 +9,7 @@ from atoll.description.layers import MAX_LAYERS, apply_overrides, read_layers
 from atoll.description.schema import Soc
 from atoll.description.tree import SourceMap, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 SOCS = Path(__file__).parents[3] / "socs"
 SCHEMA = Soc.model_json_schema()

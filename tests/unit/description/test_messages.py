@@ -9,7 +9,7 @@ from atoll.description.messages import validate
 from atoll.description.schema import Soc
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import parse_yaml
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 LAGOON = (Path(__file__).parents[3] / "socs" / "lagoon.yaml").read_text()
 

@@ -12,7 +12,7 @@ import yaml
 
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll.description.accelerators import load_accelerator
-from atoll.errors import DescriptionError
+from atoll.diagnostics.errors import DescriptionError
 from atoll.program.expressions import value_of
 from atoll.program.steps import Program, Step
 from atoll.resolve.programs import program_of

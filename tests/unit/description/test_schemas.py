@@ -15,7 +15,7 @@ from atoll.description.share import find_soc, shared_folder
 from atoll.description.template import starting_description
 from atoll.description.tree import plain
 from atoll.description.yaml_text import parse_yaml, read_yaml
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 ROOT = Path(__file__).parents[3]
 SOCS = sorted((ROOT / "socs").glob("*.yaml"))

@@ -7,7 +7,7 @@ import pytest
 
 from atoll.description.template import starting_description
 from atoll.description.undecided import questions_of
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 
 CORE = "{kind: cpu, isa: rv32imc, stack: {memory: sram, size: 8 KiB}}"

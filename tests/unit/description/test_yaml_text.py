@@ -8,7 +8,7 @@ import pytest
 from atoll.description import yaml_text
 from atoll.description.tree import SourceMap, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 
 HERE = Path("chip.yaml")
 

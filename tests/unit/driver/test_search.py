@@ -18,15 +18,15 @@ from tests.requests import load_requests
 import atoll.driver.task
 from atoll.cli import main
 from atoll.compiled import BuildOptions, Compiled, expected_length
+from atoll.diagnostics.errors import PlacementError
 from atoll.driver.candidate import Candidate
 from atoll.driver.compile import Compiler, compile_candidate
 from atoll.driver.outcome import Infeasible
+from atoll.driver.pipeline import compile_file, compile_graph
 from atoll.driver.search import Search, Trial
 from atoll.driver.task import Task, prepare
 from atoll.driver.usual import propose
-from atoll.errors import PlacementError
 from atoll.frontend.registry import Source, load_network, read_source
-from atoll.pipeline import compile_file, compile_graph
 from atoll.resolve import load_soc
 from atoll.rewrite.passes import Rewritten, rewritten
 from atoll.tile.cut import Cut, Tiling

@@ -14,13 +14,13 @@ from atoll.codegen.commands import command_counts
 from atoll.cost.lists import joint_saving
 from atoll.cost.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
 from atoll.cost.network import cycles_of
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.estimation.around import before_cycles
 from atoll.estimation.network import estimates_of
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
 from atoll.lower.joined_lists import joined
 from atoll.lower.timeline import timeline_of
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.estimate import NetworkEstimate
 from atoll.report.estimate_text import render_estimate
 from atoll.resolve import load_soc

@@ -14,7 +14,7 @@ from tests.flow_samples import QUANTIZED, ROWS, branched, looped
 from tests.operator_samples import Tree
 from tests.recurrent_samples import svdf
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite import flow
 from atoll.frontend.tflite.load import load_tflite
 

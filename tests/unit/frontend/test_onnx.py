@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from tests.onnx_builder import Builder, Grid, loaded, run_atoll, run_onnxruntime, steps_between
 from tests.onnx_cases import CASES, channels_last
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.recognise import is_onnx
 from atoll.frontend.onnx.settling import settled

@@ -9,7 +9,7 @@ from tests.effort import cases
 from tests.onnx_builder import Builder, Grid, steps_between
 from tests.onnx_cases import CASES, COMPARISONS, pick
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.onnx.graph import HANDLERS
 
 ROUNDS = cases(20, 3)

@@ -10,7 +10,7 @@ import pytest
 from tests.effort import cases
 from tests.onnx_builder import Builder, Grid, loaded, steps_between
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 
 MICROSOFT = "com.microsoft"
 ROUNDS = cases(20, 3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.effort import seeded
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 

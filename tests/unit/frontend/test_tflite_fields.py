@@ -17,7 +17,7 @@ from tests.operator_samples import moves, picks, windows_and_reductions
 from tests.recurrent_samples import recurrent
 from tflite.utils import BUILTIN_OPCODE2NAME
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite import reader
 from atoll.frontend.tflite.forms import forms_for
 from atoll.frontend.tflite.load import load_tflite

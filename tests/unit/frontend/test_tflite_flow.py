@@ -13,11 +13,11 @@ import pytest
 from tests.effort import seeded
 from tests.flow_samples import ROWS, Flow, branched, looped
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
+from atoll.driver.pipeline import compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.run import run_models
 

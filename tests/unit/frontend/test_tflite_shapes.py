@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.operator_samples import SCALE, Tree
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference

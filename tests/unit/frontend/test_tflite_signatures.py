@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tests.operator_samples import SCALE, Tree
 
-from atoll.errors import ModelError
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import ModelError
+from atoll.driver.pipeline import compile_file
 from atoll.frontend.registry import load_network, read_source
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 
 tflm = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 

@@ -14,7 +14,7 @@ from tests.effort import seeded
 from tests.operator_samples import SCALE, Tree
 
 from atoll.cli import main
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference

@@ -14,7 +14,7 @@ from tests.all_samples import fixed_samples
 from tests.drawn.compare import on_tflm
 from tests.operator_samples import SCALE, Tree
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.forms import forms_for
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.frontend.unsupported import Unsupported, listed, unsupported
 

@@ -10,7 +10,7 @@ import pytest
 from tests.effort import cases
 
 from atoll.cli import main
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.image.check import disagreements
 from atoll.image.elf import read_image, reading
 from atoll.image.needs import extensions

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.importing.reading import asked, chip, imported
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.importing.imported import Imported
 from atoll.importing.values import extensions_of, is_dma, riscv_isas
 from atoll.resolve import load_soc

@@ -11,7 +11,7 @@ from tests.unit.importing.reading import asked, chip, imported
 from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, judge
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 
 FOREIGN = """/dts-v1/;
 / {

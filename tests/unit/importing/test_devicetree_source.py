@@ -10,7 +10,7 @@ from tests.unit.importing.reading import TARGET, asked, chip, imported
 from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, MUTATIONS, judge
 
-from atoll.errors import ToolchainError, UsageError
+from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.importing.imported import import_files
 
 TREE = """/dts-v1/;

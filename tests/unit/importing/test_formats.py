@@ -7,7 +7,7 @@ import pytest
 from tests.unit.importing.reading import asked, chip, imported
 from tests.unit.importing.vendor import CSR_JSON, FILES, IPXACT, PDSC, REPL, SVD
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 
 STACK = ["devices.cpu.stack.memory", "devices.cpu.stack.size"]

@@ -10,7 +10,7 @@ from tests.unit.importing.reading import chip, imported
 from tests.unit.importing.vendor import CSR_JSON, SVD
 
 from atoll.description.fields import is_name
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 
 NAMES = (
     *("register", "while", "undecided", "null", "yes", "0x10", "", " ", "_", "-", "1.5"),

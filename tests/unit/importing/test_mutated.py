@@ -16,7 +16,7 @@ from atoll.description.loader import describe
 from atoll.description.messages import schema_of
 from atoll.description.schema import Soc
 from atoll.description.yaml_text import parse_yaml
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.importing.imported import Imported, import_files
 
 MUTANTS, ALL_MUTANTS = 60, 2000

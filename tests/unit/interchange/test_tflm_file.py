@@ -13,7 +13,7 @@ from tests.flow_samples import looped
 from tflite.Model import Model
 
 from atoll.cli import main
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 from atoll.frontend.tflite.metadata import with_metadata
 from atoll.frontend.tflite.reader import read_file

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from atoll.c_functions import CFunction, CSource, on_host, translation
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.statements import BufferParam, CallExtern, Direction, PrimFunc
 from atoll.ir.tir import Type
 from atoll.ir.verify_function import function_faults
+from atoll.resolve.c_functions import CFunction, CSource, on_host, translation
 
 TWICE = CSource(
     name="twice.c", text="void twice(int8_t *y, int32_t n) { while (n--) y[n] = (int8_t)(n * 2); }"

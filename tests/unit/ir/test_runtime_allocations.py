@@ -12,7 +12,7 @@ from tests.ir.interpreter import interpret
 from tests.llvm_text import dump
 
 from atoll.codegen.llvm_jit import HeapMemory, NativeProgram
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
 from atoll.ir.faults import ProgramError

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from elftools.elf.elffile import ELFFile
 from llvmlite import ir
 
-from atoll.cache import cache_folder
 from atoll.codegen.llvm_machine import machine_code
 from atoll.isa.instruction_set import InstructionSet
+from atoll.utils.cache import cache_folder
 
 SOURCE = "int load(const int *from) { return *from; }\n"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from atoll.codegen.commands import linked
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import EngineAction, Step
 from atoll.lower.joined_lists import joined
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import seen_by
 from atoll_sim.engines.common.decode import BYTES

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import STAGES, compile_file
 from atoll.ir.tir import IRModule
 from atoll.lower import passes
 from atoll.lower.passes import PASSES, Pass, Program
-from atoll.pipeline import STAGES, compile_file
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ import pytest
 from tests.passes import specialized
 
 from atoll.contract.contract import contract_of
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.faults import ProgramError
 from atoll.ir.graph import Graph

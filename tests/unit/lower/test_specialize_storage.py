@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from atoll.codegen.llvm_jit import NativeProgram
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary
 from atoll.ir.narrowing import verify_narrowing

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Tensor
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.tir import AcceleratorRun, Constant, IRModule, KernelCall

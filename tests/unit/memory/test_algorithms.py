@@ -7,8 +7,7 @@ from random import Random
 import pytest
 from benchmarks.random_cuts import random_cuts
 
-from atoll import plugins, registry
-from atoll.errors import AtollError, PlanError, UsageError
+from atoll.diagnostics.errors import AtollError, PlanError, UsageError
 from atoll.memory import pack
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.build_plan import build_plan
@@ -16,6 +15,8 @@ from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter, Progress
 from atoll.memory.problem import Answer, Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory, solve
+from atoll.plugins import parts as plugins
+from atoll.plugins import registry
 
 PROBLEM = Problem(
     pools=(PoolSpace(name="s", origin=0, size=100, alignment=1),),

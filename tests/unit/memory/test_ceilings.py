@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.ir.ceiling import Ceiling
 from atoll.memory import search
 from atoll.memory.problem import Buffer, Infeasible, MemoryPlan, PoolSpace, Problem

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.memory.checker import check
 from atoll.memory.problem import (
     Buffer,

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from tests.effort import cases
 
-from atoll.errors import Fault, PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.effort import Meter
 from atoll.memory.explain import explain, fewest

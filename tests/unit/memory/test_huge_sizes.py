@@ -3,14 +3,14 @@
 
 import pytest
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
+from atoll.diagnostics.units import format_size
 from atoll.ir.faults import ProgramError
 from atoll.ir.tir import Allocate, Entry, IRModule, PrimFunc, Type
 from atoll.ir.verify import verify
 from atoll.memory.problem import Buffer, PoolSpace, Problem
 from atoll.memory.solve import plan_memory
 from atoll.stack.stack_frames import FRAME_ALLOWANCE, FrameDepths
-from atoll.units import format_size
 
 FLOATS = 822_083_584
 SIZES = (4 * FLOATS, 2**32 + 1, 2**63)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory
 

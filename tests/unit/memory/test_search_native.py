@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from benchmarks.random_cuts import random_cuts
 
-from atoll.children import Done
 from atoll.memory import search_native
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import solve
-from atoll.tools import run_tool
+from atoll.utils.children import Done
+from atoll.utils.tools import run_tool
 
 HARD = random_cuts(40, 1 << 12, 0.5, Random(1), slack=1.0)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ops import reference
 from atoll.ops.ethos_u import SCRATCH_FILL
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Npu
-from atoll.samples import random_sample
 from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decoded
 from atoll_sim.engines.ethos_u.model import (
     BAD_CHECK,

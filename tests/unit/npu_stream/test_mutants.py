@@ -17,9 +17,9 @@ from tests.npu_mutants import (
 )
 from tests.unit.vela.test_edges import core_between, two_inputs, two_outputs
 
-from atoll.build_tree import build
-from atoll.errors import AtollError
-from atoll.pipeline import Compiled, compile_file
+from atoll.artifacts.build_tree import build
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 

@@ -12,7 +12,7 @@ import pytest
 from tests.operator_samples import SCALE, Tree
 from tests.recurrent_samples import recurrent
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 
 IMAGE, FILTER, VALUE = 0.05, 0.02, 100

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 
 Q: dict[str, Any] = {"scales": (0.05,), "zero_points": (-3,)}

@@ -12,7 +12,7 @@ import pytest
 from tests.effort import seeded
 from tests.unit.ops.test_convolution_tflm import Layer, spatial_model
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 
 Compare = Callable[[Any, np.random.Generator], None]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.effort import seeded
 from tests.kernels import hold
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops import reference
 from atoll.ops.reductions.layer_normalization import LAYER_NORMALIZATION, fixed_point

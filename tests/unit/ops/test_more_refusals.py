@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.operator_samples import moves, picks, sixteen_bits, windows_and_reductions
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 
 Change = dict[str, Any]

@@ -13,7 +13,7 @@ from tests.recurrent_samples import LSTM_OPTIONS, recurrent
 from tests.unit.ops.test_more_refusals import Change, changed
 from tests.unit.ops.test_recurrent_tflm import lstm
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 
 LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"

@@ -14,10 +14,10 @@ from tests import recurrent_samples as operators
 from tests.effort import seeded
 from tests.operator_samples import SCALE, Tree
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
 
 Change = dict[str, Any]

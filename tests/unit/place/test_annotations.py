@@ -8,7 +8,7 @@ import pytest
 from tests.requests import load_requests
 
 from atoll.description.build import BuildRequests, read_requests
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph
 from atoll.place.plan_devices import DevicePlan, plan_devices
 from atoll.resolve.soc import ResolvedSoc

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import DescriptionError
+from atoll.diagnostics.errors import DescriptionError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.graph import Graph
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.device_copies import insert_copies
 from atoll.reach.candidates import candidate_pools
 from atoll.resolve import load_soc

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph
 from atoll.place.device_copies import insert_copies
 from atoll.reach.candidates import candidate_pools

@@ -21,7 +21,7 @@ import pytest
 from tests.operator_samples import Tree
 from tests.requests import load_requests
 
-from atoll.errors import AtollError, PlacementError
+from atoll.diagnostics.errors import AtollError, PlacementError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from tests.operator_samples import SCALE, Tree
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 CHIPS = (load_soc("lagoon"), load_soc("twin"))

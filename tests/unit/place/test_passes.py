@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from atoll.diagnostics.errors import AtollError
 from atoll.driver import compile as driver
-from atoll.errors import AtollError
+from atoll.driver.pipeline import STAGES, compile_file
 from atoll.ir.faults import ProgramError
 from atoll.ir.graph import Graph
 from atoll.ir.read_graph import parse_graph
 from atoll.ops.verify_graph import verify_graph
-from atoll.pipeline import STAGES, compile_file
 from atoll.place import passes
 from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Placing
 from atoll.resolve import load_soc

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tests.effort import cases
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph
 from atoll.place.device_copies import insert_copies
 from atoll.reach.candidates import candidate_pools, needs_of

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tests.requests import load_requests
 
 from atoll.description.build import BuildRequests
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Quantization
 from atoll.ops.registry import COPY
 from atoll.place.plan_devices import plan_devices

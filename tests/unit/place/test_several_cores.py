@@ -8,7 +8,7 @@ import pytest
 from tests.requests import load_requests
 
 from atoll.cost.operators import compute_cycles
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.plan_devices import plan_devices
 from atoll.resolve.se_scope import ScopeTable, join

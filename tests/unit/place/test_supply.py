@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.requests import load_requests
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.frontend.registry import load_network
 from atoll.ops.registry import COPY
 from atoll.place.plan_devices import plan_devices

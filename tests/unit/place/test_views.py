@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.effort import cases
 
-from atoll.errors import PlacementError
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import PlacementError
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ir.read_graph import parse_graph
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, compile_file
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll.samples import random_sample
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 LAGOON = load_soc("lagoon")

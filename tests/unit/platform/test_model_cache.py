@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve import load_soc
 from atoll_sim.build import verilator
 from atoll_sim.build.model import build_model

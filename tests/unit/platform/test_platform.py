@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.picorv32 import PICORV32
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.isa.find import instruction_set
 from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE

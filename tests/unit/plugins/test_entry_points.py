@@ -12,7 +12,7 @@ import pytest
 
 from atoll.bsp.doctor import Check, diagnose
 from atoll.cli import main
-from atoll.errors import SimulationError, ToolchainError
+from atoll.diagnostics.errors import SimulationError, ToolchainError
 from atoll.resolve import load_soc
 from atoll_sim.session import CpuKind
 

@@ -8,7 +8,7 @@ import pytest
 
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.interface import ModelInterface
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.resolve import load_soc

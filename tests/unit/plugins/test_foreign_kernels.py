@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atoll.cli import main
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ops.registry import kind_of
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from atoll.bsp.emitters import EMITTERS
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import FRONT_ENDS, load_network
 from atoll.ops.registry import KINDS, kind_of
 from atoll.ops.tflite_form import ACTIVATIONS, SAME, VALID
-from atoll.registry import Registry
+from atoll.plugins.registry import Registry
 
 Install = Callable[[str, str, str], None]
 REGISTRIES: tuple[Registry[Any], ...] = (KINDS, FRONT_ENDS, EMITTERS)

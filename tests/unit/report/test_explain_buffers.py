@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.errors import UsageError
-from atoll.pipeline import BuildOptions, Compiled, compile_file, explanation
+from atoll.diagnostics.errors import UsageError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, explanation
 from atoll.report.explain_buffers import BufferStory, story_of
 from atoll.resolve import load_soc
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
+from atoll.driver.pipeline import BuildOptions, compile_file, explanation
 from atoll.ops.registry import KINDS
-from atoll.pipeline import BuildOptions, compile_file, explanation
 from atoll.report.coverage import Share, coverage_tables
 from atoll.report.operators import supported_operators
 from atoll.resolve import load_soc

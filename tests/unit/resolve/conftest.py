@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.remedy_follower import follow
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.explain import summary
 from atoll.resolve.export import from_json, to_json

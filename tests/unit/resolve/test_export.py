@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.export import from_json, to_json, without_positions
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.errors import AtollError, SimulationError
+from atoll.diagnostics.errors import AtollError, SimulationError
 from atoll.resolve import load_soc
 from atoll.resolve.notes import notes_of
 from atoll_sim.qemu.supported import check_chip

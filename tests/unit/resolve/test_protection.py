@@ -16,7 +16,7 @@ from tests.unit.resolve.protection_reader import (
     pmp_allows,
 )
 
-from atoll.errors import DescriptionError
+from atoll.diagnostics.errors import DescriptionError
 from atoll.resolve import load_soc
 from atoll.resolve.claims import GUARD
 from atoll.resolve.protection import mpu, pmp

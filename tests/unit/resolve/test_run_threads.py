@@ -4,7 +4,7 @@
 import pytest
 from tests.requests import load_requests
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.resolve import load_soc
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import Cpu

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.resolve.se_scope import ScopeTable, SEScope, Target, default, join
 
 CUDA, CPU = 2, 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.ir.narrowing import verify_scopes
 from atoll.ir.read_module import parse_module
 from atoll.resolve import load_soc

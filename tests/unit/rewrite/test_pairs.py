@@ -9,17 +9,17 @@ import pytest
 from tests.operator_samples import SCALE, Tree
 from tests.tflite_builder import write
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import reference
-from atoll.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.rewrite.dead_code import remove_dead_code
 from atoll.rewrite.edit import Given
 from atoll.rewrite.passes import verify
 from atoll.rewrite.tables import join_tables
 from atoll.rewrite.transposes import cancel_transposes
-from atoll.samples import random_sample
 
 NOTHING = Given()
 THERE, BACK = (0, 3, 1, 2), (0, 2, 3, 1)

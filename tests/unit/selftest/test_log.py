@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.selftest.log import read_log
 from atoll.selftest.verdict import findings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.benches import runner
 
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll_sim.build import tools as build_tools
 
 PASSED = '<testsuite><testcase name="resets"/></testsuite>'

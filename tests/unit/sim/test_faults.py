@@ -15,11 +15,11 @@ from random import Random
 import pytest
 from rich.console import Console
 
-from atoll.errors import SimulationError
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import SimulationError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ops import reference
-from atoll.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.faults import campaign as campaigns
 from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.draw import LONGEST_STALL, Draw

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll.bsp.linker import copied_pools
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.protocol import TraceEvent
 from atoll.report.result import Violation
 from atoll.resolve import load_soc

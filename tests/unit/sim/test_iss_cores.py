@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.iss_program import run_program
 
-from atoll.children import LIMIT_VARIABLE
 from atoll.description.cores import find_core
-from atoll.errors import SimulationError, UsageError
+from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
+from atoll.utils.children import LIMIT_VARIABLE
 from atoll_sim.iss.clock import CoreClock
 from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
 from atoll_sim.iss.riscv import load_target

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from atoll.pipeline import Compiled, compile_file
+from atoll.artifacts.samples import Sample, random_sample
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.report.result import StackUse
 from atoll.resolve import load_soc
-from atoll.samples import Sample, random_sample
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.stacks import PAINT, overruns, watermark
 from atoll_sim.host.run import run_native

@@ -11,14 +11,14 @@ from random import Random
 import pytest
 from rich.console import Console
 
-from atoll.build_tree import build
-from atoll.errors import AtollError
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import compile_file
 from atoll.memory.checker import check
 from atoll.memory.problem import Placement
-from atoll.pipeline import compile_file
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import FaultKind

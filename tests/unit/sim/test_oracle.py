@@ -14,14 +14,14 @@ from tests.onnx_cases import channels_last
 from tests.onnx_networks import NETWORKS, WAYS, quantized
 from tests.operator_samples import SCALE, Tree
 
+from atoll.artifacts.samples import random_samples
 from atoll.cli import main
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.frontend.onnx.imported import imported, in_order_of_file
 from atoll.frontend.onnx.operators import curves
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.ops import reference
-from atoll.samples import random_samples
 from atoll_sim.oracle.ask import oracle_of
 from atoll_sim.oracle.onnx import against_onnxruntime
 from atoll_sim.oracle.steps import Comparison

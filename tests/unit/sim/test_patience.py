@@ -4,7 +4,7 @@
 from pathlib import Path
 from types import ModuleType
 
-from atoll.pipeline import BuildOptions, compile_file, expected
+from atoll.driver.pipeline import BuildOptions, compile_file, expected
 from atoll.resolve import load_soc
 from atoll_sim.simulate.run import request_for, requests_for
 from atoll_sim.trace.simulation import STALL_CYCLES

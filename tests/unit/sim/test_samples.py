@@ -4,9 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.errors import UsageError
+from atoll.artifacts.samples import load_samples, random_sample, save_outputs
+from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph, Tensor
-from atoll.samples import load_samples, random_sample, save_outputs
 
 ONE = Graph("one", (Tensor(name="x", shape=(1, 2, 3), dtype="int8"),), (), ("x",), ("x",))
 TWO = Graph(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import UsageError
-from atoll.pipeline import compile_file
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import UsageError
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.session import AcceleratorKind, CpuKind, Players, Session, Work
 from atoll_sim.waves.request import Waves

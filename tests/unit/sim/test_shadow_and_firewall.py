@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.pipeline import compile_file
+from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.chip.plan import plan_chip

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError
 from atoll_sim.shadow.memory import HostShadow, shadow_library
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.requests import load_requests
 
+from atoll.artifacts.samples import random_sample
 from atoll.contract.contract import Phase, Span
-from atoll.pipeline import BuildOptions, Compiled, compile_file
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.findings import violations

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.errors import SimulationError
+from atoll.diagnostics.errors import SimulationError
 from atoll.resolve import load_soc
 from atoll_sim.simulate.firmware import Segment, load_segments, write_image
 from atoll_sim.simulate.session import simulate

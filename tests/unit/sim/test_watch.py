@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from atoll.artifacts.samples import random_sample
+from atoll.driver.pipeline import Compiled, compile_file, with_plan
 from atoll.memory.problem import Placement
-from atoll.pipeline import Compiled, compile_file, with_plan
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll_sim.host.run import run_native
 from atoll_sim.trace.findings import count_accesses, violations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll_sim.build.wave_formats import WaveFormat, can_write_fst, format_of
 from atoll_sim.chip.generate import generate, sources

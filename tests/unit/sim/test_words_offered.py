@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atoll.cli.app import main
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll_sim.players import players_of
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"

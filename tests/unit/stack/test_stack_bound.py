@@ -4,7 +4,7 @@
 import pytest
 from tests.picorv32 import PICORV32
 
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.ir.tir import (
     AcceleratorRun,
     Allocate,

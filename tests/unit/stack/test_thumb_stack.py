@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from atoll.cache import cache_folder
-from atoll.errors import PlanError
+from atoll.diagnostics.errors import PlanError
 from atoll.stack.elf_stack import Program
+from atoll.utils.cache import cache_folder
 
 HEAD = ".syntax unified\n.thumb\n.text\n"
 FUNCTION = ".globl {0}\n.type {0}, %function\n.thumb_func\n{0}:\n{1}\n.size {0}, . - {0}\n"

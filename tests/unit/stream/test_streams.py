@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from benchmarks.streaming import CHIP, Layer, network, streaming
 
+from atoll.artifacts.samples import random_sample
 from atoll.compiled import Compiled
 from atoll.cost.network import cycles_of
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
+from atoll.driver.pipeline import compile_file
 from atoll.estimation.network import estimates_of
 from atoll.ops import reference
 from atoll.ops.registry import COPY, RELAYOUT
-from atoll.pipeline import compile_file
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll.stream.choose import Chooser
 from atoll.stream.parts import counts_of, with_parts
 from atoll_sim.run import run_models

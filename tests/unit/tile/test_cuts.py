@@ -9,11 +9,11 @@ from tests.operator_samples import SCALE, Tree
 from tests.recurrent_samples import svdf
 
 from atoll.cli import main
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, compile_file, explanation
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
-from atoll.pipeline import BuildOptions, compile_file, explanation
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.resolve import load_soc

@@ -9,11 +9,11 @@ import pytest
 
 from atoll.contract.program_check import program_faults
 from atoll.description.build import CutRequest
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule, Step
 from atoll.ir.verify import verify
-from atoll.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.mutate.mutant import placed
 from atoll_sim.shadow.pieces import Pieces, cuts_of

@@ -14,13 +14,13 @@ from tests.operator_samples import SCALE, Tree
 from tflite.BuiltinOperator import BuiltinOperator
 from tflite.Model import Model
 
+from atoll.artifacts.samples import random_samples
 from atoll.cli import main
 from atoll.compiled import BuildOptions
 from atoll.description.build import read_requests
-from atoll.errors import ModelError
-from atoll.pipeline import Compiled, compile_file
+from atoll.diagnostics.errors import ModelError
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_samples
 from atoll.vela import subgraphs
 from atoll.vela.memories import VelaTarget
 from atoll.vela.parts import part_of

@@ -3,7 +3,7 @@
 
 import pytest
 
-from atoll.errors import PlacementError
+from atoll.diagnostics.errors import PlacementError
 from atoll.resolve import load_soc
 from atoll.vela.memories import VelaTarget, npu_of, target_of
 

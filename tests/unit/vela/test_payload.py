@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.vela.payload import Payload, read_first, read_second
 
 CONFIG, IDENTITY, STOP = 0x0000_1807, 0x1006_6001, 0xFFFF_0000

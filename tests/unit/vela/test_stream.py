@@ -3,7 +3,7 @@
 
 import pytest
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.npu_stream.judge import Place
 from atoll.vela.stream import commands, with_own_regions
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atoll.errors import ModelError, PlacementError, ToolchainError
+from atoll.artifacts.samples import random_sample
+from atoll.diagnostics.errors import ModelError, PlacementError, ToolchainError
+from atoll.driver.pipeline import compile_file
 from atoll.frontend.registry import load_network, read_source
 from atoll.frontend.tflite.reader import read_file
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.ethos_u import SCRATCH_FILL
-from atoll.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.samples import random_sample
 from atoll.vela import regions, run, subgraphs
 from atoll.vela.optimised import NpuCall, calls_in
 from atoll.vela.subgraphs import with_subgraphs

@@ -12,7 +12,7 @@ from tests.flow_samples import looped
 from tests.operator_samples import SCALE, Tree
 from tests.unit.vela.test_edges import NPUS, OTHER, compiled, run_well, why_not_there
 
-from atoll.pipeline import Compiled, compile_file
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 
 pytest.importorskip("ethosu.vela")

@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.c_functions import translation
 from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
 from atoll.codegen.c.expressions import (
     DOT,
@@ -26,6 +25,7 @@ from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import executed, externs, runtime_allocations
 from atoll.isa.function_unit import DOT4, Instruction
 from atoll.memory.problem import MemoryPlan
+from atoll.resolve.c_functions import translation
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 HEAD = """#include <stdint.h>

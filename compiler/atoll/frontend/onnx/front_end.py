@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.front_end import FrontEnd
 from atoll.frontend.onnx.recognise import is_onnx

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.onnx.conversion import PASSING, SURROUND, Conversion, Handler
 from atoll.frontend.onnx.model import File, Node, short
 from atoll.frontend.onnx.operators import (

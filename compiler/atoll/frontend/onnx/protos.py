@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import GraphProto, TensorProto, ValueInfoProto, numpy_helper
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.onnx.model import Array, Value, short
 
 AGAIN = "export the model again; the file contradicts itself"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper, shape_inference
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.onnx.folding import folded
 from atoll.frontend.onnx.model import Array, short
 from atoll.frontend.onnx.protos import AGAIN, arrays_of, values_of

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from atoll.children import UNREAD, started
-from atoll.errors import Fault, ModelError, ToolchainError
+from atoll.diagnostics.errors import Fault, ModelError, ToolchainError
+from atoll.utils.children import UNREAD, started
 
 SECONDS = 8.0
 """What a file may take."""

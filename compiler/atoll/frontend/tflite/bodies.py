@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.tflite.checks import constant_faults, describe, is_constant, place
 from atoll.frontend.tflite.edges import RESHAPE
 from atoll.frontend.tflite.islands import FUNCTIONS

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.tflite.reader import (
     FileModel,
     FileOperator,

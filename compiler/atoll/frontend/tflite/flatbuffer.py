@@ -8,7 +8,7 @@ without a check: its table, vector or string lies within the file.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)

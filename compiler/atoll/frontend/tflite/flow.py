@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.names import identifier
 from atoll.frontend.tflite.bodies import Bodies, damaged_constants
 from atoll.frontend.tflite.checks import describe, is_constant, place

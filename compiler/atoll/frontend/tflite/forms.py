@@ -7,12 +7,12 @@ from functools import cache, cached_property
 
 from tflite.BuiltinOptions import BuiltinOptions
 
-from atoll.errors import AtollError
+from atoll.diagnostics.errors import AtollError
 from atoll.frontend.tflite.flatbuffer import Schema
 from atoll.frontend.tflite.schema import with_options
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import TfliteForm
-from atoll.plugins import CORRECT_MEMBER
+from atoll.plugins.parts import CORRECT_MEMBER
 
 CUSTOM = "CUSTOM "
 AT_EDGES = frozenset({"CALL_ONCE", "DEQUANTIZE", "IF", "READ_VARIABLE", "VAR_HANDLE", "WHILE"})

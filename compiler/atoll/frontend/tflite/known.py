@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.checks import is_constant
 from atoll.frontend.tflite.islands import quantized
 from atoll.frontend.tflite.operators import graph_operator, graph_tensor

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from atoll.errors import Fault, ModelError
+from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.tflite.checks import check_content, check_references, place
 from atoll.frontend.tflite.edges import strip_float_edges, with_own_outputs, with_signed_edges

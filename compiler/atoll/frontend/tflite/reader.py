@@ -12,7 +12,7 @@ from tflite.Model import Model
 from tflite.TensorType import TensorType
 from tflite.utils import BUILTIN_OPCODE2NAME
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.file_bytes import file_bytes
 from atoll.frontend.tflite import flatbuffer
 from atoll.frontend.tflite.forms import CUSTOM, Forms, forms_for

@@ -7,7 +7,7 @@ from pathlib import Path
 from tflite.Model import Model
 
 from atoll.description.faults import nearest
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite import flatbuffer
 from atoll.frontend.tflite.root_table import Front, fields_of
 from atoll.frontend.tflite.schema import SCHEMA

@@ -9,7 +9,7 @@ stays; all of them come last, behind everything that reads the variables.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.checks import (
     GREATEST_STATE,
     bytes_of,

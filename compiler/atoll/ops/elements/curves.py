@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import binary, maximum, select, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Operation

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import binary, subtract
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, PrimFunc, Type

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import binary, clamp, maximum, multiply, select, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Operation

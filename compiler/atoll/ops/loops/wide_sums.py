@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import Buffer, FunctionBuilder
 from atoll.ir.expressions import Operand, add, binary, cast, clamp, multiply, subtract
 from atoll.ir.graph import Graph, Operator

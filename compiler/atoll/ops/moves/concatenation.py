@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Lowered

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import add, clamp, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered

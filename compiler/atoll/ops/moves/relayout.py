@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from math import prod
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, binary, clamp, minimum, multiply, subtract
 from atoll.ir.graph import Graph, Operator

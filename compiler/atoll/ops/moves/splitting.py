@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.ops import checks

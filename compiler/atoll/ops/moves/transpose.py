@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required

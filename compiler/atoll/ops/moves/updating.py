@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import Operand, add, clamp, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered

@@ -7,7 +7,7 @@ from math import frexp
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.bias import is_that_of_sums

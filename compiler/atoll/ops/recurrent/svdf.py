@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, cast, clamp, multiply
 from atoll.ir.graph import Graph, Operator, Tensor

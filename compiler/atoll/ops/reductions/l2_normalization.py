@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary, maximum, multiply, select, subtract
 from atoll.ir.graph import Graph, Operator

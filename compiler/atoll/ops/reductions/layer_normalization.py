@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.expressions import add, binary, cast, clamp, multiply, select, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type

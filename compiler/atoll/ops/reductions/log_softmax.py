@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import (
     Operand,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import (
     Operand,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, binary, clamp, minimum, multiply, subtract
 from atoll.ir.graph import Graph, Operator

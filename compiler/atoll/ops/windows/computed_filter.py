@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Attribute, Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.checks import required

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tflite.TensorType import TensorType
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.bias import of_products

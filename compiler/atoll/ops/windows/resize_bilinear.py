@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary, cast, maximum, minimum, multiply, subtract
 from atoll.ir.graph import Graph, Operator

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, binary, maximum, minimum, multiply, subtract
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator
 
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.description.tree import Key
+from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY, REGISTER_PAGE
 from atoll.resolve.memory_views import STEP
 from atoll.resolve.remedy.case import Case
-from atoll.units import format_size
 
 _TRIED = 4
 _UPPER = (0x8000_0000, 0xC000_0000)

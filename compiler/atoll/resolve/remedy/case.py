@@ -11,10 +11,10 @@ from atoll.description.core import LINES
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.schema import CONSOLE
 from atoll.description.tree import Key
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
+from atoll.diagnostics.units import parse_size
 from atoll.resolve.address_map import REGISTER_PAGE
 from atoll.resolve.remedy.trial import Trial
-from atoll.units import parse_size
 
 _REGISTERS = 0x4000_0000
 """Where control ports are by custom."""

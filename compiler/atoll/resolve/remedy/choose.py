@@ -9,7 +9,7 @@ from pathlib import Path
 
 from atoll.description.edits import Candidate, edited, key_at, sentence
 from atoll.description.tree import Node, plain
-from atoll.errors import Fault, SourceLoc
+from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.resolve.remedy.accesses import ACCESSES
 from atoll.resolve.remedy.addresses import ADDRESSES
 from atoll.resolve.remedy.case import Case

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, sentence, setting
 from atoll.description.tree import plain
-from atoll.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault
+from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case
 from atoll.resolve.remedy.trial import Trial
 from atoll.resolve.soc import Region, RegionKind, ResolvedSoc
-from atoll.units import format_size
 
 Wants = Mapping[str, int]
 """Bytes by dotted key of a size."""

@@ -8,10 +8,10 @@ from typing import Any
 from atoll.description.accelerators import known_accelerators
 from atoll.description.cores import known_cores
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.diagnostics.units import format_size
 from atoll.isa.find import USUAL
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.keys import likely_kind
-from atoll.units import format_size
 
 _CORE = {"kind": "cpu", "isa": "rv32imc"}
 

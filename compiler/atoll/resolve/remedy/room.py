@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.description.tree import Key
-from atoll.errors import Fault
+from atoll.diagnostics.errors import Fault
+from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case, size_of
-from atoll.units import format_size
 
 _NICE = 1024
 _INTERRUPTS = 512

@@ -9,7 +9,7 @@ from atoll.description.edits import Edit, edited
 from atoll.description.faults import Faults
 from atoll.description.loader import describe
 from atoll.description.tree import Node
-from atoll.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault
 from atoll.resolve.resolver import resolve
 from atoll.resolve.soc import ResolvedSoc
 

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.diagnostics.units import format_size, parse_size
 from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case, by_likeness, number_in
 from atoll.resolve.remedy.keys import clean_name, missing
-from atoll.units import format_size, parse_size
 
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from atoll.errors import AtollError, Refusal
+from atoll.diagnostics.errors import AtollError, Refusal
 from atoll.resolve.remedy.growth import grown
 from atoll.resolve.soc import ResolvedSoc
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from atoll.description.faults import nearest
-from atoll.errors import UsageError
+from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import load_network
 
 _WORD = r"[A-Za-z_]\w*"

@@ -13,8 +13,8 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
-from atoll import plugins
-from atoll.errors import AtollError, SourceLoc, UsageError
+from atoll.diagnostics.errors import AtollError, SourceLoc, UsageError
+from atoll.plugins import parts as plugins
 
 Member = TypeVar("Member")
 

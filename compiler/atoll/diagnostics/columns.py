@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO
 
-from atoll.shown import columns_of
+from atoll.diagnostics.shown import columns_of
 
 GAP = "  "
 INDENT = "    "

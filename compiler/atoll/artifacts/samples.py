@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.errors import UsageError
-from atoll.files import write_bytes
+from atoll.diagnostics.errors import UsageError
+from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph, Tensor
-from atoll.pipeline import Compiled
+from atoll.utils.files import write_bytes
 
 RANDOM_SEED = 2026
 

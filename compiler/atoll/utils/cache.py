@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from atoll.files import unwritable
+from atoll.utils.files import unwritable
 
 
 def cache_folder() -> Path:

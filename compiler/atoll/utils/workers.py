@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from atoll.children import end_all
+from atoll.utils.children import end_all
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from atoll.cache import cache_folder
-from atoll.errors import UsageError
-from atoll.files import write_bytes
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.cache import cache_folder
+from atoll.utils.files import write_bytes
 
 MOST = 4000
 """Files of one kind; machine code takes some 10 KB each."""

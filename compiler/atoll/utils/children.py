@@ -16,8 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from atoll.errors import ToolchainError, UsageError
-from atoll.scratch import scratch_folder
+from atoll.diagnostics.errors import ToolchainError, UsageError
+from atoll.utils.scratch import scratch_folder
 
 GUARD = Path(__file__).with_name("child_guard.py")
 LIMIT_VARIABLE = "ATOLL_TIME_LIMIT"

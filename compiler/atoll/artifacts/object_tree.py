@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.artifacts.build_tree import MARKER, Emit, parts_of, write_texts
 from atoll.bsp.cores import image_cores
 from atoll.bsp.emitters import interface_headers
 from atoll.bsp.names import c_name
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
-from atoll.build_tree import MARKER, Emit, parts_of, write_texts
-from atoll.files import new_folder, write_bytes, write_text
-from atoll.pipeline import Compiled
+from atoll.driver.pipeline import Compiled
 from atoll.report.plan_table import used_together
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.files import new_folder, write_bytes, write_text
 
 OBJECTS = "objects.json"
 KIND = "objects"
@@ -56,7 +56,7 @@ def build_objects(
     those that the firmware of `build` is linked from, byte by byte.
 
     Args:
-        models: what `atoll.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.several_models.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
         emit: how the code is made.
         toolchain: compiles C: ``zig`` or ``gcc``; None takes each core's own.

@@ -11,11 +11,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from atoll.errors import ModelError
+from atoll.diagnostics.errors import ModelError
 from atoll.isa.instruction_set import InstructionSet
-from atoll.kept import kept, name_of
-from atoll.scratch import temporary_folder
-from atoll.tools import cached, run_zig, tail
+from atoll.utils.kept import kept, name_of
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.tools import cached, run_zig, tail
 
 _FLAGS = (
     *("-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-fno-sanitize=all", "-g0"),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from atoll.files import write_text
+from atoll.utils.files import write_text
 
 CHECKSUMS = "checksums.txt"
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand between Atoll and a program that it runs, and end the program with Atoll.
 
-Run as ``python -I -S child_guard.py FD SECONDS COMMAND...`` by `atoll.children`. FD is one end of a
-pair of sockets. The other end closes when Atoll ends, even by SIGKILL, or wants the program to end;
-then, after SECONDS, and when the program has left children behind, every process that came from
-the program is killed. The guard ends as the program does: with its status, or by its signal.
+Run as ``python -I -S child_guard.py FD SECONDS COMMAND...`` by `atoll.utils.children`. FD is one
+end of a pair of sockets. The other end closes when Atoll ends, even by SIGKILL, or wants the
+program to end; then, after SECONDS, and when the program has left children behind, every process
+that came from the program is killed. The guard ends as the program does: with its status, or by its
+signal.
 
 It says through FD, a line each: ``started PID``, or ``error ERRNO`` if the program does not start,
 ``limit`` if SECONDS were over, and ``used SECONDS`` of processor time when it has ended by itself.

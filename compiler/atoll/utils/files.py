@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from atoll.errors import UsageError
-from atoll.held import held_file, held_folder
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.held import held_file, held_folder
 
 DISK_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 """What a write that was begun can still meet: a full, limited, locked or failing disk."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
-from atoll.errors import PlacementError, PlanError, ToolchainError
+from atoll.diagnostics.errors import PlacementError, PlanError, ToolchainError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
 from atoll.frontend.names import network_name
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
-from atoll.pipeline import BuildOptions, Compiled, compile_graph
 from atoll.resolve.soc import ResolvedSoc
 
 Loaded = tuple[Graph, Source]

@@ -3,7 +3,7 @@
 
 from jinja2.bccache import Bucket, BytecodeCache
 
-from atoll.kept import keep, read_kept
+from atoll.utils.kept import keep, read_kept
 
 
 class KeptTemplates(BytecodeCache):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from atoll.shown import columns_of, cut, sentence, shown, window
+from atoll.diagnostics.shown import columns_of, cut, sentence, shown, window
 
 EXCERPT_COLUMNS = 120
 INTERRUPTED = 130

@@ -20,18 +20,18 @@ from atoll.bsp.interface import (
 )
 from atoll.bsp.linker import pool_section
 from atoll.bsp.model_source import compile_model
-from atoll.checksums import write_checksums
 from atoll.codegen.commands import linked
 from atoll.codegen.llvm import emit_objects
 from atoll.codegen.pool_images import behind, pool_images, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
 from atoll.contract.contract_text import contract_json
-from atoll.errors import ToolchainError
-from atoll.files import new_folder
+from atoll.diagnostics.errors import ToolchainError
+from atoll.driver.pipeline import Compiled
 from atoll.interchange.plan_text import plan_json
-from atoll.pipeline import Compiled
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.memory_views import seen_by
+from atoll.utils.checksums import write_checksums
+from atoll.utils.files import new_folder
 
 MARKER = "build.json"
 RESOLVED = "resolved.json"
@@ -68,7 +68,7 @@ def build(
     Of several networks each has the texts of its stages in a folder of its name.
 
     Args:
-        models: what `atoll.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.several_models.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
         toolchain: ``zig`` or ``gcc``; None takes the description's.
         definitions: see `bsp.firmware.link_firmware`.

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-from atoll.cache import cache_folder
-from atoll.children import Done, run
-from atoll.errors import ToolchainError
-from atoll.files import unwritable
-from atoll.scratch import scratch_folder, temporary_folder
+from atoll.diagnostics.errors import ToolchainError
+from atoll.utils.cache import cache_folder
+from atoll.utils.children import Done, run
+from atoll.utils.files import unwritable
+from atoll.utils.scratch import scratch_folder, temporary_folder
 
 _TAIL_LINES = 20
 

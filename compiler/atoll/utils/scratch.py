@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Lock
 
-from atoll.cache import cache_folder
-from atoll.files import unwritable
-from atoll.held import held_folder
+from atoll.utils.cache import cache_folder
+from atoll.utils.files import unwritable
+from atoll.utils.held import held_folder
 
 _own: dict[Path, Path] = {}
 _ends = ExitStack()

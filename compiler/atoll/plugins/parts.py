@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from atoll.errors import AtollError, SourceLoc
+from atoll.diagnostics.errors import AtollError, SourceLoc
 
 MOST_TEXT = 300
 """Characters of an exception that a message repeats."""
