@@ -12,14 +12,14 @@ from typing import Any
 from unittest.mock import patch
 
 from atoll.diagnostics.errors import AtollError
-from atoll.image.check import disagreements
-from atoll.image.elf import read_image
 from atoll.ir.graph import Graph
 from atoll.npu_stream.reader import StreamError, operations
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela import regions, subgraphs
 from atoll.vela.optimised import NpuCall
 from atoll.vela.stream import with_own_regions
+from atoll_image.check import disagreements
+from atoll_image.elf import read_image
 
 BASES = frozenset({0x000, 0x010, 0x080, 0x020, 0x022, 0x030, 0x031})
 """Registers of an address that follows, by number: maps, weights, scales, copies."""

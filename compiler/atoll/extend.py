@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 from atoll.utils.lazy import lazily
 
 if TYPE_CHECKING:
-    from atoll.board.package import Board, Entry
     from atoll.bsp.interface import ModelInterface
     from atoll.driver.candidate import Candidate
     from atoll.driver.outcome import Infeasible
     from atoll.driver.search import Search
     from atoll.driver.stripes import in_stripes
     from atoll.frontend.front_end import FrontEnd
-    from atoll.importing.facts import Facts
-    from atoll.importing.reader import Given, Importer
     from atoll.ir.busy import Bound, Busy
     from atoll.ir.expressions import add, binary, multiply, select, subtract
     from atoll.ir.graph import Graph, Operator, Quantization, Tensor
@@ -45,22 +42,17 @@ else:
         {
             "Answer": "atoll.memory.problem",
             "Array": "atoll.ops.kind",
-            "Board": "atoll.board.package",
             "Bound": "atoll.ir.busy",
             "Busy": "atoll.ir.busy",
             "Candidate": "atoll.driver.candidate",
             "ChannelSums": "atoll.ops.loops.channel_loops",
             "CommandEmitter": "atoll.lower.accelerator",
             "Engine": "atoll.resolve.soc",
-            "Entry": "atoll.board.package",
             "Execute": "atoll.ir.tir",
             "Expr": "atoll.ir.tir",
-            "Facts": "atoll.importing.facts",
             "Findings": "atoll.soc_checks",
             "FrontEnd": "atoll.frontend.front_end",
-            "Given": "atoll.importing.reader",
             "Graph": "atoll.ir.graph",
-            "Importer": "atoll.importing.reader",
             "InC": "atoll.ops.in_c",
             "Infeasible": "atoll.driver.outcome",
             "Instruction": "atoll.isa.function_unit",
@@ -98,22 +90,17 @@ else:
 __all__ = [
     "Answer",
     "Array",
-    "Board",
     "Bound",
     "Busy",
     "Candidate",
     "ChannelSums",
     "CommandEmitter",
     "Engine",
-    "Entry",
     "Execute",
     "Expr",
-    "Facts",
     "Findings",
     "FrontEnd",
-    "Given",
     "Graph",
-    "Importer",
     "InC",
     "Infeasible",
     "Instruction",

@@ -19,12 +19,12 @@ from atoll.diagnostics.progress import Progress
 from atoll.diagnostics.shown import json_text
 from atoll.driver.pipeline import Compiled
 from atoll.driver.several_models import compile_models
-from atoll.image.elf import read_image
-from atoll.image.provided import provided_faults
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
+from atoll_image.elf import read_image
+from atoll_image.provided import provided_faults
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.linked_networks import check_networks
 from atoll_sim.players import AcceleratorOption, players_of

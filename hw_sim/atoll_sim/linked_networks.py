@@ -6,10 +6,10 @@ from pathlib import Path
 
 from atoll.diagnostics.errors import Fault, UsageError
 from atoll.driver.pipeline import Compiled
-from atoll.image.elf import ElfImage, read_image
 from atoll.ir.tir import EngineAction
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll_image.elf import ElfImage, read_image
 from atoll_sim.engines.calls import learns, model_of
 from atoll_sim.trace.contents import contents_of
 

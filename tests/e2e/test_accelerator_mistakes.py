@@ -229,7 +229,7 @@ IN_RTL = {
         "11_systolic_array/loom.yaml", "module: loom\n", "module: looom\n", "E114", "loom.yaml:95"
     ),
     "submodule not listed": Mistake(
-        "11_systolic_array/loom.yaml", " ./loom_scale.sv,", "", "E114", "loom_engine.sv:320"
+        "11_systolic_array/loom.yaml", " ./loom_scale.sv,", "", "E114", "loom_engine.sv:321"
     ),
     "port renamed": Mistake(
         "10_vector_engine/plover.sv",
@@ -244,20 +244,20 @@ IN_RTL = {
         "[11:0] s_apb_paddr_i",
         "[7:0] s_apb_paddr_i",
         "E114",
-        "plover.sv:60",
+        "plover.sv:61",
     ),
     "port direction": Mistake(
         "10_vector_engine/plover.sv",
         "output logic        s_apb_pready_o",
         "input  logic        s_apb_pready_o",
         "E114",
-        "plover.sv:90",
+        "plover.sv:91",
     ),
     "sv syntax": Mistake(
-        "10_vector_engine/plover.sv", "endmodule", "endmodul", "E114", "plover.sv:418"
+        "10_vector_engine/plover.sv", "endmodule", "endmodul", "E114", "plover.sv:419"
     ),
     "undeclared signal": Mistake(
-        "10_vector_engine/plover.sv", "kept_q < 0", "keptt_q < 0", "E114", "plover.sv:365"
+        "10_vector_engine/plover.sv", "kept_q < 0", "keptt_q < 0", "E114", "plover.sv:366"
     ),
 }
 """Found by elaborating the RTL in the chip."""

@@ -12,11 +12,11 @@ from tests.requests import load_requests
 from atoll.artifacts.build_tree import build
 from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.image.check import disagreements
-from atoll.image.elf import read_image
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.utils.scratch import temporary_folder
+from atoll_image.check import disagreements
+from atoll_image.elf import read_image
 from atoll_sim.build.model import build_model
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.kinds import KINDS, draw_mutants

@@ -17,9 +17,9 @@ from atoll.bsp.headers import model_header
 from atoll.cli import main
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.driver.several_models import compile_models
-from atoll.image.check import disagreements
-from atoll.image.elf import read_image
 from atoll.resolve import load_soc
+from atoll_image.check import disagreements
+from atoll_image.elf import read_image
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

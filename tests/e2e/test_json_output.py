@@ -13,7 +13,7 @@ from tests.unit.importing.vendor import SVD
 from typer.testing import CliRunner
 
 from atoll.cli import app, main
-from atoll.cli.group import OWN
+from atoll.cli.group import CommandGroup
 from atoll.report.json_shapes import FAULTS
 from atoll.report.output_schemas import OUTPUTS
 from atoll.report.schema_files import schema_names, schema_text, write_schemas
@@ -162,14 +162,15 @@ def test_places_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_command_has_the_option_and_a_schema() -> None:
-    assert set(OWN) == set(OUTPUTS)
-    shown = {command for command in OWN if "--json" in _help(command)}
-    assert shown == set(OWN)
+    commands = {*CommandGroup().list_commands(None)}
+    assert commands == set(OUTPUTS)
+    assert {command for command in commands if "--json" in _help(command)} == commands
 
 
 def test_the_help_of_all_has_the_first_sentence_of_each() -> None:
-    for command, (_, first) in OWN.items():
-        assert _help(command).split("\n\n")[1].strip() == first
+    group = CommandGroup()
+    for command in group.list_commands(None):
+        assert _help(command).split("\n\n")[1].strip() == group.get_command(None, command).help
 
 
 def _help(command: str) -> str:

@@ -16,8 +16,8 @@ from tests.e2e.test_board_packages import cmake
 from atoll.bsp.cores import image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
-from atoll.selftest.log import read_log
-from atoll.selftest.verdict import findings
+from atoll_selftest.log import read_log
+from atoll_selftest.verdict import findings
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate as on_iss
 from atoll_sim.qemu.run import simulate

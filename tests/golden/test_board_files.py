@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tests.golden.bsp.test_bsp_files import model_for
 
-from atoll.board.package import EMITTERS, Board, package_files
 from atoll.bsp.cores import image_cores
 from atoll.bsp.firmware import Part
 from atoll.resolve import load_soc
+from atoll_board.package import EMITTERS, Board, package_files
 
 GOLDEN = Path(__file__).parent / "board" / "files"
 CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.refusal import refusal
 
-from atoll.board.manifest import MANIFEST
 from atoll.cli import main
+from atoll_board.manifest import MANIFEST
 
 MESSAGES = Path(__file__).parent / "board"
 WRITE = ["bsp", "lagoon", "-o", "package", "--only", "linker"]

@@ -13,8 +13,8 @@ from atoll.bsp.cores import image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.selftest.log import Log, read_log
-from atoll.selftest.verdict import findings
+from atoll_selftest.log import Log, read_log
+from atoll_selftest.verdict import findings
 from atoll_sim.build import model
 from atoll_sim.chip.generate import sources
 from atoll_sim.chip.memory_map import windows_of

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of `atoll` by name: its own, and those of other packages.
 
-Other packages add commands with entry points of the group ``atoll.commands``. A command's module
-is imported when the command runs, since the help of all needs but their names and first sentences.
+Packages add commands with entry points of the group ``atoll.commands``, as the simulator and the
+packages of formats do. A command's module is imported when the command runs: the help of all needs
+but their names and first sentences.
 """
 
-from collections.abc import Callable, Iterator
-from functools import wraps
+import re
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -21,59 +26,26 @@ from atoll.plugins.parts import foreign_code, load
 
 GROUP = "atoll.commands"
 OWN = {
-    "new": ("atoll.cli.new:new", "Write a commented, valid description to start from."),
-    "import": (
-        "atoll.cli.import_files:import_command",
-        "Begin a description with what files of a chip's vendor say.",
-    ),
-    "diff": ("atoll.cli.diff:diff", "Say what differs between two chips, or between two builds."),
-    "check": ("atoll.cli.check:check", "Check a SoC description and print its summary."),
-    "explain": ("atoll.cli.explain:explain", "Explain a chip, or where a network's buffers are."),
-    "operators": (
-        "atoll.cli.operators:operators",
-        "List the operators that a model may have.",
-    ),
-    "plan": ("atoll.cli.plan:plan", "Plan memory: of networks on a chip, or of a bare instance."),
-    "estimate": (
-        "atoll.cli.estimate:estimate",
-        "Estimate cycles and bytes of a network, without building it.",
-    ),
-    "build": ("atoll.cli.build:build_command", "Compile networks for a chip."),
-    "opt": ("atoll.cli.opt:opt", "Run single passes of the compiler on text."),
-    "check-image": (
-        "atoll.cli.check_image:check_image",
-        "Hold a linked image against a chip, or bound its stack.",
-    ),
-    "bsp": (
-        "atoll.cli.bsp:bsp_command",
-        "Write a board support package for a firmware team.",
-    ),
-    "selftest": (
-        "atoll.cli.selftest:selftest",
-        "Judge what the self-test of a chip printed.",
-    ),
-    "run": ("atoll_sim.cli:run", "Compile, simulate and check networks on a chip."),
-    "simulate": (
-        "atoll_sim.cli:simulate",
-        "Simulate the firmware of a build folder and check it.",
-    ),
-    "run-image": (
-        "atoll_sim.cli_run_image:run_image",
-        "Run linked images on a simulated chip, whoever linked them.",
-    ),
-    "validate": (
-        "atoll_sim.cli_validate:validate",
-        "Plant faults in builds and in hardware, and see how they end.",
-    ),
-    "core": ("atoll_sim.cli_core:core", "Test the RTL adapter of a core."),
-    "accelerator": (
-        "atoll_sim.cli_accelerator:accelerator",
-        "Test an accelerator against its description.",
-    ),
-    "schema": ("atoll.cli.schema:schema", "Print the JSON Schema of a file or an output."),
-    "doctor": ("atoll.cli.doctor:doctor", "Check the tools that Atoll needs."),
+    "new": "atoll.cli.new:new",
+    "check": "atoll.cli.check:check",
+    "explain": "atoll.cli.explain:explain",
+    "operators": "atoll.cli.operators:operators",
+    "plan": "atoll.cli.plan:plan",
+    "estimate": "atoll.cli.estimate:estimate",
+    "build": "atoll.cli.build:build_command",
+    "opt": "atoll.cli.opt:opt",
+    "schema": "atoll.cli.schema:schema",
+    "doctor": "atoll.cli.doctor:doctor",
 }
-"""Where each command is, and the first sentence of its help."""
+"""Where each command of the core is."""
+
+_DISTRIBUTION = "atoll"
+_ORDER = (
+    *("new", "import", "diff", "check", "explain", "operators", "plan", "estimate", "build", "opt"),
+    *("check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate", "core"),
+    *("accelerator", "schema", "doctor"),
+)
+"""The commands of this distribution, as the help lists them."""
 
 _PASSING = (TyperException, typer.Exit, typer.Abort, BrokenPipeError)
 """How a command ends on purpose, and how it ends when nobody reads what it prints."""
@@ -82,50 +54,75 @@ _PASSING = (TyperException, typer.Exit, typer.Abort, BrokenPipeError)
 class _Waiting(TyperCommand):
     """A command by name and first sentence, without its module."""
 
+    def __init__(self, name: str, entry: str) -> None:
+        super().__init__(name, help=_first_sentence(entry))
+        self._entry = entry
+
     def load(self) -> Any:
         """Return the command itself."""
-        return _command(self.name or "", load(OWN[self.name or ""][0], GROUP))
+        return _command(self.name or "", load(self._entry, GROUP))
 
 
 class CommandGroup(TyperGroup):
     """All commands; one is loaded when it is asked for."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = {name: _Waiting(name, help=first) for name, (_, first) in OWN.items()}
-
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands, Atoll's own first."""
-        return [*OWN, *(point.name for point in _others())]
+        own = _own()
+        return [*sorted(own, key=_ORDER.index), *(name for name in _packages() if name not in own)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; Atoll's own without its module, and another's if it can be used."""
         if cmd_name in OWN:
-            return self.commands[cmd_name]
-        for point in _others():
-            if point.name == cmd_name:
-                return self._other(point)
-        return None
+            return _Waiting(cmd_name, OWN[cmd_name])
+        if (point := _packages().get(cmd_name)) is None:
+            return None
+        return _Waiting(cmd_name, point.value) if _is_ours(point) else _other(point)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that runs, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, _Waiting) else command, rest
 
-    def _other(self, point: EntryPoint) -> Any:
-        try:
-            return _foreign(point)
-        except AtollError as error:
-            why = error.faults[0].message
-            note = f"note: command '{point.name}' is not available: {why}"
-            typer.echo(shown_lines(note), err=True)
-        return None
+
+def _first_sentence(entry: str) -> str:
+    """Return the first line of the docstring of ``module:function``, read but not imported."""
+    module, _, function = entry.partition(":")
+    spec = find_spec(module)
+    text = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
+    found = re.search(
+        rf'^def {function}\(.*?^    """(.+?)(?:""")?$', text, re.DOTALL | re.MULTILINE
+    )
+    return found[1] if found else ""
 
 
-def _others() -> Iterator[EntryPoint]:
-    """Yield the commands of other packages, each name once."""
-    points = {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
-    yield from points.values()
+def _packages() -> Mapping[str, EntryPoint]:
+    """Return the commands of packages by name; names of Atoll's own are taken."""
+    return _packages_on(tuple(sys.path))
+
+
+@cache
+def _packages_on(path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    points = sorted(entry_points(group=GROUP), key=_is_ours)
+    return {point.name: point for point in points if point.name not in OWN}
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == _DISTRIBUTION
+
+
+def _own() -> tuple[str, ...]:
+    return (*OWN, *(name for name, point in _packages().items() if _is_ours(point)))
+
+
+def _other(point: EntryPoint) -> Any:
+    try:
+        return _foreign(point)
+    except AtollError as error:
+        why = error.faults[0].message
+        note = f"note: command '{point.name}' is not available: {why}"
+        typer.echo(shown_lines(note), err=True)
+    return None
 
 
 def _command(name: str, function: Callable[..., Any]) -> Any:

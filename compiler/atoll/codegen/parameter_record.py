@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a host's object says of the arrays that the application defines.
 
-`atoll.image.records` reads it: texts in JSON, each ended by a zero byte, one for each network
+`atoll_image.records` reads it: texts in JSON, each ended by a zero byte, one for each network
 and pool. Linker scripts keep them out of memory.
 """
 

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+from atoll_board.package import Board, package_files
 
 CHIPS = ["rp2040", "stm32h747", "imxrt1176", "corstone300"]
 

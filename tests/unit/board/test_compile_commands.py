@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from atoll.board.package import Board, package_files
-from atoll.board.sources import library_sources, user_sources
 from atoll.resolve import load_soc
+from atoll_board.package import Board, package_files
+from atoll_board.sources import library_sources, user_sources
 
 ROOT = Path(__file__).parents[3]
 OWN = [ROOT / "tests" / "data" / name for name in ("shore.yaml", "bay.yaml")]

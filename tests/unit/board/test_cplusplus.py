@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from atoll.artifacts.samples import random_sample
-from atoll.board.package import Board, package_files
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll_board.package import Board, package_files
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]

@@ -14,13 +14,13 @@ from cmsis_svd.parser import SVDParser
 from devicetree.dtlib import DT
 
 from atoll.artifacts.samples import random_sample
-from atoll.board.package import Board, package_files
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.device_table import device_rows
 from atoll.resolve.explain_devices import devices
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.soc import ResolvedSoc
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 DASHED = ROOT / "tests" / "data" / "dashed.yaml"

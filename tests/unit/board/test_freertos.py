@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from atoll.board.freertos.files import tasks_of
-from atoll.board.freertos.ports import port_of, why_not
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
+from atoll_board.freertos.files import tasks_of
+from atoll_board.freertos.ports import port_of, why_not
+from atoll_board.package import Board, package_files
 
 IBEX = ("devices.cpu.core=ibex",)
 M33 = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main+dsp")

@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 from tests.unit.board.test_gdb import reached
 
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 OWN = ROOT / "tests" / "data" / "bay.yaml"

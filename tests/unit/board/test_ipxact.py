@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from ipyxact.ipyxact import Component
 
-from atoll.board.blocks import blocks_of
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
+from atoll_board.blocks import blocks_of
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 OWN = [ROOT / "tests" / "data" / name for name in ("shore.yaml", "bay.yaml")]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Access, ResolvedSoc
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 CHIPS = sorted([*(ROOT / "socs").glob("*.yaml"), ROOT / "tests" / "data" / "bay.yaml"])

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from atoll.artifacts.samples import random_sample
-from atoll.board import package
-from atoll.board.package import Board, Entry, generated, package_files
-from atoll.board.paths import is_path
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll_board import package
+from atoll_board.package import Board, Entry, generated, package_files
+from atoll_board.paths import is_path
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from atoll.board.package import Board, package_files
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.toolchain import find_toolchain
 from atoll.resolve import load_soc
 from atoll.resolve.protection.table import table_of
+from atoll_board.package import Board, package_files
 
 ON = "devices.cpu.protection=true"
 CORES = {

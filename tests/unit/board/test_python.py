@@ -15,11 +15,11 @@ import pytest
 from tests.recurrent_samples import recurrent
 
 from atoll.artifacts.samples import random_sample
-from atoll.board.package import Board, package_files
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.driver.several_models import compile_models
 from atoll.ops import reference
 from atoll.resolve import load_soc
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

@@ -11,10 +11,10 @@ from spdx_tools.spdx.parser.parse_anything import parse_file
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
 from atoll.artifacts.samples import random_sample
-from atoll.board.package import Board, package_files
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from atoll.board.package import Board, package_files
-from atoll.importing.facts import Facts
-from atoll.importing.reader import Given
-from atoll.importing.repl import IMPORTER
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+from atoll_board.package import Board, package_files
+from atoll_import.facts import Facts
+from atoll_import.reader import Given
+from atoll_import.repl import IMPORTER
 
 ROOT = Path(__file__).parents[3]
 OWN = [ROOT / "tests" / "data" / name for name in ("shore.yaml", "bay.yaml")]

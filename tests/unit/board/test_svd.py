@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from cmsis_svd.parser import SVDParser
 
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
+from atoll_board.package import Board, package_files
 
 DATA = Path(__file__).parents[2] / "data"
 CHIPS = ["lagoon", "atoll2", "twin", "quad", str(DATA / "shore.yaml"), str(DATA / "bay.yaml")]

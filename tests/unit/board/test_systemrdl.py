@@ -13,10 +13,10 @@ from systemrdl.compiler import RDLCompiler
 from systemrdl.messages import MessagePrinter
 from systemrdl.node import RegfileNode, RegNode, RootNode
 
-from atoll.board.blocks import blocks_of
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll_board.blocks import blocks_of
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 OWN = [ROOT / "tests" / "data" / name for name in ("shore.yaml", "bay.yaml")]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from atoll.board.manifest import MANIFEST
-from atoll.board.package import Entry, generated, users
-from atoll.board.writer import Written, require_same, write_package
 from atoll.diagnostics.errors import AtollError
+from atoll_board.manifest import MANIFEST
+from atoll_board.package import Entry, generated, users
+from atoll_board.writer import Written, require_same, write_package
 
 FIRST = {"one": {"src/a.c": generated("a"), "app/main.c": users("first")}}
 

@@ -13,10 +13,10 @@ import yaml
 from elftools.elf.elffile import ELFFile
 from tests.unit.board.zephyr_tree import SYMBOLS, bindings
 
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll_board.package import Board, package_files
 
 edtlib = pytest.importorskip("devicetree.edtlib")
 kconfiglib = pytest.importorskip("kconfiglib")

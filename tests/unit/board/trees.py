@@ -8,9 +8,9 @@ from typing import Any
 import libfdt
 from devicetree.dtlib import DT
 
-from atoll.board.package import Board, package_files
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll_board.package import Board, package_files
 
 ROOT = Path(__file__).parents[3]
 CHIPS = [

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.unit.image.test_stack_questions import held, linked
 
-from atoll.image.convention import convention_faults
-from atoll.image.elf import ElfImage
 from atoll.resolve import load_soc
+from atoll_image.convention import convention_faults
+from atoll_image.elf import ElfImage
 
 CORES = {
     "m0": ("cortex_m0plus", "armv6-m"),

@@ -13,10 +13,10 @@ from elftools.elf.elffile import ELFFile
 from atoll.bsp.firmware import Part, link_unchecked
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.toolchain import find_toolchain
-from atoll.image.check import disagreements
-from atoll.image.elf import read_image
-from atoll.image.stacks import limits, stack_of
 from atoll.resolve import load_soc
+from atoll_image.check import disagreements
+from atoll_image.elf import read_image
+from atoll_image.stacks import limits, stack_of
 
 SMALL = "pools.private.size=16 KiB"
 RISCV = (SMALL, "devices.cpu.core=ibex", "devices.cpu.protection=true")

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from atoll.image.elf import ElfImage, Span, Variable
-from atoll.image.provided import not_known, provided_faults
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll_image.elf import ElfImage, Span, Variable
+from atoll_image.provided import not_known, provided_faults
 
 SIZE = 4608
 NEED = (SIZE, 0)

@@ -11,10 +11,10 @@ from tests.effort import cases
 
 from atoll.cli import main
 from atoll.diagnostics.errors import UsageError
-from atoll.image.check import disagreements
-from atoll.image.elf import read_image, reading
-from atoll.image.needs import extensions
 from atoll.resolve import load_soc
+from atoll_image.check import disagreements
+from atoll_image.elf import read_image, reading
+from atoll_image.needs import extensions
 
 M33 = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main")
 SOURCE = """

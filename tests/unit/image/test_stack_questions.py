@@ -14,12 +14,12 @@ from tests.foreign_images import Compiler, environment
 from tests.stack_measure import measure
 
 from atoll.cli import main
-from atoll.image.elf import read_image
-from atoll.image.stacks import Questions, stack_of
 from atoll.stack.bound import Depth, StackBound
 from atoll.stack.elf_stack import Program
 from atoll.stack.frame_sizes import read_usage
 from atoll.utils.cache import cache_folder
+from atoll_image.elf import read_image
+from atoll_image.stacks import Questions, stack_of
 
 GOLDEN = Path(__file__).parents[2] / "golden/image/stacks.txt"
 CHIP = """\

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.unit.image.test_stack_questions import SCRIPT, held, linked
 
-from atoll.image import start_copies
-from atoll.image.elf import ElfImage, Span
-from atoll.image.start_copies import wrong_copies
+from atoll_image import start_copies
+from atoll_image.elf import ElfImage, Span
+from atoll_image.start_copies import wrong_copies
 
 RAM, FLASH = 0x2000_0000, 0x0800_0100
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Count the memories of a file with libraries of others: what `atoll import` may not lose.
 
-Nothing here is of `atoll.importing`. A memory is a pair of name and address, the address as the
+Nothing here is of `atoll_import`. A memory is a pair of name and address, the address as the
 processors have it, or as the file has it where nothing maps it to theirs.
 """
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from atoll.description.tree import plain
 from atoll.description.yaml_text import parse_yaml
-from atoll.importing.imported import Imported, import_files
+from atoll_import.imported import Imported, import_files
 
 TARGET = Path("chip.yaml")
 

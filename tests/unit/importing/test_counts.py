@@ -14,8 +14,8 @@ import pytest
 from tests.unit.importing.counters import SUFFIXES, Found, memories_of
 from tests.unit.importing.test_cases import CASES
 
-from atoll.importing.merge import merged
-from atoll.importing.reader import read_file
+from atoll_import.merge import merged
+from atoll_import.reader import read_file
 
 _LEFT_OUT = re.compile(r"memory (.*) at (0x[0-9a-f]+)")
 _FOLDER = os.environ.get("ATOLL_IMPORT_FOLDER", "")

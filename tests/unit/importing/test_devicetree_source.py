@@ -11,7 +11,7 @@ from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.test_mutated import ALL_MUTANTS, MUTANTS, MUTATIONS, judge
 
 from atoll.diagnostics.errors import ToolchainError, UsageError
-from atoll.importing.imported import import_files
+from atoll_import.imported import import_files
 
 TREE = """/dts-v1/;
 #include "gannet.dtsi"

@@ -17,7 +17,7 @@ from atoll.description.messages import schema_of
 from atoll.description.schema import Soc
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import AtollError
-from atoll.importing.imported import Imported, import_files
+from atoll_import.imported import Imported, import_files
 
 MUTANTS, ALL_MUTANTS = 60, 2000
 EXPECTED = {"E120", "E138", "E139", "E187"}

@@ -10,13 +10,13 @@ import pytest
 from tests.unit.board.trees import blob, parsed, written
 from tests.unit.importing.reading import asked, chip, imported
 
-from atoll.board.package import Board, package_files
 from atoll.description.accelerators import known_accelerators
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.units import parse_frequency, parse_size
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Dma, Engine, Npu, Region, ResolvedSoc
+from atoll_board.package import Board, package_files
 
 DATA = Path(__file__).parents[2] / "data"
 SOCS = Path(__file__).parents[3] / "socs"

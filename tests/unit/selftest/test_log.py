@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atoll.diagnostics.errors import UsageError
-from atoll.selftest.log import read_log
-from atoll.selftest.verdict import findings
+from atoll_selftest.log import read_log
+from atoll_selftest.verdict import findings
 
 BEGIN = "selftest begin version=1 chip=lagoon tests=2"
 FIRST = "selftest 1 read device=cpu place=shared address=0x10 tag=0x7 expect=works found=works"

@@ -6,8 +6,8 @@ import pytest
 from atoll.bsp.cores import image_cores
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access
-from atoll.selftest.plan import SelfTest, self_test
-from atoll.selftest.steps import Action
+from atoll_selftest.plan import SelfTest, self_test
+from atoll_selftest.steps import Action
 
 CHIPS = ("lagoon", "atoll2", "twin", "quad", "stm32h747", "rp2040", "zynqmp")
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from atoll.selftest.log import read_log
-from atoll.selftest.verdict import findings
+from atoll_selftest.log import read_log
+from atoll_selftest.verdict import findings
 
 WORKS, REFUSED = "expect=works", "expect=refused"
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `atoll diff`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from atoll.cli.options import JsonOption, SetOption, offered
+from atoll.cli.output import log_room
+from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.shown import json_text
+from atoll_compare.changes import changes
+from atoll_compare.sides import things_at
+
+_SIDE = "A chip, or a folder of 'atoll build'."
+
+
+def diff(
+    first: Annotated[
+        Path, typer.Argument(metavar="A", help=_SIDE, autocompletion=offered("chips"))
+    ],
+    second: Annotated[
+        Path,
+        typer.Argument(
+            metavar="B", help="What it became, likewise.", autocompletion=offered("chips")
+        ),
+    ],
+    overrides: SetOption = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with status 1 if there is a difference.")
+    ] = False,
+    machine: JsonOption = False,
+) -> None:
+    """Say what differs between two chips, or between two builds.
+
+    Values are compared as resolution derives them: what a key implies counts, how it is written
+    does not. Of builds the memory plans are compared too. --set changes B.
+
+    Example: atoll diff lagoon my_chip.yaml
+    """
+    found = tuple(changes(things_at(first), things_at(second, overrides or ())))
+    if machine:
+        print(json_text({"changes": [each.as_json() for each in found]}), end="")
+    elif found:
+        print("\n".join(wrapped(each.text, log_room()) for each in found))
+    else:
+        print("no difference")
+    if found and exit_code:
+        raise typer.Exit(1)

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The YAML of a chip to start from: what files say, each value with its place, and questions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.undecided import UNDECIDED
+from atoll.diagnostics.shown import cut, shown
+from atoll.diagnostics.units import format_size
+from atoll_import.aliases import with_aliases
+from atoll_import.facts import Core, Facts, Master, Memory, Source
+from atoll_import.names import identifier
+from atoll_import.values import isas_of, nearest_core
+
+_HEAD = """\
+# yaml-language-server: $schema=./soc.schema.json
+# Begun by 'atoll import' from {files}.
+# A value '{undecided}' is a question: 'atoll check' names each of them until it is answered. What
+# the files do not say and the format has a default for is left out, such as clock and width;
+# docs/description.md explains every key.
+"""
+_PAIRS = "pairs of memories"
+_LONGEST_COMMENT = 100
+_ALIGNMENT = 16
+_MOST_BYTES = 256 * 2**20
+_MOST_LINE = 1023
+_MOST_HERTZ = 10**11
+_UNITS = (("MHz", 10**6), ("kHz", 10**3))
+_ENGINE_KEYS = {True: ("dma", "engine"), False: ("npu", "accelerator")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names in the description, by position in the facts."""
+
+    cores: Sequence[str]
+    engines: Sequence[str]
+    masters: Sequence[str]
+    memories: Sequence[str]
+
+    @classmethod
+    def of(cls, facts: Facts) -> "_Names":
+        wanted = [each.name for each in facts.cores] + [each.name for each in facts.engines]
+        devices = iter(_unique(wanted + [each.name for each in facts.masters], "device"))
+        return cls(
+            tuple(islice(devices, len(facts.cores))),
+            tuple(islice(devices, len(facts.engines))),
+            tuple(devices),
+            _unique([memory.name for memory in facts.memories], "memory"),
+        )
+
+
+def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
+    """Return a description of the chip that `facts` speak of.
+
+    Args:
+        facts: what the files say together.
+        files: each file with the name of its format.
+    """
+    if all(core.mailbox is not None for core in facts.cores):
+        facts = replace(facts, cores=(Core(name="cpu"), *facts.cores))
+    facts = with_aliases(facts)
+    names = _Names.of(facts)
+    told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
+    lines = [
+        _HEAD.format(files=cut(told, 4 * _LONGEST_COMMENT), undecided=UNDECIDED),
+        f"soc: {identifier(facts.name, (), 'chip')}",
+        "version: 1",
+        *([_line("console", _address(facts.console))] if facts.console is not None else []),
+        *_host(facts, names),
+        "",
+        "devices:",
+        *_cores(facts.cores, names.cores),
+        *_engines(facts, names),
+        *_masters(facts.masters, names.masters),
+        "",
+        *_memories(facts, names),
+        "",
+        *_pools(facts, names),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _unique(texts: Sequence[str], otherwise: str) -> tuple[str, ...]:
+    """Return a name for each text, no two of them the same."""
+    names: dict[str, None] = {}
+    for text in texts:
+        names[identifier(text, names, otherwise)] = None
+    return tuple(names)
+
+
+def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
+    for core, name in zip(cores, names, strict=True):
+        yield from _place(core.source, "  ")
+        yield f"  {name}:"
+        unsaid = "or dsp: no file says" if core.mailbox is not None and not core.kind else ""
+        yield _line("    kind", core.kind or "cpu", unsaid)
+        near, said, isas = core.core, "", core.isas
+        if core.word and not core.core:
+            near = nearest_core(core.word)
+            own = f"./{identifier(core.word, (), 'core')}.yaml, which describes it"
+            said = f"the file says {core.word}, for example {near or own}"
+            isas = isas or (isas_of(near) if near else ())
+        yield _line("    core", core.core, said)
+        decided = core.isas[0] if len(core.isas) == 1 else None
+        choices = f"one of {', '.join(isas)}" if isas and not decided else ""
+        yield _line("    isa", decided, choices)
+        if core.clock:
+            yield _line("    clock", _hertz(core.clock))
+        if core.mailbox is not None:
+            yield _line("    mailbox", _address(core.mailbox))
+            yield _line("    irq", _interrupt(core.irq))
+        yield f"    stack: {{memory: {UNDECIDED}, size: {UNDECIDED}}}"
+
+
+def _host(facts: Facts, names: _Names) -> Iterator[str]:
+    for core, name in zip(facts.cores, names.cores, strict=True):
+        if facts.host and core.name == facts.host:
+            yield _line("host", name)
+            return
+
+
+def _engines(facts: Facts, names: _Names) -> Iterator[str]:
+    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
+    for engine, name in zip(facts.engines, names.engines, strict=True):
+        kind, key = _ENGINE_KEYS[engine.moves]
+        yield from _place(engine.source, "  ")
+        yield f"  {name}:"
+        yield f"    kind: {kind}"
+        yield f"    {key}: {engine.accelerator}"
+        yield _line("    registers", _address(engine.registers))
+        yield _line("    irq", _interrupt(engine.irq))
+        if engine.moves:
+            pairs = [(memories.get(one), memories.get(two)) for one, two in engine.between]
+            known = pairs and all(one and two for one, two in pairs)
+            moves = ", ".join(f"[{one}, {two}]" for one, two in pairs)
+            yield _line("    moves", f"[{moves}]" if known else None, "" if known else _PAIRS)
+
+
+def _masters(masters: Sequence[Master], names: Sequence[str]) -> Iterator[str]:
+    if masters:
+        yield "  # A master is no engine of networks: say what it reaches, or delete it."
+    for master, name in zip(masters, names, strict=True):
+        yield from _place(master.source, "  ", master.what)
+        yield f"  {name}: {{kind: master}}"
+
+
+def _memories(facts: Facts, names: _Names) -> Iterator[str]:
+    if not facts.memories:
+        yield _line("memories", None, "no file names one")
+        return
+    yield "memories:"
+    devices = dict(zip((core.name for core in facts.cores), names.cores, strict=True))
+    for memory, name in zip(facts.memories, names.memories, strict=True):
+        yield from _place(memory.source, "  ")
+        size, why = _size(memory.size)
+        kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
+        places = ""
+        if memory.space:
+            example = _free(memory, facts.memories)
+            places = (
+                f"at {hex(memory.origin)} of {memory.space}, for example {hex(example)} on the bus"
+            )
+        if memory.others:
+            places = f"one of {', '.join(map(hex, (memory.origin, *memory.others)))}"
+        how = memory.why if memory.writable is not None else ""
+        notes = ", ".join(filter(None, (places, why, how)))
+        origin = UNDECIDED if places else _address(memory.origin)
+        entries = f"origin: {origin}, size: {size}, kind: {kind}"
+        seen = [
+            f"{devices[core]}: {_address(at) or UNDECIDED}"
+            for core, at in memory.views
+            if core in devices
+        ]
+        views = f", views: {{{', '.join(seen)}}}" if seen else ""
+        if memory.alias:
+            kinds = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
+            entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
+        yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
+
+
+def _free(memory: Memory, memories: Sequence[Memory]) -> int:
+    """Return where a memory of another space could be on the bus: where it is, or behind all."""
+    bus = [range(each.origin, each.origin + each.size) for each in memories if not each.space]
+    own = range(memory.origin, memory.origin + memory.size)
+    if not any(own.start < each.stop and each.start < own.stop for each in bus):
+        return memory.origin
+    step = 1 << max(memory.size - 1, 0).bit_length()
+    return -(-max(each.stop for each in bus) // step) * step
+
+
+def _pools(facts: Facts, names: _Names) -> Iterator[str]:
+    if not facts.memories:
+        yield _line("pools", None, "see 'A chip' in docs/description.md")
+        return
+    yield "pools:"
+    for memory, name in zip(facts.memories, names.memories, strict=True):
+        if memory.alias:
+            continue  # its bytes are in another pool, or may be
+        role = "constants" if memory.writable is False else UNDECIDED
+        reach = [
+            f"{device}: {_access(memory, core.name)}"
+            for core, device in zip(facts.cores, names.cores, strict=True)
+        ]
+        reach += [f"{device}: {UNDECIDED}" for device in (*names.engines, *names.masters)]
+        yield f"  {name}:"
+        yield f"    memory: {name}"
+        yield f"    role: {role}"
+        yield f"    reach: {{{', '.join(reach)}}}"
+
+
+def _access(memory: Memory, core: str) -> str:
+    """Return what a core may do with a memory, where the file decides it."""
+    if core not in memory.cores or memory.writable is None:
+        return UNDECIDED
+    return "rw" if memory.writable else "ro"
+
+
+def _size(size: int) -> tuple[str, str]:
+    """Return the size of a memory, or why the file does not decide it."""
+    if size == 0:
+        return UNDECIDED, "the file says 0"
+    if size > _MOST_BYTES:
+        return UNDECIDED, f"the file says {size:,} B, a description at most 256 MiB"
+    if size % _ALIGNMENT:
+        return UNDECIDED, f"the file says {size:,} B, a description multiples of {_ALIGNMENT}"
+    return format_size(size), ""
+
+
+def _line(key: str, value: str | None, comment: str = "") -> str:
+    """Return an entry; without a value it is a question."""
+    note = f"  # {_plain(comment)}" if comment else ""
+    return f"{key}: {value or UNDECIDED}{note}"
+
+
+def _place(source: Source | None, indent: str, what: str = "") -> Iterator[str]:
+    if source:
+        yield f"{indent}# {_plain(f'{source} {what}'.rstrip())}"
+
+
+def _plain(text: str) -> str:
+    """Return text that stays inside of a comment."""
+    return cut(shown(text), _LONGEST_COMMENT)
+
+
+def _address(address: int) -> str | None:
+    digits = f"{address:08X}"
+    return f"0x{digits[:4]}_{digits[4:]}" if address < ADDRESS_SPACE else None
+
+
+def _interrupt(line: int | None) -> str | None:
+    return None if line is None or line > _MOST_LINE else str(line)
+
+
+def _hertz(clock: int) -> str:
+    unit = next(((u, f) for u, f in _UNITS if clock % f == 0), ("Hz", 1))
+    return f"{clock // unit[1]} {unit[0]}" if clock <= _MOST_HERTZ else UNDECIDED

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From files to a description to start from, and what a human still has to say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.description.undecided import Question, questions_of
+from atoll_import.chip_text import chip_text
+from atoll_import.facts import LeftOut
+from atoll_import.merge import merged
+from atoll_import.reader import read_file
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A description that begins a chip.
+
+    Attributes:
+        text: YAML, with comments that say where each value comes from.
+        questions: the keys that are undecided.
+        left_out: what the files have and the description has not.
+    """
+
+    text: str
+    questions: tuple[Question, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def import_files(files: Sequence[Path], target: Path, form: str, device: str) -> Imported:
+    """Return what `files` say of one chip.
+
+    Args:
+        files: of any formats.
+        target: the file that the text is for; questions are about its lines.
+        form: name of the format of all files; empty if each tells its own.
+        device: the device that is wanted of files that describe several.
+
+    Raises:
+        UsageError: see `read_file`.
+    """
+    read = [read_file(path, form, device) for path in files]
+    facts = merged([facts for _, facts in read])
+    text = chip_text(facts, [(path, name) for path, (name, _) in zip(files, read, strict=True)])
+    return Imported(text, questions_of(text, target), facts.left_out)
