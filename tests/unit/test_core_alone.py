@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The core needs none of the packages of formats that stand beside it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.without_formats import FORMATS
+
+ROOT = Path(__file__).parents[2]
+DIGITS = "examples/01_digits/digits_int8.tflite"
+COMMANDS = (
+    ("check", "lagoon"),
+    ("plan", "lagoon", DIGITS),
+    ("estimate", "lagoon", DIGITS),
+    ("explain", "lagoon", DIGITS),
+    ("schema", "soc"),
+)
+OF_FORMATS = ("board", "compare", "image", "importing", "selftest")
+WITH_IMAGES = ("npu_stream/test_mutants.py", "vela/test_edges.py")
+"""Tests of the core that also judge linked images."""
+
+
+def test_commands_of_the_core_run_where_no_format_is_installed() -> None:
+    code = "import tests.without_formats, sys; from atoll.cli import main; "
+    code += f"print([main([*each]) for each in {COMMANDS}], file=sys.stderr)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr.endswith(f"{[0] * len(COMMANDS)}\n")
+
+
+def test_a_package_of_formats_is_kept_away() -> None:
+    for name in FORMATS:
+        code = f"import tests.without_formats, {name}.cli"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert f"{name} is kept away from the core" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_core_pass_where_no_format_is_installed() -> None:
+    unit = ROOT / "tests" / "unit"
+    rooms = [path for path in sorted(unit.iterdir()) if path.is_dir()]
+    paths = [str(path) for path in rooms if path.name not in (*OF_FORMATS, "__pycache__")]
+    ignored = [f"--ignore={unit / name}" for name in WITH_IMAGES]
+    options = ["-p", "tests.without_formats", "-m", "not slow", "-q", "-x", "-n", "2"]
+    command = [sys.executable, "-m", "pytest", *options, *ignored, *paths]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
