@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from atoll.cli.output import as_command
-from atoll.compiled import Compiled, expected_length
 from atoll.diagnostics.errors import AtollError
+from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.pipeline import compile_graph
 from atoll.report.explanation import explanation
 from atoll.utils.scratch import temporary_folder

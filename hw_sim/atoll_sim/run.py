@@ -14,8 +14,9 @@ from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
 from atoll.cost.basis import basis_of
 from atoll.diagnostics.progress import Progress, silent
-from atoll.driver.pipeline import Compiled, cautions, expected, slower
+from atoll.driver.pipeline import Compiled, expected
 from atoll.ops.registry import kind_of
+from atoll.report.explanation import cautions, slower
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
 from atoll.stack.bound import StackBound

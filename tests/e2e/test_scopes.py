@@ -10,8 +10,8 @@ from tests.refusal import refusal
 from tests.requests import load_requests
 
 from atoll.cli import main
-from atoll.compiled import BuildOptions
 from atoll.diagnostics.errors import AtollError, PlacementError
+from atoll.driver.compiled import BuildOptions
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.tir import Allocate, PrimFunc
 from atoll.ir.walk import statements

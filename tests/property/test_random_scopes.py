@@ -23,8 +23,8 @@ from tests.property.test_random_networks import STEPS, Network
 from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
-from atoll.compiled import BuildOptions
 from atoll.diagnostics.errors import AtollError
+from atoll.driver.compiled import BuildOptions
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.memory.checker import violations

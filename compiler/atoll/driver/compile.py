@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from atoll.codegen.commands import encode_commands, padded, with_counts
-from atoll.compiled import Compiled
 from atoll.contract.accepted import accepted, agreed
 from atoll.cost.network import cycles_of
 from atoll.diagnostics.errors import Refusal, attempt
 from atoll.driver.candidate import Candidate, StreamPolicy
+from atoll.driver.compiled import Compiled
 from atoll.driver.outcome import Infeasible
 from atoll.driver.schedule import Scheduled, schedule
 from atoll.driver.task import Task, unobserved

@@ -4,8 +4,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from atoll.compiled import BuildOptions, Compiled, expected, placed_graph, with_plan
 from atoll.driver.compile import SPARE_STACK, STAGES
+from atoll.driver.compiled import BuildOptions, Compiled, expected, placed_graph, with_plan
 from atoll.driver.refusal import refusal_of
 from atoll.driver.search import Search
 from atoll.driver.strategies import proposals
@@ -16,7 +16,6 @@ from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
 from atoll.place.requests import check_threads
-from atoll.report.explanation import cautions, explanation, slower, unsure
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import npu_of
@@ -26,14 +25,10 @@ __all__ = [
     "STAGES",
     "BuildOptions",
     "Compiled",
-    "cautions",
     "compile_file",
     "compile_graph",
     "expected",
-    "explanation",
     "placed_graph",
-    "slower",
-    "unsure",
     "with_plan",
 ]
 

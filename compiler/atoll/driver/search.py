@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from atoll.compiled import Compiled, expected_length
 from atoll.driver.candidate import Candidate
 from atoll.driver.compile import Compiler, Placed
+from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.outcome import Infeasible, least_refusal
 from atoll.driver.task import Task
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from atoll.compiled import BuildOptions
 from atoll.description.build import Build
+from atoll.driver.compiled import BuildOptions
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.lower.overlapping import OVERLAPPING, Overlapping

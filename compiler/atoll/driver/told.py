@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from atoll.compiled import CandidateStory, Compiled
 from atoll.driver.compile import Trace
+from atoll.driver.compiled import CandidateStory, Compiled
 from atoll.driver.outcome import Infeasible
 from atoll.driver.search import Search, Trial
 from atoll.driver.usual import streams_wanted, weigh

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from atoll.compiled import Compiled
 from atoll.driver.candidate import Candidate, StreamPolicy
 from atoll.driver.compile import choose_streams
+from atoll.driver.compiled import Compiled
 from atoll.driver.search import Search
 from atoll.driver.stripes import in_stripes
 from atoll.driver.task import Task

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people are told of a compiled network: where buffers are, what is slow, what is unsure."""
 
-from atoll.compiled import Compiled, expected, expected_length
 from atoll.cost.basis import basis_of
+from atoll.driver.compiled import Compiled, expected, expected_length
 from atoll.ops.registry import kind_of
 from atoll.place.code_targets import target_requests
 from atoll.place.slower import slower_than_elsewhere

@@ -17,10 +17,10 @@ from tests.requests import load_requests
 
 import atoll.driver.task
 from atoll.cli import main
-from atoll.compiled import BuildOptions, Compiled, expected_length
 from atoll.diagnostics.errors import PlacementError
 from atoll.driver.candidate import Candidate
 from atoll.driver.compile import Compiler, compile_candidate
+from atoll.driver.compiled import BuildOptions, Compiled, expected_length
 from atoll.driver.outcome import Infeasible
 from atoll.driver.pipeline import compile_file, compile_graph
 from atoll.driver.search import Search, Trial

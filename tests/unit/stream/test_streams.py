@@ -9,9 +9,9 @@ import pytest
 from benchmarks.streaming import CHIP, Layer, network, streaming
 
 from atoll.artifacts.samples import random_sample
-from atoll.compiled import Compiled
 from atoll.cost.network import cycles_of
 from atoll.diagnostics.errors import PlacementError
+from atoll.driver.compiled import Compiled
 from atoll.driver.pipeline import compile_file
 from atoll.estimation.network import estimates_of
 from atoll.ops import reference
