@@ -11,8 +11,8 @@ from tests.requests import load_requests
 
 from atoll.cli import main
 from atoll.diagnostics.errors import AtollError, PlacementError
-from atoll.driver.compiled import BuildOptions
 from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.task import BuildOptions
 from atoll.ir.tir import Allocate, PrimFunc
 from atoll.ir.walk import statements
 from atoll.memory.checker import violations

@@ -1,41 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Take one candidate to a plan, or say what it lacks."""
+"""Take one candidate to a plan, or say what it lacks: place it, lower it, plan its memory."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 
 from atoll.codegen.commands import encode_commands, padded, with_counts
 from atoll.contract.accepted import accepted, agreed
+from atoll.cost.engines import driver_cycles
+from atoll.cost.lists import joint_saving
 from atoll.cost.network import cycles_of
-from atoll.diagnostics.errors import Refusal, attempt
-from atoll.driver.candidate import Candidate, StreamPolicy
+from atoll.diagnostics.errors import PlacementError, PlanError, Refusal, attempt
+from atoll.driver.candidate import Candidate, Infeasible
 from atoll.driver.compiled import Compiled
-from atoll.driver.outcome import Infeasible
-from atoll.driver.schedule import Scheduled, schedule
-from atoll.driver.task import Task, unobserved
+from atoll.driver.task import Task, Trace, unobserved
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
-from atoll.ir.tir import Entry, IRModule
+from atoll.ir.tir import Entry, IRModule, Step
+from atoll.ir.verify import verify
 from atoll.lower.jobs import prepare_jobs
+from atoll.lower.joined_lists import joined
+from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.passes import PASSES, Program, run_passes
 from atoll.lower.size_hints import ceilings_of
+from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.ceilings import with_ceilings
+from atoll.memory.problem import Answer, MemoryPlan
+from atoll.memory.solve import refusal_of, solve
 from atoll.ops.verify_graph import verify_graph
-from atoll.place.constraints import ScopeLog
-from atoll.place.partition import Decision, because
+from atoll.place.partition import because
 from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing
 from atoll.place.passes import run_passes as run_place_passes
-from atoll.place.plan_devices import DevicePlan, plan_devices
-from atoll.place.requests import Requests
+from atoll.place.plan_devices import plan_devices
 from atoll.place.spread import spread_operators
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
-from atoll.stream.choose import NOTHING, Chooser, Streaming
+from atoll.stream.choose import NOTHING, Streaming
 from atoll.stream.streams import check_reach, with_brought_constants, with_streams
 from atoll.tile.cut import Tiling, tiled
-from atoll.tile.far_pools import without_accelerators
 
 STAGES = (
     "frontend",
@@ -51,30 +57,25 @@ STAGES = (
 SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
 """Bytes that kernels leave free on each core's stack."""
 
-Trace = tuple[tuple[str, object], ...]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A network with a device for each operator and pools for each tensor.
+    """A candidate with a device for each operator and pools for each tensor.
 
     Attributes:
-        soc: the chip as placement and planning see it.
-        graph: with streams and spread operators.
-        decisions: why each operator runs where it runs.
-        log: what was asked of its tensors.
-        requests: what is asked of it, with every name checked.
+        placing: its graph with streams and spread operators, for the chip that it is planned for.
         streaming: whose constants are copied ahead.
         trace: the results of the passes, if the task records them.
     """
 
-    soc: ResolvedSoc
-    graph: Graph
-    decisions: tuple[Decision, ...]
-    log: ScopeLog
-    requests: Requests
+    placing: Placing
     streaming: Streaming = NOTHING
-    trace: Trace = field(default=(), repr=False)
+    trace: Trace = field(default_factory=list, repr=False)
+
+    @property
+    def graph(self) -> Graph:
+        """What lowering gets."""
+        return self.placing.graph
 
 
 @dataclass
@@ -84,20 +85,17 @@ class Compiler:
     task: Task
     _known: list[tuple[Candidate, Placed | Refusal]] = field(default_factory=list, init=False)
 
-    def compile(self, candidate: Candidate) -> Compiled | Infeasible:
-        """Return the plan of a candidate, or what it lacks."""
-        trace: list[tuple[str, object]] = []
+    def compile(
+        self, candidate: Candidate, observe: Observer = unobserved
+    ) -> Compiled | Infeasible:
+        """Return the plan of a candidate, or what it lacks; `observe` is told of each stage."""
         placed = self.placed(candidate)
         if not isinstance(placed, Placed):
             return Infeasible(error=placed)
-        trace += (*placed.trace, ("place", placed.graph))
-        planned = attempt(partial(_planned, self.task, candidate, placed, trace))
-        kept = tuple(trace) if self.task.records else ()
-        if isinstance(planned, Compiled):
-            return replace(planned, seen=kept)
-        if isinstance(planned, Infeasible):
-            return replace(planned, trace=kept)
-        return Infeasible(error=planned, trace=kept)
+        for stage, result in (*placed.trace, ("place", placed.graph)):
+            observe(stage, result)
+        found = attempt(partial(_planned, self.task, candidate, placed, observe))
+        return found if isinstance(found, Compiled | Infeasible) else Infeasible(error=found)
 
     def placed(self, candidate: Candidate) -> Placed | Refusal:
         """Return a candidate placed, or why it cannot be."""
@@ -115,19 +113,9 @@ def compile_candidate(task: Task, candidate: Candidate) -> Compiled | Infeasible
     return Compiler(task).compile(candidate)
 
 
-def chip_of(task: Task, candidate: Candidate) -> ResolvedSoc:
-    """Return the chip on which a candidate is planned: accelerators do not reach spared pools."""
-    return without_accelerators(task.soc, candidate.spared) if candidate.spared else task.soc
-
-
-def choose_streams(graph: Graph, policy: StreamPolicy, soc: ResolvedSoc) -> Streaming:
-    """Choose what is streamed of a placed graph."""
-    return Chooser(graph, soc, policy.pools, policy.share).streaming(every=policy.every)
-
-
 def devices_of(
     task: Task, candidate: Candidate, soc: ResolvedSoc, observe: Observer = unobserved
-) -> DevicePlan:
+) -> Placing:
     """Return a candidate with a device for each operator and copies where nothing else helps.
 
     Of stripes, which are tried in numbers, decisions do not say why other devices were rejected.
@@ -147,53 +135,6 @@ def devices_of(
     )
 
 
-def _placed(task: Task, candidate: Candidate) -> Placed:
-    soc, streams = chip_of(task, candidate), candidate.streams
-    accelerators, asked = task.options.accelerators, task.options.requests
-    reaching = with_brought_constants(soc) if streams and streams.needed else soc
-    trace: list[tuple[str, object]] = []
-
-    def observe(stage: str, result: object) -> None:
-        if task.records:
-            trace.append((stage, result))
-
-    devices = devices_of(task, candidate, reaching, observe)
-    placing = Placing(
-        graph=devices.graph,
-        soc=reaching,
-        decisions=devices.decisions,
-        requests=devices.requests,
-        asked=asked,
-        log=devices.log,
-        accelerators=accelerators,
-        placed=lambda asked: plan_devices(_network(task, candidate), reaching, asked).graph,
-    )
-    placing = run_place_passes(placing, STORAGE_PASSES, observe)
-    if offloaded := task.offloaded:
-        decisions = because(placing.decisions, offloaded.npu, offloaded.kept_off)
-        placing = replace(placing, decisions=decisions)
-    streaming = choose_streams(placing.graph, streams, soc) if streams else NOTHING
-    graph, decisions = with_streams(placing.graph, soc, streaming.streams), placing.decisions
-    verify_graph(graph, placing.graph)
-    observe("stream-constants", graph)
-    if streams and streams.needed:
-        check_reach(graph, soc)
-    if candidate.spread:
-        streamed = graph
-        graph, decisions = spread_operators(graph, soc, decisions)
-        verify_graph(graph, streamed)
-    observe("spread-operators", graph)
-    return Placed(
-        soc=soc,
-        graph=graph,
-        decisions=decisions,
-        log=devices.log,
-        requests=devices.requests,
-        streaming=streaming,
-        trace=tuple(trace),
-    )
-
-
 def _network(task: Task, candidate: Candidate) -> Graph:
     """Return the network of a candidate before it is placed."""
     network = task.fused if candidate.fused else task.network
@@ -208,14 +149,36 @@ def _network(task: Task, candidate: Candidate) -> Graph:
     return tiled(network, candidate.tiling)
 
 
+def _placed(task: Task, candidate: Candidate) -> Placed:
+    soc, streams = candidate.chip(task.soc), candidate.streams
+    reaching = with_brought_constants(soc) if streams and streams.needed else soc
+    trace: Trace = []
+    observe = task.recorder(trace)
+    placing = devices_of(task, candidate, reaching, observe)
+    placing = run_place_passes(placing, STORAGE_PASSES, observe)
+    graph, decisions = placing.graph, placing.decisions
+    if offloaded := task.offloaded:
+        decisions = because(decisions, offloaded.npu, offloaded.kept_off)
+    streaming = streams.choose(graph, soc) if streams else NOTHING
+    graph = with_streams(graph, soc, streaming.streams)
+    verify_graph(graph, placing.graph)
+    observe("stream-constants", graph)
+    if streams and streams.needed:
+        check_reach(graph, soc)
+    if candidate.spread:
+        streamed = graph
+        graph, decisions = spread_operators(graph, soc, decisions)
+        verify_graph(graph, streamed)
+    observe("spread-operators", graph)
+    placing = replace(placing, graph=graph, soc=soc, decisions=decisions)
+    return Placed(placing=placing, streaming=streaming, trace=trace)
+
+
 def _planned(
-    task: Task, candidate: Candidate, placed: Placed, trace: list[tuple[str, object]]
+    task: Task, candidate: Candidate, placed: Placed, observe: Observer
 ) -> Compiled | Infeasible:
-    soc, graph, splits = placed.soc, placed.graph, candidate.overlap.splits
-
-    def observe(stage: str, result: object) -> None:
-        trace.append((stage, result))
-
+    placing, graph, soc = placed.placing, placed.graph, placed.placing.soc
+    splits = candidate.overlap.splits
     lowered = run_passes(
         Program(
             soc=soc,
@@ -224,16 +187,15 @@ def _planned(
             overlapping=candidate.overlap,
             spare=SPARE_STACK,
             module=IRModule(graph.name, (), Entry((), (), (), (), ())),
-            requests=placed.requests,
+            requests=placing.requests,
         ),
         observe,
     )
-    cycles = cycles_of(graph, soc, constants=placed.streaming.homes)
-    ceilings = ceilings_of(placed.requests, graph, lowered.module.entry)
-    found = schedule(task, soc, lowered.module, cycles, ceilings)
-    if not isinstance(found, Scheduled):
-        return found
-    module, plan = accepted(found.module, found.plan, soc), found.plan
+    scheduled = _scheduled(task, placed, lowered)
+    if isinstance(scheduled, Infeasible):
+        return scheduled
+    module, plan = scheduled
+    module = accepted(module, plan, soc)
     observe("overlap-runs", module)
     if task.records:
         observe("memory", json.dumps(plan_json(plan), indent=2))
@@ -246,7 +208,7 @@ def _planned(
         network=task.network,
         left_out=task.left_out,
         graph=graph,
-        decisions=placed.decisions,
+        decisions=placing.decisions,
         module=module,
         copies=lowered.copies,
         plan=plan,
@@ -256,6 +218,52 @@ def _planned(
         contract=agreed(module, plan, graph, task.soc, encoded),
         tiling=candidate.tiling or Tiling(),
         streaming=placed.streaming,
-        log=placed.log,
-        requests=placed.requests,
+        log=placing.log,
+        requests=placing.requests,
     )
+
+
+def _scheduled(
+    task: Task, placed: Placed, lowered: Program
+) -> tuple[IRModule, MemoryPlan] | Infeasible:
+    """Return the program in which most devices work at once that has a plan, and that plan."""
+    soc, options = lowered.soc, task.options
+    ceilings = ceilings_of(lowered.requests, lowered.graph, lowered.module.entry)
+    cycles = cycles_of(lowered.graph, soc, constants=placed.streaming.homes)
+    answer: Answer
+    for module in chain(_at_once(lowered.module, soc, cycles), (lowered.module,)):
+        verify(module, lowered.module)
+        problem = with_ceilings(build_problem(module, soc, task.reserved), ceilings)
+        answer = solve(problem, name=options.algorithm, effort=options.effort)
+        if isinstance(answer, MemoryPlan):
+            return module, with_parts(answer, module.entry)
+    assert not isinstance(answer, MemoryPlan)
+    steps = [*(step.operator for step in lowered.module.entry.steps), "the caller reads"]
+    error = refusal_of(answer, steps, name=options.algorithm, effort=options.effort)
+    assert isinstance(error, PlacementError | PlanError)
+    return Infeasible(error=error, crowded=True)
+
+
+def _at_once(module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int]) -> Iterator[IRModule]:
+    """Yield programs in which asynchronous devices work at once: cores too, then copies alone."""
+    engines, copiers = (
+        frozenset(each.name for each in among if each.spec.asynchronous)
+        for among in (soc.engines, soc.dmas)
+    )
+    cores = frozenset(core.name for core in soc.remote_cpus)
+    for devices in (engines | cores, copiers):
+        overlaps = OverlapRuns(
+            devices=devices,
+            cycles=cycles,
+            host=driver_cycles(soc)[:2],
+            saving=partial(_saving, soc=soc),
+            movers=copiers,
+        )
+        yield from overlaps.ways(module)
+
+
+def _saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
+    """Return what steps take less since engines go from one to the next by themselves."""
+    following = (step.device for each in joined(steps, soc) for step in each[1:])
+    engines = (soc.device(device) for device in following)
+    return sum(joint_saving(each, soc) for each in engines if isinstance(each, Engine))

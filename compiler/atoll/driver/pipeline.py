@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler from top to bottom: a network becomes a plan, or an error says what it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from atoll.driver.compile import SPARE_STACK, STAGES
-from atoll.driver.compiled import BuildOptions, Compiled, expected, placed_graph, with_plan
+from atoll.driver.compiled import Compiled, expected, placed_graph, with_plan
 from atoll.driver.refusal import refusal_of
-from atoll.driver.search import Search
-from atoll.driver.strategies import proposals
-from atoll.driver.task import prepare, unobserved
-from atoll.driver.told import finished, stages
+from atoll.driver.search import Search, proposals
+from atoll.driver.task import BuildOptions, Trace, prepare, unobserved
+from atoll.driver.usual import streams_wanted, weigh
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
@@ -78,8 +78,42 @@ def compile_graph(
     task = prepare(soc, network, source, options, observe, taken)
     search = Search(task)
     search.run(proposals(search))
-    for stage, result in stages(search):
+    for stage, result in _stages(search):
         observe(stage, result)
-    if search.best is None or search.best.plan is None:
+    if search.plan is None:
         raise refusal_of(search)
-    return finished(search, search.best.plan)
+    return _with_story(search.plan, search)
+
+
+def _stages(search: Search) -> Iterator[tuple[str, object]]:
+    """Yield the results of the stages of the plan, and before of the network as it is.
+
+    Those of the network as it is come only where it has no plan.
+    """
+    before: Trace = []
+    for trial in search.trials:
+        if trial.plan or trial.candidate.is_changed:
+            break
+        yield from _new(trial.trace, before)
+        before = trial.trace
+    if search.best:
+        yield from _new(search.best.trace, before)
+
+
+def _new(trace: Trace, before: Trace) -> Iterator[tuple[str, object]]:
+    """Yield what a trace has that the one before it has not: a placement may serve several."""
+    known = {id(result) for _, result in before}
+    return (each for each in trace if id(each[1]) not in known)
+
+
+def _with_story(plan: Compiled, search: Search) -> Compiled:
+    """Return the plan of a search with what else was tried, and what streams would save."""
+    direct = search.best_of(lambda each: each.streams is None)
+    streaming = plan.streaming
+    if direct and direct.plan is plan and streams_wanted(search.task):
+        streaming = replace(weigh(search.task, plan), chosen=())
+    return replace(
+        plan,
+        streaming=replace(streaming, direct=direct.cycles if direct else None),
+        candidates=search.stories(),
+    )
