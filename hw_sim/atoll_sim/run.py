@@ -92,7 +92,7 @@ def run_models(
     """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
 
     Args:
-        models: what `atoll.driver.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.pipeline.compile_models` returned; at least one.
         samples: for each network as many samples, at least one.
         cpu: who plays the cores.
         accelerator: who plays the accelerators; None: RTL where there is some, if they are used.

@@ -125,10 +125,9 @@ def test_only_what_is_worth_it_is_streamed(tmp_path: Path) -> None:
     made = compiled(tmp_path, "auto", layers=deep)
     story = explanation(made).streaming
     assert story is not None
-    assert story.direct_cycles is not None
-    assert story.cycles < story.direct_cycles
-    chosen = [each.operator for each in story.operators if each.streamed]
-    assert chosen
+    assert story.streaming.direct is not None
+    assert story.cycles < story.streaming.direct
+    assert story.streaming.chosen
     never = compiled(tmp_path, "never", layers=deep)
     assert never.streaming.streams == ()
     assert explanation(never).streaming is None
