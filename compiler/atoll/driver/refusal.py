@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from atoll.description.build import Build
 from atoll.diagnostics.errors import AtollError, Refusal, attempt
 from atoll.diagnostics.units import format_size
 from atoll.driver.candidate import Candidate, Infeasible
@@ -15,7 +16,6 @@ from atoll.driver.task import Task
 from atoll.driver.usual import as_it_is
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import Pool, ResolvedSoc
-from atoll.tile.asked import kept_whole
 
 
 def refusal_of(search: Search) -> AtollError:
@@ -28,7 +28,7 @@ def refusal_of(search: Search) -> AtollError:
     whole = with_whole_need(refused.error, task.soc, partial(_used, task, plain, None))
     smaller = _with_smallest(search, plain, refused, whole)
     if smaller is None:
-        return kept_whole(whole, task.options.requests)
+        return _kept_whole(whole, task.asked)
     return with_whole_need(smaller, task.soc, partial(_used, task, plain, refused))
 
 
@@ -53,6 +53,18 @@ def _used(
     found = refused or search.refused(plain)
     assert found is not None
     return found.error
+
+
+def _kept_whole(error: AtollError, asked: Build) -> AtollError:
+    """Return an error that also says what keeps a network that does not fit from being cut."""
+    request = "'tile: never'" if asked.tile == "never" else "'cuts'" if asked.cuts else ""
+    if not request or not any(fault.wants for fault in error.faults):
+        return error
+    why = f"; {request} of the build options keeps it from being cut{' further' * bool(asked.cuts)}"
+    return type(error).all(
+        replace(fault, message=fault.message + why) if fault.wants else fault
+        for fault in error.faults
+    )
 
 
 def _with_smallest(
