@@ -12,10 +12,10 @@ from pathlib import Path
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
 from atoll.diagnostics.errors import PlacementError, PlanError, ToolchainError
-from atoll.driver.compile import SPARE_STACK, STAGES
 from atoll.driver.compiled import Compiled, expected, placed_graph, with_plan
 from atoll.driver.refusal import refusal_of
 from atoll.driver.search import Search, proposals
+from atoll.driver.stages import SPARE_STACK, STAGES
 from atoll.driver.task import BuildOptions, Trace, prepare, unobserved
 from atoll.driver.usual import streams_wanted, weigh
 from atoll.frontend.names import network_name

@@ -9,8 +9,8 @@ from atoll.description.build import Build
 from atoll.diagnostics.errors import AtollError, Refusal, attempt
 from atoll.diagnostics.units import format_size
 from atoll.driver.candidate import Candidate, Infeasible
-from atoll.driver.compile import compile_candidate
 from atoll.driver.search import Search
+from atoll.driver.stages import compile_candidate
 from atoll.driver.stripes import STEPS, Cuts, cuts_of, in_stripes
 from atoll.driver.task import Task
 from atoll.driver.usual import as_it_is

@@ -11,8 +11,8 @@ from functools import partial
 
 from atoll.diagnostics.errors import attempt
 from atoll.driver.candidate import Candidate, Infeasible
-from atoll.driver.compile import devices_of
 from atoll.driver.search import Search
+from atoll.driver.stages import devices_of
 from atoll.driver.task import Task
 from atoll.lower.jobs import overlaps_of
 from atoll.lower.overlapping import Overlapping

@@ -19,10 +19,10 @@ import atoll.driver.task
 from atoll.cli import main
 from atoll.diagnostics.errors import PlacementError
 from atoll.driver.candidate import Candidate, Infeasible
-from atoll.driver.compile import Compiler, compile_candidate
 from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.pipeline import compile_file, compile_graph
 from atoll.driver.search import Search, Trial
+from atoll.driver.stages import Compiler, compile_candidate
 from atoll.driver.task import BuildOptions, Task, prepare
 from atoll.driver.usual import propose
 from atoll.frontend.registry import Source, load_network, read_source

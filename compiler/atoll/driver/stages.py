@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Take one candidate to a plan, or say what it lacks: place it, lower it, plan its memory."""
+"""Take one candidate through all stages to a plan, or say what it lacks."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
