@@ -16,13 +16,13 @@ from atoll.driver.compiled import Compiled, expected, placed_graph, with_plan
 from atoll.driver.refusal import refusal_of
 from atoll.driver.search import Search, proposals
 from atoll.driver.stages import SPARE_STACK, STAGES
-from atoll.driver.task import BuildOptions, Trace, prepare, unobserved
+from atoll.driver.task import BuildOptions, Trace, prepare
 from atoll.driver.usual import streams_wanted, weigh
 from atoll.frontend.names import network_name
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
-from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
+from atoll.place.passes import Observer, unobserved
 from atoll.place.requests import check_threads
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
@@ -210,7 +210,7 @@ def _stages(search: Search) -> Iterator[tuple[str, object]]:
 
     Those of the network as it is come only where it has no plan.
     """
-    before: Trace = []
+    before: Trace = ()
     for trial in search.trials:
         if trial.plan or trial.candidate.is_changed:
             break

@@ -40,7 +40,7 @@ class Trial:
     candidate: Candidate
     result: Compiled | Infeasible
     cycles: int | None
-    trace: Trace = field(default_factory=list, repr=False)
+    trace: Trace = field(default=(), repr=False)
 
     @property
     def plan(self) -> Compiled | None:
@@ -189,10 +189,10 @@ class Search:
         return "slower", f"{-saves} cycles more" if saves else "no fewer cycles"
 
     def _tried(self, candidate: Candidate) -> Trial:
-        trace: Trace = []
+        trace: list[tuple[str, object]] = []
         result = self._compiler.compile(candidate, self.task.recorder(trace))
         cycles = expected_length(result) if isinstance(result, Compiled) else None
-        trial = Trial(candidate=candidate, result=result, cycles=cycles, trace=trace)
+        trial = Trial(candidate=candidate, result=result, cycles=cycles, trace=tuple(trace))
         self.trials.append(trial)
         return trial
 

@@ -15,7 +15,7 @@ from atoll.cost.network import cycles_of
 from atoll.diagnostics.errors import PlacementError, PlanError, Refusal, attempt
 from atoll.driver.candidate import Candidate, Infeasible
 from atoll.driver.compiled import Compiled
-from atoll.driver.task import Task, Trace, unobserved
+from atoll.driver.task import Task, Trace
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule, Step
@@ -31,7 +31,7 @@ from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.solve import refusal_of, solve
 from atoll.ops.verify_graph import verify_graph
 from atoll.place.partition import because
-from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing
+from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing, unobserved
 from atoll.place.passes import run_passes as run_place_passes
 from atoll.place.plan_devices import plan_devices
 from atoll.place.spread import spread_operators
@@ -70,7 +70,7 @@ class Placed:
 
     placing: Placing
     streaming: Streaming = NOTHING
-    trace: Trace = field(default_factory=list, repr=False)
+    trace: Trace = field(default=(), repr=False)
 
     @property
     def graph(self) -> Graph:
@@ -152,7 +152,7 @@ def _network(task: Task, candidate: Candidate) -> Graph:
 def _placed(task: Task, candidate: Candidate) -> Placed:
     soc, streams = candidate.chip(task.soc), candidate.streams
     reaching = with_brought_constants(soc) if streams and streams.needed else soc
-    trace: Trace = []
+    trace: list[tuple[str, object]] = []
     observe = task.recorder(trace)
     placing = devices_of(task, candidate, reaching, observe)
     placing = run_place_passes(placing, STORAGE_PASSES, observe)
@@ -171,7 +171,7 @@ def _placed(task: Task, candidate: Candidate) -> Placed:
         verify_graph(graph, streamed)
     observe("spread-operators", graph)
     placing = replace(placing, graph=graph, soc=soc, decisions=decisions)
-    return Placed(placing=placing, streaming=streaming, trace=trace)
+    return Placed(placing=placing, streaming=streaming, trace=tuple(trace))
 
 
 def _planned(

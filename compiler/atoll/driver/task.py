@@ -9,11 +9,11 @@ from atoll.description.build import Build, BuildRequests
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
-from atoll.lower.passes import Observer
 from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING
 from atoll.memory.effort import Effort
 from atoll.place.capabilities import runners
+from atoll.place.passes import Observer, unobserved
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread
 from atoll.resolve.run_threads import on_threads
@@ -24,12 +24,8 @@ from atoll.tile.asked import asked_tiling
 from atoll.tile.cut import Tiling
 from atoll.vela.subgraphs import Offloaded, with_subgraphs
 
-Trace = list[tuple[str, object]]
+Trace = tuple[tuple[str, object], ...]
 """The results of stages, each by its name."""
-
-
-def unobserved(stage: str, result: object) -> None:
-    """Take no notice of a stage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +107,8 @@ class Task:
         """Whether operators may be spread over cores."""
         return not self.asked.cuts and may_spread(self.options.requests, self.soc)
 
-    def recorder(self, trace: Trace) -> Observer:
-        """Return what adds the results of stages to a trace, if they are recorded."""
+    def recorder(self, trace: list[tuple[str, object]]) -> Observer:
+        """Return what adds the results of stages to a list, if they are recorded."""
         return (lambda *result: trace.append(result)) if self.records else unobserved
 
     def on(self, soc: ResolvedSoc) -> "Task":

@@ -13,15 +13,11 @@ from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.openings import opening
 from atoll.place.partition import decide
-from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes
+from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes, unobserved
 from atoll.place.requests import check_requests
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
-
-
-def _unobserved(name: str, graph: object) -> None:
-    """Look at no result of a pass."""
 
 
 def may_spread(asked: BuildRequests, soc: ResolvedSoc) -> bool:
@@ -42,7 +38,7 @@ def plan_devices(
     spread: bool = False,
     unlike: bool = False,
     explains: bool = False,
-    observe: Observer = _unobserved,
+    observe: Observer = unobserved,
 ) -> Placing:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
@@ -79,7 +75,7 @@ def plan_devices(
             accelerators=accelerators,
             placed=lambda others: plan_devices(graph, chip, others).graph,
         )
-        return run_passes(placing, DEVICE_PASSES, observe if chip is soc else _unobserved)
+        return run_passes(placing, DEVICE_PASSES, observe if chip is soc else unobserved)
 
     found = attempt(partial(plan, soc))
     if isinstance(found, Placing):
