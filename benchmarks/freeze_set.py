@@ -122,7 +122,10 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "as it is": {"tile": "never", "spread": False, "rewrite": False},
     "pinned": {"pins": True},
 }
-"""What is asked, by name; ``pins`` puts the first input into the last workspace pool."""
+"""What is asked, by name; ``pins`` puts the first input into the last workspace pool.
+
+The compiler obeys ``stream: always`` even where a plan without streams takes fewer cycles.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from tests.tflite_builder import Model, Operator, Tensor, write
 
 from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
-from atoll.compiled import expected_length
+from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.utils.scratch import temporary_folder

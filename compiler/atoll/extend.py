@@ -10,8 +10,7 @@ from atoll.utils.lazy import lazily
 
 if TYPE_CHECKING:
     from atoll.bsp.interface import ModelInterface
-    from atoll.driver.candidate import Candidate
-    from atoll.driver.outcome import Infeasible
+    from atoll.driver.candidate import Candidate, Infeasible
     from atoll.driver.search import Search
     from atoll.driver.stripes import in_stripes
     from atoll.frontend.front_end import FrontEnd
@@ -54,7 +53,7 @@ else:
             "FrontEnd": "atoll.frontend.front_end",
             "Graph": "atoll.ir.graph",
             "InC": "atoll.ops.in_c",
-            "Infeasible": "atoll.driver.outcome",
+            "Infeasible": "atoll.driver.candidate",
             "Instruction": "atoll.isa.function_unit",
             "Job": "atoll.lower.accelerator",
             "KernelBuilder": "atoll.ops.kernel_builder",

@@ -17,8 +17,7 @@ from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.diagnostics.progress import Progress
 from atoll.diagnostics.shown import json_text
-from atoll.driver.pipeline import Compiled
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import Compiled, compile_models
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc

@@ -14,8 +14,9 @@ from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
 from atoll.cost.basis import basis_of
 from atoll.diagnostics.progress import Progress, silent
-from atoll.driver.pipeline import Compiled, cautions, expected, slower
+from atoll.driver.pipeline import Compiled, expected
 from atoll.ops.registry import kind_of
+from atoll.report.explanation import cautions, slower
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
 from atoll.stack.bound import StackBound
@@ -91,7 +92,7 @@ def run_models(
     """Run networks in turn, as one firmware; hold each layer and access against reference and plan.
 
     Args:
-        models: what `atoll.driver.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.pipeline.compile_models` returned; at least one.
         samples: for each network as many samples, at least one.
         cpu: who plays the cores.
         accelerator: who plays the accelerators; None: RTL where there is some, if they are used.

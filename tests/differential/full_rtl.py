@@ -13,7 +13,7 @@ from tests.differential.setting import Setting
 from tests.tflite_builder import write
 
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import compile_models
 from atoll_sim.run import run_models
 
 PER_IMAGE = 10

@@ -15,8 +15,7 @@ from atoll.artifacts.build_tree import Emit, build, interface_of
 from atoll.artifacts.samples import random_sample
 from atoll.bsp.headers import model_header
 from atoll.cli import main
-from atoll.driver.pipeline import Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_image.check import disagreements
 from atoll_image.elf import read_image

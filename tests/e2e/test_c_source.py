@@ -16,8 +16,7 @@ from atoll.artifacts.build_tree import Emit, build
 from atoll.artifacts.object_tree import build_objects
 from atoll.cli import main
 from atoll.codegen.c.source import WORKSPACE, emit_sources
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_models
 from atoll.ir.tir import IRModule
 from atoll.resolve import load_soc
 from atoll_sim.host import native

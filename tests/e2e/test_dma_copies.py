@@ -13,11 +13,12 @@ from atoll.artifacts.build_tree import build, interface_of
 from atoll.artifacts.samples import Sample
 from atoll.cli import main
 from atoll.contract.contract import Span
-from atoll.driver.pipeline import Compiled, compile_file, explanation
+from atoll.driver.pipeline import Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait
 from atoll.place.copy_engines import assign_copies
 from atoll.place.plan_devices import plan_devices
+from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.protocol.records import AccessKind

@@ -10,8 +10,9 @@ from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, explanation
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
+from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

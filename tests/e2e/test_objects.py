@@ -20,7 +20,7 @@ from elftools.elf.elffile import ELFFile
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import compile_models
 from atoll.ops import reference
 from atoll.plugins.parts import load
 from atoll.resolve import load_soc

@@ -7,8 +7,7 @@ import pytest
 
 from atoll.artifacts.build_tree import build, interface_of
 from atoll.artifacts.samples import random_sample
-from atoll.driver.pipeline import Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 

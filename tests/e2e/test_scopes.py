@@ -10,9 +10,9 @@ from tests.refusal import refusal
 from tests.requests import load_requests
 
 from atoll.cli import main
-from atoll.compiled import BuildOptions
 from atoll.diagnostics.errors import AtollError, PlacementError
 from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.task import BuildOptions
 from atoll.ir.tir import Allocate, PrimFunc
 from atoll.ir.walk import statements
 from atoll.memory.checker import violations

@@ -12,8 +12,7 @@ import pytest
 
 from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.driver.pipeline import compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_sim.inputs.build_folder import open_build
 

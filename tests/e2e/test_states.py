@@ -16,8 +16,7 @@ from tests.requests import load_requests
 from atoll.artifacts.build_tree import Emit, build
 from atoll.artifacts.samples import Sample
 from atoll.contract.maintenance_check import maintenance_faults
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_models
 from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import modelled

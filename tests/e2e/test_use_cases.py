@@ -15,8 +15,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.bsp.emitters import bsp_files
 from atoll.cli import main
 from atoll.diagnostics.errors import PlanError, ToolchainError, UsageError
-from atoll.driver.pipeline import Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.run import run_models

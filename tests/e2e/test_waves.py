@@ -11,7 +11,7 @@ import pytest
 
 from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import compile_models
 from atoll.resolve import load_soc
 from atoll_sim.build.wave_formats import can_write_fst
 from atoll_sim.chip.plan import plan_chip

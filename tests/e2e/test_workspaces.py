@@ -17,12 +17,12 @@ from elftools.elf.sections import SymbolTableSection
 
 from atoll.artifacts.build_tree import build
 from atoll.diagnostics.errors import PlanError
-from atoll.driver import pipeline
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule
 from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph
+from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
 
@@ -170,7 +170,7 @@ def test_w1_k7_a_run_returns_what_the_allocator_refused(
 def test_w1_c5_explain_says_where_a_buffer_that_is_sized_at_run_time_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told = pipeline.explanation(compiled_with(monkeypatch, COUNT, HEAP))
+    told = explanation(compiled_with(monkeypatch, COUNT, HEAP))
     text = told.text("softmax_9.powers")
     assert "softmax_9.powers: local, sized at run time, steps 8..8" in text
     assert "scope global.private" in text

@@ -10,8 +10,8 @@ from benchmarks.estimate_layers import random_network
 from tests.effort import cases
 
 from atoll.artifacts.samples import random_sample
-from atoll.compiled import expected_length
 from atoll.diagnostics.errors import AtollError
+from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import Compiled, compile_graph
 from atoll.resolve import load_soc
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models

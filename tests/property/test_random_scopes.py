@@ -23,9 +23,9 @@ from tests.property.test_random_networks import STEPS, Network
 from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
-from atoll.compiled import BuildOptions
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.task import BuildOptions
 from atoll.frontend.tflite.load import load_tflite
 from atoll.memory.checker import violations
 from atoll.resolve import load_soc

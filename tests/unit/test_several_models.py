@@ -10,8 +10,7 @@ import pytest
 from atoll.artifacts.samples import Sample, random_sample
 from atoll.contract.image_check import check_image
 from atoll.diagnostics.errors import AtollError, PlanError, ToolchainError
-from atoll.driver.pipeline import Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_sim.check.layers import check_layers
 from atoll_sim.host.run import run_native

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from atoll.api.chips import Soc
 from atoll.api.networks import Network
-from atoll.compiled import expected_length
 from atoll.cost.basis import basis_of
-from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, explanation, slower, unsure
-from atoll.driver.several_models import compile_networks, names_of
+from atoll.driver.compiled import expected_length
+from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, compile_networks, names_of
 from atoll.lower.passes import Observer
+from atoll.report.explanation import explanation, slower, unsure
 
 __all__ = [
     "STAGES",

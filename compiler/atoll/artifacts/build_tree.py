@@ -68,7 +68,7 @@ def build(
     Of several networks each has the texts of its stages in a folder of its name.
 
     Args:
-        models: what `atoll.driver.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.pipeline.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
         toolchain: ``zig`` or ``gcc``; None takes the description's.
         definitions: see `bsp.firmware.link_firmware`.

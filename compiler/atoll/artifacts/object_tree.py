@@ -56,7 +56,7 @@ def build_objects(
     those that the firmware of `build` is linked from, byte by byte.
 
     Args:
-        models: what `atoll.driver.several_models.compile_models` returned; at least one.
+        models: what `atoll.driver.pipeline.compile_models` returned; at least one.
         folder: made, or replaced if it is a build folder; never left half written.
         emit: how the code is made.
         toolchain: compiles C: ``zig`` or ``gcc``; None takes each core's own.

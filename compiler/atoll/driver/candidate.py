@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A candidate: one way to compile a network, as a value."""
+"""A candidate: one way to compile a network, as a value; what it lacks, and what is told of it."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from atoll.diagnostics.errors import Refusal
+from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Graph
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
+from atoll.resolve.soc import ResolvedSoc
+from atoll.stream.choose import Chooser, Streaming
 from atoll.tile.cut import Tiling
+from atoll.tile.far_pools import without_accelerators
 
 _OVERLAPS = {
     OVERLAPPING["none"][0]: ("results apart",),
@@ -30,6 +35,10 @@ class StreamPolicy:
     pools: Mapping[str, str] = field(default_factory=dict)
     every: bool = False
     needed: bool = False
+
+    def choose(self, graph: Graph, soc: ResolvedSoc) -> Streaming:
+        """Choose what is streamed of a placed graph."""
+        return Chooser(graph, soc, self.pools, self.share).streaming(every=self.every)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,10 @@ class Candidate:
     def is_changed(self) -> bool:
         """Whether it is more than a variant of the network as it is."""
         return self.unlike or bool(self.copies) or self.tiling is not None
+
+    def chip(self, soc: ResolvedSoc) -> ResolvedSoc:
+        """Return the chip that it is planned for: accelerators do not reach spared pools."""
+        return without_accelerators(soc, self.spared) if self.spared else soc
 
     def as_json(self, network: Graph) -> dict[str, object]:
         """Return the choices for programs; `network` is what is cut."""
@@ -105,3 +118,65 @@ class Candidate:
             words.append(f"streams in {self.streams.share:.0%} of the room")
         words += _OVERLAPS.get(self.overlap, ())
         return ", ".join(words) or "as it is"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Infeasible:
+    """The chip does not suffice for a candidate.
+
+    Attributes:
+        error: why; its faults may take long to find, which happens once somebody reads them.
+        crowded: no plan was found for buffers each of which has a pool.
+    """
+
+    error: Refusal
+    crowded: bool = False
+
+    @property
+    def lacks(self) -> Mapping[str, int]:
+        """Bytes by dotted key of a size, of a pool or a stack, that the refusal asks for."""
+        return self.error.wants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateStory:
+    """What a candidate chooses and what came of it, without the plan itself.
+
+    Attributes:
+        words: what it chooses, for people.
+        choices: the same for programs.
+        outcome: ``chosen``, ``refused``, ``slower``, ``not clearly faster`` or ``not as asked``.
+        cycles: of the network by estimate; None without a plan.
+        used: bytes of each pool that its plan uses.
+        lost: why its plan was not chosen, "" if it was or there is none.
+        refused: why there is no plan; what it lacks is found once somebody asks.
+    """
+
+    words: str
+    choices: Mapping[str, object]
+    outcome: str
+    cycles: int | None
+    used: Mapping[str, int]
+    lost: str
+    refused: Infeasible | None
+
+    @property
+    def why(self) -> str:
+        """Why it is not the plan, "" if it is."""
+        if self.refused is None:
+            return self.lost
+        lacks = self.refused.lacks.items()
+        needs = [f"needs '{key}' of {format_size(size)}" for key, size in lacks]
+        return " and ".join(needs) or self.refused.error.faults[0].message
+
+    def as_json(self) -> dict[str, object]:
+        """Return the story for programs."""
+        return {
+            "candidate": self.words,
+            "choices": dict(self.choices),
+            "outcome": self.outcome,
+            "cycles": self.cycles,
+            "used_bytes": dict(self.used),
+            "lacks_bytes": dict(self.refused.lacks) if self.refused else {},
+            "why": self.why,
+        }

@@ -5,34 +5,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from atoll.description.build import Build
 from atoll.diagnostics.errors import AtollError, Refusal, attempt
 from atoll.diagnostics.units import format_size
-from atoll.driver.candidate import Candidate
-from atoll.driver.compile import chip_of, compile_candidate
-from atoll.driver.outcome import Infeasible
+from atoll.driver.candidate import Candidate, Infeasible
 from atoll.driver.search import Search
-from atoll.driver.stripes import STEPS, Cuts, crowded_pool, in_stripes, sized
+from atoll.driver.stages import compile_candidate
+from atoll.driver.stripes import STEPS, Cuts, cuts_of, in_stripes
 from atoll.driver.task import Task
 from atoll.driver.usual import as_it_is
 from atoll.resolve.remedy.whole_need import with_whole_need
-from atoll.resolve.soc import ResolvedSoc
-from atoll.tile.asked import kept_whole
+from atoll.resolve.soc import Pool, ResolvedSoc
 
 
 def refusal_of(search: Search) -> AtollError:
     """Return an error that names all that a network needs, as it is or cut."""
     task = search.task
     plain = Candidate(overlap=task.overlaps[0], tiling=task.tiling)
-    refused = search.refused(plain) or _any_refusal(search)
+    results = (each.result for each in search.trials)
+    any_refused = next(each for each in results if isinstance(each, Infeasible))
+    refused = search.refused(plain) or any_refused
     whole = with_whole_need(refused.error, task.soc, partial(_used, task, plain, None))
     smaller = _with_smallest(search, plain, refused, whole)
     if smaller is None:
-        return kept_whole(whole, task.options.requests)
+        return _kept_whole(whole, task.asked)
     return with_whole_need(smaller, task.soc, partial(_used, task, plain, refused))
-
-
-def _any_refusal(search: Search) -> Infeasible:
-    return next(each.result for each in search.trials if isinstance(each.result, Infeasible))
 
 
 def _used(
@@ -47,18 +44,27 @@ def _used(
     if not isinstance(there, Task):
         return there
     search = Search(there)
-    search.run(in_stripes(search, plain, refused) if refused else _unspread(search, plain))
-    if search.best and search.best.plan:
-        plan = search.best.plan.plan
+    whole = as_it_is(search, plain, spreads=(False,))
+    search.run(in_stripes(search, plain, refused) if refused else whole)
+    if search.plan:
+        plan = search.plan.plan
         pools = plan.problem.pools
         return {f"pools.{each.name}.size": plan.use[each.name].used + each.beside for each in pools}
-    found = refused if refused else search.refused(plain)
+    found = refused or search.refused(plain)
     assert found is not None
     return found.error
 
 
-def _unspread(search: Search, plain: Candidate) -> Iterator[Candidate]:
-    return as_it_is(search, plain, spreads=(False,))
+def _kept_whole(error: AtollError, asked: Build) -> AtollError:
+    """Return an error that also says what keeps a network that does not fit from being cut."""
+    request = "'tile: never'" if asked.tile == "never" else "'cuts'" if asked.cuts else ""
+    if not request or not any(fault.wants for fault in error.faults):
+        return error
+    why = f"; {request} of the build options keeps it from being cut{' further' * bool(asked.cuts)}"
+    return type(error).all(
+        replace(fault, message=fault.message + why) if fault.wants else fault
+        for fault in error.faults
+    )
 
 
 def _with_smallest(
@@ -68,11 +74,10 @@ def _with_smallest(
 
     None if it needs no less then than as a `whole`.
     """
-    pool = crowded_pool(refused, search.task.soc) if search.task.may_cut else None
-    if pool is None:
+    cuts = cuts_of(search.task, plain, refused)
+    if cuts is None:
         return None
-    key = f"pools.{pool.name}.size"
-    cuts = Cuts(search.task, plain, pool)
+    key = f"pools.{cuts.pool.name}.size"
     size = min(filter(None, _needs(search, cuts, key)), default=None)
     if size is None or size >= whole.wants.get(key, 0):
         return None
@@ -109,10 +114,16 @@ def _need_of(task: Task, cuts: Cuts, cut: Candidate, room: int, key: str) -> int
     pool = cuts.pool
     for step in STEPS:
         size = max(1, int(room * step) - cuts.others()) + pool.region.size - pool.room
-        chip = sized(chip_of(task, cut), {pool.name}, size)
+        chip = _with_size(cut.chip(task.soc), pool, size)
         result = compile_candidate(replace(task, soc=chip), cut)
         if not isinstance(result, Infeasible):
             return size
         if need := _need(result, key):
             return need
     return 0
+
+
+def _with_size(soc: ResolvedSoc, pool: Pool, size: int) -> ResolvedSoc:
+    resized = replace(pool, region=replace(pool.region, size=size))
+    pools = (resized if each.name == pool.name else each for each in soc.pools)
+    return replace(soc, pools=tuple(pools))

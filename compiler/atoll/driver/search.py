@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The search for a plan: a strategy proposes candidates, each is compiled, the best one stays.
 
-In which order candidates come, the strategy decides (`atoll.driver.usual`); what they cost, and
-which of two is better, is said here.
+In which order candidates come, the strategy decides (`atoll.driver.usual`, or a package's); what
+they cost, and which of two is better, is said here.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice
 
-from atoll.compiled import Compiled, expected_length
-from atoll.driver.candidate import Candidate
-from atoll.driver.compile import Compiler, Placed
-from atoll.driver.outcome import Infeasible, least_refusal
-from atoll.driver.task import Task
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.candidate import Candidate, CandidateStory, Infeasible
+from atoll.driver.compiled import Compiled, expected_length
+from atoll.driver.stages import Compiler, Placed
+from atoll.driver.task import Task, Trace
+from atoll.plugins.parts import CORRECT_MEMBER, foreign_code
+from atoll.plugins.registry import Registry
 
 BUDGET = 512
 """Candidates that one search compiles at most; Atoll's own strategy proposes fewer."""
 
 LEAST_SAVED = 32
 """Copies have to save this part of a network's cycles; estimates tell no less."""
+
+_UNLIMITED = 1 << 62
+"""More bytes than any remedy asks for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +34,13 @@ class Trial:
     Attributes:
         result: a plan, or what the candidate lacks.
         cycles: of the network by estimate; None without a plan.
+        trace: the results of the stages, if the task records them.
     """
 
     candidate: Candidate
     result: Compiled | Infeasible
     cycles: int | None
+    trace: Trace = field(default=(), repr=False)
 
     @property
     def plan(self) -> Compiled | None:
@@ -79,12 +86,15 @@ class Search:
         if trial.cycles is None or other.cycles is None:
             return trial.cycles is not None
         one, two = trial.candidate, other.candidate
-        if self.task.asked.stream == "always" and bool(one.streams) != bool(two.streams):
-            return one.streams is not None
-        return trial.cycles <= other.cycles - self.least_saved(one, other)
+        if self._is_as_asked(one) != self._is_as_asked(two):
+            return self._is_as_asked(one)
+        return trial.cycles <= other.cycles - self._least_saved(one, other)
+
+    def _is_as_asked(self, candidate: Candidate) -> bool:
+        return candidate.streams is not None or self.task.asked.stream != "always"
 
     @staticmethod
-    def least_saved(candidate: Candidate, other: Trial) -> int:
+    def _least_saved(candidate: Candidate, other: Trial) -> int:
         """Return the cycles that a candidate has to save to be better than another trial."""
         if candidate.copies > other.candidate.copies:
             return (other.cycles or 0) // LEAST_SAVED
@@ -95,6 +105,21 @@ class Search:
         """The trial of what was proposed last, whether it was made then or before."""
         assert self._last is not None
         return self._last
+
+    @property
+    def plan(self) -> Compiled | None:
+        """The plan that would be taken now."""
+        return self.best.plan if self.best else None
+
+    def until_one_fits(
+        self, candidates: Iterable[Candidate]
+    ) -> Generator[Candidate, None, Compiled | None]:
+        """Propose candidates until one has a plan; return that plan."""
+        for candidate in candidates:
+            yield candidate
+            if plan := self.last.plan:
+                return plan
+        return None
 
     def known(self, candidate: Candidate) -> Trial | None:
         """Return the trial of a candidate, None if there is none yet."""
@@ -114,20 +139,101 @@ class Search:
         Of its refusals that counts which asks for least.
         """
         plain = (replace(base, overlap=overlap) for overlap in self.task.overlaps)
-        trials = [trial for each in plain if (trial := self.known(each))]
-        refused = [each.result for each in trials if isinstance(each.result, Infeasible)]
-        return least_refusal(refused) if refused and not trials[0].plan else None
+        results = [trial.result for each in plain if (trial := self.known(each))]
+        refused = [each for each in results if isinstance(each, Infeasible)]
+        if not refused or results[0] is not refused[0]:
+            return None
+        first, *others = refused
+        if not others or first.error.faults[0].code not in ("E062", "E206"):
+            return first
+        return min((*others, first), key=lambda each: sum(each.lacks.values()) or _UNLIMITED)
 
-    def moves_operators(self, *, unlike: bool) -> bool:
-        """Tell whether the first candidate with unlike cores is placed in another way."""
+    def moves_operators(self) -> bool:
+        """Tell whether the first candidate is placed in another way with unlike cores."""
         first = self.trials[0].candidate
-        one, two = map(self._compiler.placed, (first, replace(first, unlike=unlike)))
+        one, two = map(self._compiler.placed, (first, replace(first, unlike=True)))
         if not isinstance(one, Placed) or not isinstance(two, Placed):
             return one is not two
         return one.graph.operators != two.graph.operators
 
+    def stories(self) -> tuple[CandidateStory, ...]:
+        """Return what came of each trial, as it is told once the best is chosen."""
+        return tuple(self._story(trial) for trial in self.trials)
+
+    def _story(self, trial: Trial) -> CandidateStory:
+        outcome, lost = self._verdict(trial)
+        use = trial.plan.plan.use if trial.plan else {}
+        return CandidateStory(
+            words=str(trial.candidate),
+            choices=trial.candidate.as_json(self.task.network),
+            outcome=outcome,
+            cycles=trial.cycles,
+            used={name: each.used for name, each in use.items() if each.used},
+            lost=lost,
+            refused=trial.result if isinstance(trial.result, Infeasible) else None,
+        )
+
+    def _verdict(self, trial: Trial) -> tuple[str, str]:
+        """Return what came of a trial in a word, and why its plan was not chosen."""
+        best = self.best
+        if best is None or best.cycles is None or trial.cycles is None:
+            return "refused", ""
+        if trial is best:
+            return "chosen", ""
+        if self._is_as_asked(best.candidate) and not self._is_as_asked(trial.candidate):
+            return "not as asked", "streams are asked for"
+        saves = best.cycles - trial.cycles
+        if saves > 0:
+            least = self._least_saved(trial.candidate, best)
+            return "not clearly faster", f"saves {saves} cycles, not {least}"
+        return "slower", f"{-saves} cycles more" if saves else "no fewer cycles"
+
     def _tried(self, candidate: Candidate) -> Trial:
-        result = self._compiler.compile(candidate)
+        trace: list[tuple[str, object]] = []
+        result = self._compiler.compile(candidate, self.task.recorder(trace))
         cycles = expected_length(result) if isinstance(result, Compiled) else None
-        self.trials.append(Trial(candidate=candidate, result=result, cycles=cycles))
-        return self.trials[-1]
+        trial = Trial(candidate=candidate, result=result, cycles=cycles, trace=tuple(trace))
+        self.trials.append(trial)
+        return trial
+
+
+Strategy = Callable[[Search], Iterable[Candidate]]
+"""Proposes candidates for a search; it sees what came of all before."""
+
+STRATEGIES: Registry[Strategy] = Registry(
+    group="atoll.strategies",
+    noun="strategy",
+    own={"usual": "atoll.driver.usual:propose"},
+    interface=("search",),
+)
+"""The strategies by name; packages add theirs."""
+
+_END = object()
+
+
+def proposals(search: Search) -> Iterable[Candidate]:
+    """Return what the strategy of a task proposes.
+
+    Raises:
+        AtollError: as `Registry.get`; E111, E112, another package's strategy fails, or proposes
+            what is no candidate.
+    """
+    requests = search.task.options.requests
+    name = requests.model.strategy
+    proposed = STRATEGIES.get(name, at=requests.where.at("strategy"))(search)
+    return proposed if name in STRATEGIES.own else _checked(proposed, f"strategy '{name}'")
+
+
+def _checked(proposed: object, who: str) -> Iterator[Candidate]:
+    """Yield what code of another package yields."""
+    with foreign_code(f"{who} returned no candidates", code="E112", remedy=CORRECT_MEMBER):
+        candidates = iter(proposed)  # type: ignore[call-overload]
+    for number in count():
+        with foreign_code(f"{who} failed", remedy=CORRECT_MEMBER):
+            candidate = next(candidates, _END)
+        if candidate is _END and number:
+            return
+        if not isinstance(candidate, Candidate):
+            what = "nothing" if candidate is _END else f"{candidate!r:.80}, no candidate"
+            raise AtollError("E112", f"{who} proposed {what}", remedy=CORRECT_MEMBER)
+        yield candidate

@@ -10,27 +10,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from atoll.diagnostics.errors import attempt
-from atoll.driver.candidate import Candidate
-from atoll.driver.compile import chip_of, devices_of
-from atoll.driver.outcome import Infeasible
+from atoll.driver.candidate import Candidate, Infeasible
 from atoll.driver.search import Search
+from atoll.driver.stages import devices_of
 from atoll.driver.task import Task
 from atoll.lower.jobs import overlaps_of
 from atoll.lower.overlapping import Overlapping
-from atoll.place.plan_devices import DevicePlan
-from atoll.reach.candidates import candidate_pools
+from atoll.place.passes import Placing
+from atoll.reach.candidates import candidate_pools, without_sizes
 from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll.tile.costs import Ground
-from atoll.tile.search import Found, Stripes
-from atoll.tile.search import Search as TilingSearch
+from atoll.tile.search import Stripes, TilingSearch
 
 ROUNDS, SHARE = 8, 24
 """Compilations that are tried for one pool, each for less room by this share."""
 
 STEPS = (1.0, 1.3)
 """How much larger than the least room by estimates those rooms are that may be the smallest."""
-
-_UNLIMITED = 1 << 40
 
 
 def in_stripes(search: Search, base: Candidate, refused: Infeasible) -> Iterator[Candidate]:
@@ -41,38 +37,14 @@ def in_stripes(search: Search, base: Candidate, refused: Infeasible) -> Iterator
         base: the candidate that was refused.
         refused: why.
     """
-    soc = chip_of(search.task, base)
-    pool = crowded_pool(refused, soc) if search.task.may_cut else None
-    if pool is None:
+    cuts = cuts_of(search.task, base, refused)
+    if cuts is None:
         return
-    cuts = Cuts(search.task, base, pool)
+    plan = None
     for overlap in search.task.overlaps:
-        tried = list[Candidate]()
-        for found in cuts.cheapest(overlap):
-            cut = replace(base, tiling=found.tiling, overlap=overlap)
-            if cut not in tried:
-                tried.append(cut)
-                yield cut
-                if search.last.plan:
-                    break
-        else:
-            if overlap == search.task.overlaps[-1]:
-                yield from _smallest(search, cuts)
-
-
-def _smallest(search: Search, cuts: "Cuts") -> Iterator[Candidate]:
-    for cut, _ in cuts.smallest():
-        yield cut
-        if search.last.plan:
-            return
-
-
-def crowded_pool(refused: Infeasible, soc: ResolvedSoc) -> Pool | None:
-    """Return the pool of activations that is too small, None if that is not what is wrong."""
-    keys = (key.split(".") for key in refused.lacks)
-    names = {key[1] for key in keys if key[0] == "pools" and key[2:] == ["size"]}
-    pools = (pool for pool in soc.pools if pool.name in names and pool.role != "constants")
-    return next(pools, None)
+        plan = yield from search.until_one_fits(cuts.cheapest(overlap))
+    if plan is None:
+        yield from search.until_one_fits(cut for cut, _ in cuts.smallest())
 
 
 @dataclass
@@ -82,97 +54,89 @@ class Cuts:
     Attributes:
         base: the candidate that is cut.
         pool: the one that is too small.
+        ground: the network as it is placed where there is room for all.
     """
 
     task: Task
     base: Candidate
     pool: Pool
+    ground: Ground
     _stripes: Stripes = field(default_factory=dict)
-    _searches: dict[Overlapping, TilingSearch | None] = field(default_factory=dict)
+    _searches: dict[Overlapping, TilingSearch] = field(default_factory=dict)
 
-    def cheapest(self, overlap: Overlapping) -> Iterator[Found]:
+    def cheapest(self, overlap: Overlapping) -> Iterator[Candidate]:
         """Yield cuts for the room that there is and for smaller ones: estimates are not exact."""
-        search = self.searched(overlap)
-        room = sum(self._room(name) for name in search.ground.pools) if search else 0
-        for _ in range(ROUNDS if search else 0):
-            assert search is not None
-            if found := search.best(room):
-                yield found
+        room = sum(map(self._room, self.ground.pools))
+        for _ in range(ROUNDS):
+            if tiling := self._search(overlap).best(room):
+                yield replace(self.base, tiling=tiling, overlap=overlap)
             room -= room // SHARE
 
     def smallest(self) -> Iterator[tuple[Candidate, int]]:
         """Yield cuts with the most overlaps for rooms near the least one, and these rooms."""
         overlap = self.task.overlaps[-1]
-        search = self.searched(overlap)
-        if search is None:
-            return
-        low, high = 0, sum(search.ground.sizes.values())
+        search = self._search(overlap)
+        low, high = 0, sum(self.ground.sizes.values())
         if search.best(high) is None:
             return
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if search.best(middle) is None else (low, middle)
-        for step in STEPS:
-            if found := search.best(int(high * step)):
-                yield replace(self.base, tiling=found.tiling, overlap=overlap), found.room
+        for room in (int(high * step) for step in STEPS):
+            if tiling := search.best(room):
+                yield replace(self.base, tiling=tiling, overlap=overlap), room
 
     def others(self) -> int:
         """Return the bytes of pools that can take the place of the one that is too small."""
-        search = self.searched(self.task.overlaps[-1])
-        names = search.ground.pools if search else ()
-        return sum(self._room(name) for name in names if name != self.pool.name)
-
-    def searched(self, overlap: Overlapping) -> TilingSearch | None:
-        """Return the search for cuts, None if the network cannot be placed at all."""
-        if overlap not in self._searches:
-            self._searches[overlap] = self._search(overlap)
-        return self._searches[overlap]
+        return sum(self._room(name) for name in self.ground.pools if name != self.pool.name)
 
     def _room(self, pool: str) -> int:
         return self.task.soc.pool(pool).room
 
-    def _search(self, overlap: Overlapping) -> TilingSearch | None:
-        task, soc = self.task, chip_of(self.task, self.base)
-        network = task.network
-        roomy = sized(soc, {pool.name for pool in soc.pools}, _UNLIMITED)
-        placed = attempt(partial(devices_of, task, self.base, roomy))
-        if not isinstance(placed, DevicePlan):
-            return None
-        homes = candidate_pools(placed.graph, roomy)
-        possible = {name: {*homes.get(name, ())} for name in network.by_name}
-        alone = any(pools == {self.pool.name} for pools in possible.values())
-        together = [pools for pools in possible.values() if self.pool.name in pools]
-        pools = {self.pool.name} if alone else set[str]().union(*together)
-        devices = {op.name: op.device for op in placed.graph.operators}
-        chosen = frozenset(each.operator for each in placed.decisions if each.joined.constraints)
-        return TilingSearch(
-            Ground(
-                network=network,
-                soc=soc,
-                devices=devices,
-                pools=pools,
-                held=frozenset(name for name, each in possible.items() if each and each <= pools),
-                overlaps=self._overlaps(devices, overlap, soc),
-                placed=chosen,
-                asked=placed.requests.pools,
-            ),
-            self._stripes,
-        )
+    def _search(self, overlap: Overlapping) -> TilingSearch:
+        if overlap not in self._searches:
+            ground = replace(self.ground, overlaps=self._overlaps(overlap))
+            self._searches[overlap] = TilingSearch(ground, self._stripes)
+        return self._searches[overlap]
 
-    def _overlaps(
-        self, devices: Mapping[str, str], overlap: Overlapping, soc: ResolvedSoc
-    ) -> Mapping[str, Mapping[tuple[str, str], int]]:
-        network = self.task.network
-        return {
-            op.name: overlaps_of(replace(op, device=devices[op.name]), network, soc, overlap)
-            for op in network.operators
-        }
+    def _overlaps(self, overlap: Overlapping) -> Mapping[str, Mapping[tuple[str, str], int]]:
+        ground, network = self.ground, self.ground.network
+        placed = (replace(op, device=ground.devices[op.name]) for op in network.operators)
+        return {op.name: overlaps_of(op, network, ground.soc, overlap) for op in placed}
 
 
-def sized(soc: ResolvedSoc, names: set[str], size: int) -> ResolvedSoc:
-    """Return a chip some of whose pools have a size."""
-    pools = (
-        replace(pool, region=replace(pool.region, size=size)) if pool.name in names else pool
-        for pool in soc.pools
+def cuts_of(task: Task, base: Candidate, refused: Infeasible) -> Cuts | None:
+    """Return cuts of a candidate for the pool that is too small.
+
+    None if that is not why it was refused, if it shall not be cut, or cannot be placed at all.
+    """
+    soc = base.chip(task.soc)
+    pool = _crowded_pool(refused, soc) if task.may_cut else None
+    roomy = without_sizes(soc)
+    placed = attempt(partial(devices_of, task, base, roomy)) if pool else None
+    if pool is None or not isinstance(placed, Placing):
+        return None
+    homes = candidate_pools(placed.graph, roomy)
+    possible = {name: {*homes.get(name, ())} for name in task.network.by_name}
+    alone = any(pools == {pool.name} for pools in possible.values())
+    together = [pools for pools in possible.values() if pool.name in pools]
+    pools = {pool.name} if alone else set[str]().union(*together)
+    ground = Ground(
+        network=task.network,
+        soc=soc,
+        devices={op.name: op.device for op in placed.graph.operators},
+        pools=pools,
+        held=frozenset(name for name, each in possible.items() if each and each <= pools),
+        overlaps={},
+        placed=frozenset(each.operator for each in placed.decisions if each.joined.constraints),
+        asked=placed.requests.pools,
     )
-    return replace(soc, pools=tuple(pools))
+    return Cuts(task, base, pool, ground)
+
+
+def _crowded_pool(refused: Infeasible, soc: ResolvedSoc) -> Pool | None:
+    """Return the pool of activations that is too small, None if that is not what is wrong."""
+    keys = (key.split(".") for key in refused.lacks)
+    names = {key[1] for key in keys if key[0] == "pools" and key[2:] == ["size"]}
+    pools = (pool for pool in soc.pools if pool.name in names and pool.role != "constants")
+    return next(pools, None)

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compiled: a network, rewritten once, for a chip."""
+"""What is compiled: a network, rewritten once, for a chip, with what its user asks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from atoll.compiled import BuildOptions
-from atoll.description.build import Build
+from atoll.description.build import Build, BuildRequests
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
-from atoll.lower.passes import Observer
+from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING
+from atoll.memory.effort import Effort
 from atoll.place.capabilities import runners
+from atoll.place.passes import Observer, unobserved
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread
 from atoll.resolve.run_threads import on_threads
@@ -23,9 +24,25 @@ from atoll.tile.asked import asked_tiling
 from atoll.tile.cut import Tiling
 from atoll.vela.subgraphs import Offloaded, with_subgraphs
 
+Trace = tuple[tuple[str, object], ...]
+"""The results of stages, each by its name."""
 
-def unobserved(stage: str, result: object) -> None:
-    """Take no notice of a stage."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What a user may choose.
+
+    Attributes:
+        accelerators: False compiles every operator for the cores.
+        requests: where operators and tensors shall be.
+        algorithm: name of the memory planner.
+        effort: what it may spend.
+    """
+
+    accelerators: bool = True
+    requests: BuildRequests = field(default_factory=BuildRequests)
+    algorithm: str = DEFAULT
+    effort: Effort = field(default_factory=Effort)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +107,10 @@ class Task:
         """Whether operators may be spread over cores."""
         return not self.asked.cuts and may_spread(self.options.requests, self.soc)
 
+    def recorder(self, trace: list[tuple[str, object]]) -> Observer:
+        """Return what adds the results of stages to a list, if they are recorded."""
+        return (lambda *result: trace.append(result)) if self.records else unobserved
+
     def on(self, soc: ResolvedSoc) -> "Task":
         """Return the same for another chip, for which the network is rewritten again.
 
@@ -115,29 +136,36 @@ def prepare(
         PlacementError: another compiler's part has no room.
     """
     observe("frontend", model)
-    asked, graph = options.requests.model, model
-    task = Task(
+    asked = options.requests.model
+    offloaded, graph = None, model
+    if options.accelerators:
+        offloaded = with_subgraphs(model, source, soc, asked.place)
+        graph = offloaded.graph
+    left_out: Mapping[str, str] = {}
+    if asked.rewrite:
+        made = rewritten(graph, _given(soc, options), observe)
+        graph, left_out = made.graph, made.left_out
+    return Task(
         soc=soc,
         options=options,
         source=source,
         model=model,
-        network=model,
+        network=graph,
+        left_out=left_out,
+        offloaded=offloaded,
         reserved=reserved,
         records=observe is not unobserved,
     )
-    if options.accelerators:
-        offloaded = with_subgraphs(graph, source, soc, asked.place)
-        task, graph = replace(task, offloaded=offloaded), offloaded.graph
-    if not asked.rewrite:
-        return replace(task, network=graph)
+
+
+def _given(soc: ResolvedSoc, options: BuildOptions) -> Given:
+    """Return what rewriting must leave as it is: what is named, and what accelerators run."""
+    asked = options.requests.model
     cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))
-    named = asked.named.union(cuts, *(each.names for each in asked.on_device))
     npus = soc.npus if options.accelerators else ()
     steps = (step for npu in npus for each in npu.spec.operators for step in each.pattern)
-    given = Given(
-        named=named,
+    return Given(
+        named=asked.named.union(cuts, *(each.names for each in asked.on_device)),
         runs=partial(runners, among=npus, soc=soc),
         patterned=frozenset(step.kind for step in steps),
     )
-    made = rewritten(graph, given, observe)
-    return replace(task, network=made.graph, left_out=made.left_out)

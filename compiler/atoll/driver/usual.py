@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from atoll.compiled import Compiled
 from atoll.driver.candidate import Candidate, StreamPolicy
-from atoll.driver.compile import choose_streams
+from atoll.driver.compiled import Compiled
 from atoll.driver.search import Search
 from atoll.driver.stripes import in_stripes
 from atoll.driver.task import Task
@@ -36,7 +35,7 @@ def propose(search: Search) -> Iterator[Candidate]:
     task = search.task
     first = Candidate(overlap=task.overlaps[0], tiling=task.tiling)
     yield from _near(search, first)
-    if has_unlike_cores(task.soc) and search.moves_operators(unlike=True):
+    if has_unlike_cores(task.soc) and search.moves_operators():
         yield from _on_unlike_cores(search, replace(first, unlike=True))
     if streams_wanted(task):
         yield from _streamed(search, first)
@@ -92,24 +91,26 @@ def as_it_is(
 
 def _streamed(search: Search, first: Candidate) -> Iterator[Candidate]:
     """Propose the best with streams; without a best, the network with all that can be streamed."""
-    base, pools = first, dict[str, str]()
-    if search.best and search.best.plan:
-        base, pools = search.best.candidate, dict(search.best.plan.homes)
-        if not weigh(search.task, search.best.plan).chosen:
-            return
-    every = search.task.asked.stream == "always" or not pools
+    best, plan = search.best, search.plan
+    if plan and not weigh(search.task, plan).chosen:
+        return
     for share in SHARES:
-        streams = StreamPolicy(share=share, pools=pools, every=every, needed=search.best is None)
-        yield from as_it_is(search, replace(base, streams=streams))
+        streams = _policy(search.task, plan, share)
+        yield from as_it_is(search, replace(best.candidate if best else first, streams=streams))
         if search.last.plan:
             return
 
 
 def weigh(task: Task, plan: Compiled) -> Streaming:
     """Return what had better be streamed of a network with a plan."""
-    every = task.asked.stream == "always" or not plan.homes
-    policy = StreamPolicy(share=SHARES[0], pools=plan.homes, every=every)
-    return choose_streams(plan.graph, policy, task.soc)
+    return _policy(task, plan, SHARES[0]).choose(plan.graph, task.soc)
+
+
+def _policy(task: Task, plan: Compiled | None, share: float) -> StreamPolicy:
+    """Return how constants are streamed of a network with a plan, or of one that has none."""
+    pools = plan.homes if plan else {}
+    every = task.asked.stream == "always" or not pools
+    return StreamPolicy(share=share, pools=pools, every=every, needed=plan is None)
 
 
 def streams_wanted(task: Task) -> bool:

@@ -7,7 +7,7 @@ from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.cores import fetched
 from atoll.cost.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.cost.spent import Spent
-from atoll.driver.pipeline import Compiled, cautions, expected, slower
+from atoll.driver.pipeline import Compiled, expected
 from atoll.estimation.around import after_cycles, before_cycles
 from atoll.estimation.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
@@ -15,6 +15,7 @@ from atoll.lower.joined_lists import going_on, joined
 from atoll.lower.timeline import Timeline, timeline_of
 from atoll.ops.registry import kind_of
 from atoll.report.estimate import LayerEstimate, NetworkEstimate
+from atoll.report.explanation import cautions, slower
 
 
 def estimates_of(models: Sequence[Compiled]) -> tuple[NetworkEstimate, ...]:

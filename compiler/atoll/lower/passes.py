@@ -19,7 +19,7 @@ from atoll.lower.share_constants import ShareConstants
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph, without_overlaps
 from atoll.place.requests import Requests
-from atoll.reach.candidates import WORKSPACE_ROLES, candidate_pools, heaps_for, pools_for
+from atoll.reach.candidates import WORKSPACE_ROLES, heaps_for, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
@@ -85,7 +85,7 @@ def run_passes(
 def _lower(program: Program) -> Program:
     """Make loop programs and runs of jobs of the operators."""
     soc, graph = program.soc, program.graph
-    module = lower_graph(graph, soc, program.jobs, candidate_pools(graph, soc))
+    module = lower_graph(graph, soc, program.jobs)
     apart = (op.name for op in graph.operators if program.overlapping.keeps_apart(op))
     return replace(program, module=without_overlaps(module, frozenset(apart)))
 

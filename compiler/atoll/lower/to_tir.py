@@ -29,25 +29,20 @@ from atoll.ops.kernel_builder import ELEMENT_TYPES
 from atoll.ops.loops import fixed_point_loops
 from atoll.ops.loops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
+from atoll.reach.candidates import candidate_pools
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
 
 
-def lower_graph(
-    graph: Graph,
-    soc: ResolvedSoc,
-    jobs: Mapping[str, Job],
-    pools: Mapping[str, tuple[str, ...]],
-) -> IRModule:
+def lower_graph(graph: Graph, soc: ResolvedSoc, jobs: Mapping[str, Job]) -> IRModule:
     """Lower every operator: to a kernel on its core, or to a run of its job.
 
     Args:
         graph: placed.
         soc: the chip.
         jobs: by operator name, for every operator on an accelerator.
-        pools: candidate pools, best first, by name of a graph's tensor.
 
     Raises:
         PlacementError: E060, E061; no pool can hold a constant that lowering makes.
@@ -58,7 +53,7 @@ def lower_graph(
         if op.name in jobs
         for name in op.packed
     }
-    lowering = _Lowering(graph, soc, pools, packed)
+    lowering = _Lowering(graph, soc, packed)
     for number, op in enumerate(graph.operators):
         if op.name in jobs:
             lowering.accelerate(number, op, jobs[op.name])
@@ -107,18 +102,12 @@ def _aimed(lowered: Lowered, core: Cpu, target: str) -> Lowered:
 class _Lowering:
     """Collects kernels, buffers and steps; identical kernels are kept once."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        soc: ResolvedSoc,
-        pools: Mapping[str, tuple[str, ...]],
-        packed: Mapping[str, int],
-    ) -> None:
+    def __init__(self, graph: Graph, soc: ResolvedSoc, packed: Mapping[str, int]) -> None:
         """Begin; `packed` has the alignment of constants that lie in private memory."""
         self._packed = packed
         self._graph = graph
         self._soc = soc
-        self._pools = pools
+        self._pools = candidate_pools(graph, soc)
         self._kernels: dict[PrimFunc, PrimFunc] = {}
         self._library: dict[PrimFunc, None] = {}
         self._allocations: dict[str, Allocate] = {}

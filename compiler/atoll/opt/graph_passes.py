@@ -3,7 +3,7 @@
 
 from functools import partial
 
-from atoll.driver.compile import SPARE_STACK
+from atoll.driver.stages import SPARE_STACK
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule
 from atoll.lower.jobs import prepare_jobs

@@ -5,7 +5,7 @@ from functools import partial
 
 from atoll.cost.engines import driver_cycles
 from atoll.diagnostics.errors import UsageError
-from atoll.driver.compile import SPARE_STACK
+from atoll.driver.stages import SPARE_STACK
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule

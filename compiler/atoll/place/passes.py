@@ -28,6 +28,10 @@ Observer = Callable[[str, object], None]
 """Called with the name of a pass and its result."""
 
 
+def unobserved(name: str, result: object) -> None:
+    """Look at no result of a pass."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placing:
     """A network on its way through the passes.

@@ -2,7 +2,7 @@
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
@@ -12,16 +12,12 @@ from atoll.diagnostics.errors import AtollError, Fault, PlacementError, Refusal,
 from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.openings import opening
-from atoll.place.partition import Decision, decide
-from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes
-from atoll.place.requests import Requests, check_requests
+from atoll.place.partition import decide
+from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes, unobserved
+from atoll.place.requests import check_requests
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
-
-
-def _unobserved(name: str, graph: object) -> None:
-    """Look at no result of a pass."""
 
 
 def may_spread(asked: BuildRequests, soc: ResolvedSoc) -> bool:
@@ -33,23 +29,6 @@ def may_spread(asked: BuildRequests, soc: ResolvedSoc) -> bool:
     return wanted and any(alike(one, two, soc) for one, two in permutations(soc.cpus, 2))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DevicePlan:
-    """A placed graph.
-
-    Attributes:
-        decisions: why each operator of the network runs where it runs.
-        graph: the network with devices, pins and copies.
-        log: what was asked of its tensors.
-        requests: what is asked of the network, with every name checked.
-    """
-
-    decisions: tuple[Decision, ...]
-    graph: Graph
-    log: ScopeLog = field(default_factory=ScopeLog)
-    requests: Requests = field(default_factory=Requests)
-
-
 def plan_devices(
     graph: Graph,
     soc: ResolvedSoc,
@@ -59,15 +38,16 @@ def plan_devices(
     spread: bool = False,
     unlike: bool = False,
     explains: bool = False,
-    observe: Observer = _unobserved,
-) -> DevicePlan:
+    observe: Observer = unobserved,
+) -> Placing:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 
-    Planning the result again changes nothing, since it carries what was asked for; nor does
+    With it come the decisions, what was asked of its tensors, and all that the passes of storage
+    need. Planning the result again changes nothing, since it carries what was asked for; nor does
     asking again, if the network had no copies of its own. With `spread`, cores of one kind are
     weighed together against accelerators. With `unlike`, operators go to any core that is surely
-    faster. With `explains`, decisions say of every other device why
-    an operator is not there. `observe` is told the results of the passes.
+    faster. With `explains`, decisions say of every other device why an operator is not there.
+    `observe` is told the results of the passes.
 
     Raises:
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
@@ -75,7 +55,7 @@ def plan_devices(
     """
     requests = check_requests(asked, graph, soc)
 
-    def plan(chip: ResolvedSoc) -> DevicePlan:
+    def plan(chip: ResolvedSoc) -> Placing:
         decisions = decide(
             graph,
             chip,
@@ -85,10 +65,20 @@ def plan_devices(
             unlike=unlike,
             explains=explains,
         )
-        return _planned(graph, decisions, chip, requests, observe if chip is soc else _unobserved)
+        placing = Placing(
+            graph=graph,
+            soc=chip,
+            decisions=decisions,
+            requests=requests,
+            asked=asked,
+            log=_log_of(graph),
+            accelerators=accelerators,
+            placed=lambda others: plan_devices(graph, chip, others).graph,
+        )
+        return run_passes(placing, DEVICE_PASSES, observe if chip is soc else unobserved)
 
     found = attempt(partial(plan, soc))
-    if isinstance(found, DevicePlan):
+    if isinstance(found, Placing):
         return found
     if any(fault.code != "E060" for fault in found.faults):
         raise found
@@ -100,7 +90,7 @@ def _opened(
     error: Refusal,
     graph: Graph,
     soc: ResolvedSoc,
-    plan: Callable[[ResolvedSoc], DevicePlan],
+    plan: Callable[[ResolvedSoc], Placing],
 ) -> Iterator[Fault]:
     """Yield the faults of a placement with edits that were tried."""
 
@@ -119,18 +109,11 @@ def _opened(
         yield replace(fault, message=message, remedy=edits or fault.remedy)
 
 
-def _planned(
-    graph: Graph,
-    decisions: tuple[Decision, ...],
-    soc: ResolvedSoc,
-    requests: Requests,
-    observe: Observer,
-) -> DevicePlan:
+def _log_of(graph: Graph) -> ScopeLog:
+    """Return a log that knows the pools that the graph itself asks for."""
     log = ScopeLog()
     for tensor in graph.tensors:
         if tensor.pools:
             scope = memory_scope(tensor.pools)
             log.ask(tensor.name, Constraint(scope, "", "set in the graph", said="the network"))
-    placing = Placing(graph=graph, soc=soc, decisions=decisions, requests=requests, log=log)
-    placed = run_passes(placing, DEVICE_PASSES, observe).graph
-    return DevicePlan(decisions=decisions, graph=placed, log=log, requests=requests)
+    return log

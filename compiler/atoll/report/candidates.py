@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from atoll.compiled import CandidateStory
+from atoll.driver.candidate import CandidateStory
 from atoll.resolve.tables import Table
 
 

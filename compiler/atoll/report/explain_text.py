@@ -4,17 +4,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from atoll.cost.basis import marked
 from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.shown import shown
 from atoll.place.partition import Decision
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
 from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.report.explain_cuts import CutStory, cut_table
+from atoll.report.explain_streams import StreamingStory
 from atoll.report.scopes import Scopes
 from atoll.resolve.tables import Table, as_text
-from atoll.stream.story import StreamingStory
-from atoll.tile.story import CutStory
 
 USES_SHOWN = 8
 
@@ -53,7 +52,7 @@ class Explanation:
             asked = (asked_table(told),) if told else ()
             tables = (story_table(self.buffers), *asked, decision_table(self.decisions))
             cuts = (cut_table(self.cuts),) if self.cuts else ()
-            streams = (stream_table(self.streaming),) if self.streaming else ()
+            streams = (self.streaming.table(),) if self.streaming else ()
             text = as_text((*tables, *self._left_out, *cuts, *streams), columns)
             return text + "".join(
                 f"\n{wrapped(f'note: {each}', columns)}\n" for each in self.slower
@@ -160,61 +159,6 @@ def left_out_table(left_out: Mapping[str, str]) -> Table:
         title="Operators that are left out",
         columns=("operator", "by the pass"),
         rows=tuple(left_out.items()),
-    )
-
-
-def cut_table(cuts: Iterable[CutStory]) -> Table:
-    """Return one line for each chain that is cut into stripes of rows."""
-    return Table(
-        key="cuts",
-        title="Chains in stripes of rows",
-        columns=(
-            *("operators", "stripes", "bytes between", "whole bytes", "cycles", "whole cycles"),
-            *("apart", "basis"),
-        ),
-        rows=tuple(
-            (
-                f"{cut.first} .. {cut.last}",
-                cut.stripes,
-                cut.stripe_bytes,
-                cut.whole_bytes,
-                cut.cycles,
-                cut.whole_cycles,
-                ", ".join(f"{name} in {pool}" for name, pool in cut.apart.items()) or "-",
-                cut.basis,
-            )
-            for cut in cuts
-        ),
-    )
-
-
-def stream_table(story: StreamingStory) -> Table:
-    """Return one line for each operator whose constants are, or could be, copied ahead."""
-    direct = story.direct_cycles
-    without = "does not fit without" if direct is None else f"{direct:,} cycles without"
-    title = f"Constants copied ahead: {story.cycles:,} cycles by estimate, {without}"
-    return Table(
-        key="streaming",
-        title=marked(title, story.basis),
-        columns=(
-            *("operator", "streamed", "bytes", "from", "to", "by", "parts", "copy cycles"),
-            *("cycles", "direct cycles"),
-        ),
-        rows=tuple(
-            (
-                each.operator,
-                "yes" if each.streamed else "no",
-                each.size_bytes,
-                each.source,
-                each.target,
-                each.mover,
-                each.parts,
-                each.copy_cycles,
-                each.cycles,
-                "-" if each.direct_cycles is None else each.direct_cycles,
-            )
-            for each in story.operators
-        ),
     )
 
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people are told of a compiled network: where buffers are, what is slow, what is unsure."""
 
-from atoll.compiled import Compiled, expected, expected_length
 from atoll.cost.basis import basis_of
+from atoll.driver.compiled import Compiled, expected, expected_length
 from atoll.ops.registry import kind_of
 from atoll.place.code_targets import target_requests
 from atoll.place.slower import slower_than_elsewhere
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
+from atoll.report.explain_cuts import cut_stories
+from atoll.report.explain_streams import StreamingStory
 from atoll.report.explain_text import Explanation
 from atoll.report.scopes import scopes_of
 from atoll.stack.stack_bound import doubts, stack_bounds
-from atoll.stream.story import streaming_story
-from atoll.tile.story import cut_stories
 
 
 def slower(compiled: Compiled) -> tuple[str, ...]:
@@ -41,7 +41,9 @@ def explanation(compiled: Compiled) -> Explanation:
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
-    movers = (each.stream.mover for each in compiled.streaming.possible)
+    streaming = compiled.streaming
+    movers = (each.stream.mover for each in streaming.possible)
+    devices = {soc.host, *movers, *(name for op in graph.operators for name in op.devices)}
     return Explanation(
         soc=soc.name,
         model=graph.name,
@@ -61,11 +63,11 @@ def explanation(compiled: Compiled) -> Explanation:
             stories,
             target_requests(graph, compiled.options.requests),
         ),
-        streaming=streaming_story(
-            compiled.streaming,
-            expected_length(compiled),
-            basis_of(
-                soc, {soc.host, *movers, *(name for op in graph.operators for name in op.devices)}
-            ),
-        ),
+        streaming=StreamingStory(
+            streaming=streaming,
+            cycles=expected_length(compiled),
+            basis=basis_of(soc, devices),
+        )
+        if streaming.possible
+        else None,
     )

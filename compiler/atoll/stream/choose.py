@@ -91,8 +91,11 @@ class Chooser:
 
     def _best(self) -> set[str]:
         """Return the operators whose constants had better be streamed, by estimate."""
-        gains = (each for each in self.possible if each.direct is None or self._gains(each))
-        chosen = {each.stream.operator for each in gains}
+        chosen = {
+            each.stream.operator
+            for each in self.possible
+            if each.direct is None or each.cycles < each.direct
+        }
         length = self.length(chosen)
         for _ in range(ROUNDS):
             before = length
@@ -123,10 +126,6 @@ class Chooser:
                 now = max(now, moved) + each.cycles // parts
                 freed.append(now)
         return now
-
-    @staticmethod
-    def _gains(each: Worth) -> bool:
-        return each.direct is not None and each.cycles < each.direct
 
     @cached_property
     def _cycles(self) -> Mapping[str, int]:

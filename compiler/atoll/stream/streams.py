@@ -27,17 +27,17 @@ class Stream:
         operator: its name.
         size: bytes of the constants.
         mover: the device that copies them.
-        source: the pool that they lie in, "" where memory planning chooses.
-        target: the pool that they are copied to, likewise.
+        source: the pool that they lie in.
+        target: the pool that they are copied to.
         parts: operators that it is cut into, each of which makes some of the output channels.
     """
 
     operator: str
     size: int
     mover: str
-    source: str = ""
-    target: str = ""
-    parts: int = 1
+    source: str
+    target: str
+    parts: int
 
 
 def with_streams(graph: Graph, soc: ResolvedSoc, streams: Sequence[Stream]) -> Graph:

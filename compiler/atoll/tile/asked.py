@@ -2,11 +2,10 @@
 """The cuts that a user asks for."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from atoll.description.build import BuildRequests
 from atoll.description.faults import nearest
-from atoll.diagnostics.errors import AtollError, Fault, PlacementError
+from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain, stripes_of
@@ -41,19 +40,6 @@ def asked_tiling(network: Graph, requests: BuildRequests) -> Tiling:
     return Tiling(cuts=tuple(sorted(cuts, key=lambda cut: cut.begin)))
 
 
-def kept_whole(error: AtollError, requests: BuildRequests) -> AtollError:
-    """Return an error that also says what keeps a network that does not fit from being cut."""
-    asked = requests.model
-    request = "'tile: never'" if asked.tile == "never" else "'cuts'" if asked.cuts else ""
-    if not request or not any(fault.wants for fault in error.faults):
-        return error
-    why = f"; {request} of the build options keeps it from being cut{' further' * bool(asked.cuts)}"
-    return type(error).all(
-        replace(fault, message=fault.message + why) if fault.wants else fault
-        for fault in error.faults
-    )
-
-
 def _objections(network: Graph, cut: Cut, others: list[Cut]) -> Iterator[str]:
     if cut.begin >= cut.end:
         yield "the last comes before the first"
@@ -62,10 +48,10 @@ def _objections(network: Graph, cut: Cut, others: list[Cut]) -> Iterator[str]:
         yield "another chain has one of its operators"
     chain = Chain(network, cut.begin, cut.end)
     if stripes_of(chain, cut.stripes) is None:
-        yield f"'{why_whole(chain, cut.stripes)}' does not work by rows there"
+        yield f"'{_last_whole(chain, cut.stripes)}' does not work by rows there"
 
 
-def why_whole(chain: Chain, count: int) -> str:
+def _last_whole(chain: Chain, count: int) -> str:
     """Return the last operator that keeps a chain from being cut."""
     for begin in reversed(range(chain.begin, chain.end)):
         if stripes_of(Chain(chain.network, begin, chain.end), count) is None:

@@ -124,7 +124,7 @@ class _Writer:
             if span is None:
                 continue
             if name and self._network.tensor(name).data is not None:
-                inputs[position] = self._constant(name, span, number)
+                inputs[position] = self._tensor(name, span, number)
                 continue
             inputs[position] = names[name]
             if span != stripe.rows[name]:
@@ -161,31 +161,14 @@ class _Writer:
         rows = replace(
             whole,
             name=name,
-            shape=(1, span[1] - span[0], *whole.shape[2:]),
+            shape=(whole.shape[0], span[1] - span[0], *whole.shape[2:]),
+            data=None if whole.data is None else whole.array[:, slice(*span)].tobytes(),
             index=-1,
             initial=None,
             rows_of=origin,
             first_row=span[0],
         )
         self.tensors.append(rows)
-        return name
-
-    def _constant(self, origin: str, span: Span, number: int) -> str:
-        """Make a constant of some rows of one of the network."""
-        whole = self._network.tensor(origin)
-        data = whole.array[:, span[0] : span[1]]
-        name = self._fresh(f"{origin}_stripe{number}")
-        self.tensors.append(
-            replace(
-                whole,
-                name=name,
-                shape=data.shape,
-                data=data.tobytes(),
-                index=-1,
-                rows_of=origin,
-                first_row=span[0],
-            )
-        )
         return name
 
     def _fresh(self, name: str) -> str:

@@ -41,15 +41,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A way to cut a network for a pool of `room` bytes, and its cycles by estimate."""
-
-    tiling: Tiling
-    cycles: int
-    room: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Path:
     """Steps from the first operator on; `apart` is all that ever lay apart."""
 
@@ -62,7 +53,7 @@ class _Path:
 
 
 @dataclass
-class Search:
+class TilingSearch:
     """Finds ways to cut one network for pools of several sizes.
 
     Attributes:
@@ -76,7 +67,7 @@ class Search:
     _bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
     _cycles: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
 
-    def best(self, room: int) -> Found | None:
+    def best(self, room: int) -> Tiling | None:
         """Return the cheapest way for a pool of `room` bytes, None if there is none."""
         ground = self.ground
         end = len(ground.network.operators)
@@ -90,19 +81,15 @@ class Search:
                     if known is None or path.cycles + step.cycles < known.cycles:
                         reached[step.end][step.apart] = path.then(step)
         best = min(reached[end].values(), key=lambda each: each.cycles, default=None)
-        return None if best is None else self._found(best, room)
+        return self._tiling(best) if best else None
 
-    def _found(self, path: "_Path", room: int) -> Found:
+    def _tiling(self, path: "_Path") -> Tiling:
         pools = {name: self.ground.apart(name) for name in sorted(path.apart)}
         host = self.ground.soc.host
-        return Found(
-            Tiling(
-                cuts=tuple(step.cut for step in path.steps if step.cut),
-                apart={name: pool for name, pool in pools.items() if pool},
-                devices={name: host for step in path.steps for name in step.moved},
-            ),
-            path.cycles,
-            room,
+        return Tiling(
+            cuts=tuple(step.cut for step in path.steps if step.cut),
+            apart={name: pool for name, pool in pools.items() if pool},
+            devices={name: host for step in path.steps for name in step.moved},
         )
 
     def _subsets(self, names: frozenset[str]) -> Iterator[Apart]:

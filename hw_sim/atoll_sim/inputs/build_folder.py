@@ -11,8 +11,7 @@ from atoll.artifacts.object_tree import KIND
 from atoll.bsp.cores import elf_names
 from atoll.description.build import read_requests
 from atoll.diagnostics.errors import DescriptionError, UsageError
-from atoll.driver.pipeline import BuildOptions, Compiled
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_models
 from atoll.frontend.registry import IN_MEMORY
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc

@@ -15,8 +15,7 @@ import pytest
 from tests.recurrent_samples import recurrent
 
 from atoll.artifacts.samples import random_sample
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_models
 from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll_board.package import Board, package_files

@@ -15,8 +15,7 @@ from tests.requests import load_requests
 from atoll.artifacts.build_tree import BuildTree, build, part_of
 from atoll.bsp.firmware import link_firmware
 from atoll.bsp.interface import Firmware
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.driver.several_models import compile_models
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_models
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.tir import CallStart
 from atoll.ops import reference

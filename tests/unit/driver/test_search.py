@@ -17,14 +17,13 @@ from tests.requests import load_requests
 
 import atoll.driver.task
 from atoll.cli import main
-from atoll.compiled import BuildOptions, Compiled, expected_length
 from atoll.diagnostics.errors import PlacementError
-from atoll.driver.candidate import Candidate
-from atoll.driver.compile import Compiler, compile_candidate
-from atoll.driver.outcome import Infeasible
+from atoll.driver.candidate import Candidate, Infeasible
+from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.pipeline import compile_file, compile_graph
 from atoll.driver.search import Search, Trial
-from atoll.driver.task import Task, prepare
+from atoll.driver.stages import Compiler, compile_candidate
+from atoll.driver.task import BuildOptions, Task, prepare
 from atoll.driver.usual import propose
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.resolve import load_soc

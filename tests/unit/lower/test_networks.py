@@ -19,7 +19,6 @@ from atoll.ir.tir import IRModule, KernelCall
 from atoll.ir.verify import verify
 from atoll.lower.specialize_storage import SpecializeStorage
 from atoll.lower.to_tir import lower_graph
-from atoll.reach.candidates import candidate_pools
 from atoll.resolve import load_soc
 
 MODELS = ("ad01_int8", "kws_ref_model", "pretrainedResnet_quant", "vww_96_int8")
@@ -30,7 +29,7 @@ def lowered(graph: Graph, limit: int) -> IRModule:
     """Lower for the host of lagoon."""
     soc = load_soc("lagoon")
     placed = graph.with_operators(replace(op, device="cpu") for op in graph.operators)
-    module = lower_graph(placed, soc, {}, candidate_pools(placed, soc))
+    module = lower_graph(placed, soc, {})
     verify(module)
     specialized = SpecializeStorage(max_alloca=limit, max_stack=4096, pools=("shared",)).run(module)
     verify(specialized)

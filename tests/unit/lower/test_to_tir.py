@@ -27,10 +27,13 @@ def soc() -> ResolvedSoc:
 
 @pytest.fixture
 def graph(make: Any) -> Graph:
+    return dense_graph(make(0), 6)
+
+
+def dense_graph(maker: Any, inputs: int) -> Graph:
     """A dense layer, then its copy."""
-    maker = make(0)
-    weights = maker.rng.integers(-127, 128, (4, 6)).astype(np.int8)
-    x, y = maker.activation("x", (1, 6)), maker.activation("y", (1, 4))
+    weights = maker.rng.integers(-127, 128, (4, inputs)).astype(np.int8)
+    x, y = maker.activation("x", (1, inputs)), maker.activation("y", (1, 4))
     dense: Graph = maker.graph(
         "fully_connected",
         [x, maker.constant("weights", weights, [0.01, 0.02, 0.03, 0.05])],
@@ -63,7 +66,7 @@ def constants_of(module: IRModule) -> Mapping[str, Constant]:
 
 
 def test_host_steps(graph: Graph, soc: ResolvedSoc) -> None:
-    module = lower_graph(graph, soc, {}, candidate_pools(graph, soc))
+    module = lower_graph(graph, soc, {})
     verify(module)
     dense, copy = module.entry.steps
     tables = tuple(f"fully_connected_0_{name}" for name in ("start", "multiplier", "shift"))
@@ -86,7 +89,7 @@ def test_accelerator_steps(graph: Graph, soc: ResolvedSoc) -> None:
         for op in graph.operators
     )
     jobs = {"fully_connected_0": job(placed)}
-    module = lower_graph(placed, soc, jobs, candidate_pools(placed, soc))
+    module = lower_graph(placed, soc, jobs)
     verify(module)
     dense = module.entry.steps[0]
     assert dense.action == AcceleratorRun("npu", "dense_commands", 2)
@@ -116,17 +119,18 @@ def test_no_result_lies_over_a_constant(graph: Graph, soc: ResolvedSoc, constant
     placed = replace(graph, tensors=(x, *others), operators=operators, inputs=inputs)
     made = replace(job(placed), overlaps=(SafeOverlap("y", "x", 2),))
     jobs = {"fully_connected_0": made}
-    module = lower_graph(placed, soc, jobs, candidate_pools(placed, soc))
+    module = lower_graph(placed, soc, jobs)
     verify(module)
     assert module.entry.steps[0].overlaps == (() if constant else made.overlaps)
 
 
-def test_a_constant_without_pool(graph: Graph, soc: ResolvedSoc) -> None:
+def test_a_constant_that_lowering_makes_without_pool(make: Any, soc: ResolvedSoc) -> None:
+    """The network's own constant has 12 bytes."""
     small = tuple(
         replace(pool, region=replace(pool.region, size=15)) if pool.role == "constants" else pool
         for pool in soc.pools
     )
     with pytest.raises(PlacementError) as caught:
-        lower_graph(graph, replace(soc, pools=small), {}, candidate_pools(graph, soc))
+        lower_graph(dense_graph(make(0), 3), replace(soc, pools=small), {})
     assert caught.value.faults[0].code == "E061"
     assert "'fully_connected_0_start' (16 B)" in str(caught.value)

@@ -10,7 +10,8 @@ from tests.requests import load_requests
 from atoll.description.build import BuildRequests, read_requests
 from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph
-from atoll.place.plan_devices import DevicePlan, plan_devices
+from atoll.place.passes import Placing
+from atoll.place.plan_devices import plan_devices
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
@@ -31,8 +32,8 @@ NETWORK = """
 
 
 @pytest.fixture
-def plan(make_soc: MakeSoc, make_graph: MakeGraph) -> Callable[..., DevicePlan]:
-    def planned(*texts: str, path: Path | None = None, place: tuple[str, ...] = ()) -> DevicePlan:
+def plan(make_soc: MakeSoc, make_graph: MakeGraph) -> Callable[..., Placing]:
+    def planned(*texts: str, path: Path | None = None, place: tuple[str, ...] = ()) -> Placing:
         asked = load_requests(path, place, on_device=texts)
         soc = make_soc(POOLS, cores=("gpu", "dsp"), default_device="gpu")
         return plan_devices(make_graph(NETWORK), soc, read_back(asked) if path is None else asked)
@@ -47,7 +48,7 @@ def read_back(asked: BuildRequests) -> BuildRequests:
     return again
 
 
-def devices(plan: DevicePlan) -> dict[str, str]:
+def devices(plan: Placing) -> dict[str, str]:
     return {each.operator: each.device for each in plan.decisions}
 
 
@@ -64,13 +65,13 @@ def devices(plan: DevicePlan) -> dict[str, str]:
     ],
 )
 def test_s2_operators_patterns_and_regions_take_scopes_with_free_fields(
-    texts: tuple[str, ...], expected: list[str], plan: Callable[..., DevicePlan]
+    texts: tuple[str, ...], expected: list[str], plan: Callable[..., Placing]
 ) -> None:
     assert list(devices(plan(*texts)).values()) == expected
 
 
 def test_s2_constraints_of_an_operator_are_joined_and_recorded(
-    plan: Callable[..., DevicePlan], tmp_path: Path
+    plan: Callable[..., Placing], tmp_path: Path
 ) -> None:
     path = tmp_path / "build.yaml"
     path.write_text(
@@ -94,7 +95,7 @@ def test_s2_constraints_of_an_operator_are_joined_and_recorded(
 
 
 def test_p2_the_memory_scope_of_an_annotation_is_that_of_results(
-    plan: Callable[..., DevicePlan],
+    plan: Callable[..., Placing],
 ) -> None:
     """Copies are free: who does not reach the results reads one."""
     made = plan("add_0=memory_scope:dsp_ram", "add_0=dsp", "add_1=gpu")
@@ -104,7 +105,7 @@ def test_p2_the_memory_scope_of_an_annotation_is_that_of_results(
     assert [str(each.scope) for each in asked] == ["SEScope(memory_scope=global.dsp_ram)"]
 
 
-def test_p2_copies_can_be_forbidden(plan: Callable[..., DevicePlan]) -> None:
+def test_p2_copies_can_be_forbidden(plan: Callable[..., Placing]) -> None:
     with pytest.raises(PlacementError) as caught:
         plan("add_0=dsp", "add_1=gpu", "add_0=memory_scope:dsp_ram,copies:no")
     assert str(caught.value).startswith(
@@ -114,7 +115,7 @@ def test_p2_copies_can_be_forbidden(plan: Callable[..., DevicePlan]) -> None:
 
 
 def test_p7_an_undefined_join_names_both_places(
-    plan: Callable[..., DevicePlan], tmp_path: Path
+    plan: Callable[..., Placing], tmp_path: Path
 ) -> None:
     path = tmp_path / "build.yaml"
     path.write_text(
@@ -139,7 +140,7 @@ def test_p7_an_undefined_join_names_both_places(
     ]
 
 
-def test_s1_a_scope_that_no_device_has(plan: Callable[..., DevicePlan]) -> None:
+def test_s1_a_scope_that_no_device_has(plan: Callable[..., Placing]) -> None:
     with pytest.raises(PlacementError) as caught:
         plan("add_0=device_type:cpu", "add_0=virtual_device_id:7")
     assert [fault.code for fault in caught.value.faults] == ["E212"]

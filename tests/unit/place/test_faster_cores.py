@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.requests import load_requests
 
 import atoll.driver.usual
-from atoll.compiled import BuildOptions, Compiled, expected_length
+from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.pipeline import compile_file
+from atoll.driver.task import BuildOptions
 from atoll.place.faster_cores import has_unlike_cores
 from atoll.resolve import load_soc
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from atoll.diagnostics.errors import AtollError
-from atoll.driver import compile as driver
+from atoll.driver import stages
 from atoll.driver.pipeline import STAGES, compile_file
 from atoll.ir.faults import ProgramError
 from atoll.ir.graph import Graph
@@ -87,6 +87,6 @@ def test_a_fault_in_a_pass_is_noticed_behind_it(name: str, monkeypatch: pytest.M
 
     right = (*passes.DEVICE_PASSES,), (*passes.STORAGE_PASSES,)
     monkeypatch.setattr("atoll.place.plan_devices.DEVICE_PASSES", tuple(map(wrong, right[0])))
-    monkeypatch.setattr(driver, "STORAGE_PASSES", tuple(map(wrong, right[1])))
+    monkeypatch.setattr(stages, "STORAGE_PASSES", tuple(map(wrong, right[1])))
     with pytest.raises(ProgramError, match=r"E078.*reads '\w+' before it is written"):
         compile_file(load_soc("twin"), DIGITS)

@@ -11,7 +11,8 @@ from tests.requests import load_requests
 
 from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph
-from atoll.place.plan_devices import DevicePlan, plan_devices
+from atoll.place.passes import Placing
+from atoll.place.plan_devices import plan_devices
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
@@ -36,7 +37,7 @@ def soc(make_soc: MakeSoc) -> ResolvedSoc:
 
 
 @pytest.fixture
-def plan(soc: ResolvedSoc, make_graph: MakeGraph) -> Callable[..., DevicePlan]:
+def plan(soc: ResolvedSoc, make_graph: MakeGraph) -> Callable[..., Placing]:
     """Plan `CHAIN` with the wishes of a command line or of a file."""
 
     def planned(
@@ -45,24 +46,24 @@ def plan(soc: ResolvedSoc, make_graph: MakeGraph) -> Callable[..., DevicePlan]:
         free: tuple[str, ...] = (),
         path: Path | None = None,
         text: str = CHAIN,
-    ) -> DevicePlan:
+    ) -> Placing:
         return plan_devices(make_graph(text), soc, load_requests(path, place, pin, free))
 
     return planned
 
 
-def devices(plan: DevicePlan) -> list[str]:
+def devices(plan: Placing) -> list[str]:
     return [f"{op.kind} {op.device}" for op in plan.graph.operators]
 
 
-def failure(plan: Callable[..., DevicePlan], **wishes: object) -> str:
+def failure(plan: Callable[..., Placing], **wishes: object) -> str:
     with pytest.raises(PlacementError) as caught:
         plan(**wishes)
     return str(caught.value)
 
 
 def test_p1_the_user_the_graph_and_the_default_each_decide(
-    plan: Callable[..., DevicePlan],
+    plan: Callable[..., Placing],
 ) -> None:
     text = CHAIN.replace("add(t t)", "add(t t) on cpu")
     decided = plan(place=("add_0=dsp",), text=text).decisions
@@ -74,7 +75,7 @@ def test_p1_the_user_the_graph_and_the_default_each_decide(
 
 
 def test_p1_the_command_line_wins_over_the_file(
-    plan: Callable[..., DevicePlan], tmp_path: Path
+    plan: Callable[..., Placing], tmp_path: Path
 ) -> None:
     path = tmp_path / "build.yaml"
     path.write_text("place:\n  add_0: dsp\n  add_1: dsp\n")
@@ -164,7 +165,7 @@ def test_p3_a_chain_of_ten_thousand_copies_is_planned_once(
     ],
 )
 def test_p4_a_pin_says_which_side_it_means(
-    pin: str, pools: dict[str, str], plan: Callable[..., DevicePlan]
+    pin: str, pools: dict[str, str], plan: Callable[..., Placing]
 ) -> None:
     graph = plan(place=("add_1=dsp",), pin=(pin,), text="t = add(a a)\ny = add(t t)").graph
     assert {name: graph.tensor(name).pool for name in pools} == pools
@@ -176,7 +177,7 @@ def test_p4_a_pin_says_which_side_it_means(
 
 
 def test_p4_a_pin_on_both_sides_allows_no_copy_unless_the_tensor_is_free(
-    plan: Callable[..., DevicePlan],
+    plan: Callable[..., Placing],
 ) -> None:
     wishes = {"place": ("add_1=dsp",), "pin": ("t=gpu_ram",)}
     assert "'gpu' writes it, and 'dsp' reads it in operator 'add_1'" in failure(plan, **wishes)
@@ -186,7 +187,7 @@ def test_p4_a_pin_on_both_sides_allows_no_copy_unless_the_tensor_is_free(
 
 
 def test_p4_the_two_sides_of_a_tensor_may_be_pinned_apart(
-    plan: Callable[..., DevicePlan], make_soc: MakeSoc, make_graph: MakeGraph
+    plan: Callable[..., Placing], make_soc: MakeSoc, make_graph: MakeGraph
 ) -> None:
     soc = make_soc("left 64 workspace: cpu rw\nright 64 workspace: cpu rw")
     wishes = load_requests(None, pin=["t=left:out", "t=right:in"])
@@ -225,7 +226,7 @@ def test_p5_an_explicit_copy_that_makes_an_output_stays(
     assert [op.kind for op in plan_devices(graph, soc).graph.operators] == ["add", "copy"]
 
 
-def test_p7_two_devices_for_one_operator(plan: Callable[..., DevicePlan], tmp_path: Path) -> None:
+def test_p7_two_devices_for_one_operator(plan: Callable[..., Placing], tmp_path: Path) -> None:
     path = tmp_path / "build.yaml"
     path.write_text("place:\n  add_0: dsp\n")
     message = failure(plan, path=path, text="t = add(a b) on cpu\ny = add(t t)")
@@ -239,7 +240,7 @@ def test_p7_two_devices_for_one_operator(plan: Callable[..., DevicePlan], tmp_pa
 
 
 def test_p7_a_pin_out_of_reach_names_devices_tensor_operator_and_line(
-    plan: Callable[..., DevicePlan], tmp_path: Path
+    plan: Callable[..., Placing], tmp_path: Path
 ) -> None:
     path = tmp_path / "build.yaml"
     path.write_text("place: {add_1: dsp}\npin:\n  t: {pool: gpu_ram, applies: both}\n")
@@ -252,7 +253,7 @@ def test_p7_a_pin_out_of_reach_names_devices_tensor_operator_and_line(
     ]
 
 
-def test_p7_pins_of_one_side_that_differ(plan: Callable[..., DevicePlan]) -> None:
+def test_p7_pins_of_one_side_that_differ(plan: Callable[..., Placing]) -> None:
     assert failure(plan, pin=("t=gpu_ram:out", "t=dsp_ram:both")).startswith(
         "error[E049]: tensor 't' from operator 'add_0' on 'cpu' to 'add_1' on 'cpu', 'mul_2' on "
         "'cpu' is pinned to both 'gpu_ram:out' and 'dsp_ram:both'\n"
@@ -271,7 +272,7 @@ def test_p7_pins_of_one_side_that_differ(plan: Callable[..., DevicePlan]) -> Non
     ],
 )
 def test_p7_pins_that_cannot_be_kept(
-    wishes: dict[str, tuple[str, ...]], message: str, plan: Callable[..., DevicePlan]
+    wishes: dict[str, tuple[str, ...]], message: str, plan: Callable[..., Placing]
 ) -> None:
     found = failure(plan, **wishes)
     assert "error[E049]" in found
@@ -279,7 +280,7 @@ def test_p7_pins_that_cannot_be_kept(
 
 
 def test_p7_unknown_names_are_reported_together_with_the_nearest(
-    plan: Callable[..., DevicePlan],
+    plan: Callable[..., Placing],
 ) -> None:
     assert failure(
         plan, place=("ad_0=gpu", "add_1=gpi"), pin=("tt=tcm", "t=tmc"), free=("v",)

@@ -15,7 +15,8 @@ from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ir.read_graph import parse_graph
 from atoll.isa.find import instruction_set
-from atoll.place.plan_devices import DevicePlan, may_spread, plan_devices
+from atoll.place.passes import Placing
+from atoll.place.plan_devices import may_spread, plan_devices
 from atoll.place.spread import spread_operators
 from atoll.resolve.soc import ResolvedSoc
 
@@ -53,13 +54,13 @@ def adding(elements: int, count: int = 1) -> Graph:
     return Graph("m", tensors, operators, ("t0",), (f"t{count}",))
 
 
-def spread(graph: Graph, soc: ResolvedSoc, asked: BuildRequests | None = None) -> DevicePlan:
+def spread(graph: Graph, soc: ResolvedSoc, asked: BuildRequests | None = None) -> Placing:
     placed = plan_devices(graph, soc, asked or BuildRequests(), spread=True)
     graph, decisions = spread_operators(placed.graph, soc, placed.decisions)
-    return DevicePlan(graph=graph, decisions=decisions)
+    return replace(placed, graph=graph, decisions=decisions)
 
 
-def helpers(found: DevicePlan) -> list[tuple[str, ...]]:
+def helpers(found: Placing) -> list[tuple[str, ...]]:
     return [op.helpers for op in found.graph.operators]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from atoll.cli import main
 from atoll.diagnostics.errors import UsageError
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, explanation
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 
 ISLANDS = Path(__file__).parents[2] / "data" / "islands.yaml"

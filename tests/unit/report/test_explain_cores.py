@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """C5 on two cores: explain names the core, its stack and its limits."""
 
-from atoll.driver.pipeline import Compiled, explanation
+from atoll.driver.pipeline import Compiled
+from atoll.report.explanation import explanation
 
 
 def test_c5_explain_names_the_core_that_runs_an_operator(program: Compiled) -> None:

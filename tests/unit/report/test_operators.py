@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.driver.pipeline import BuildOptions, compile_file, explanation
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ops.registry import KINDS
 from atoll.report.coverage import Share, coverage_tables
+from atoll.report.explanation import explanation
 from atoll.report.operators import supported_operators
 from atoll.resolve import load_soc
 

@@ -9,9 +9,9 @@ import pytest
 from benchmarks.streaming import CHIP, Layer, network, streaming
 
 from atoll.artifacts.samples import random_sample
-from atoll.compiled import Compiled
 from atoll.cost.network import cycles_of
 from atoll.diagnostics.errors import PlacementError
+from atoll.driver.compiled import Compiled
 from atoll.driver.pipeline import compile_file
 from atoll.estimation.network import estimates_of
 from atoll.ops import reference
@@ -125,10 +125,9 @@ def test_only_what_is_worth_it_is_streamed(tmp_path: Path) -> None:
     made = compiled(tmp_path, "auto", layers=deep)
     story = explanation(made).streaming
     assert story is not None
-    assert story.direct_cycles is not None
-    assert story.cycles < story.direct_cycles
-    chosen = [each.operator for each in story.operators if each.streamed]
-    assert chosen
+    assert story.streaming.direct is not None
+    assert story.cycles < story.streaming.direct
+    assert story.streaming.chosen
     never = compiled(tmp_path, "never", layers=deep)
     assert never.streaming.streams == ()
     assert explanation(never).streaming is None

@@ -10,12 +10,13 @@ from tests.recurrent_samples import svdf
 
 from atoll.cli import main
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.pipeline import BuildOptions, compile_file, explanation
+from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
+from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll.tile.cut import Cut, Tiling, tiled
 from atoll.tile.stripes import Chain, stripes_of

@@ -16,10 +16,10 @@ from tflite.Model import Model
 
 from atoll.artifacts.samples import random_samples
 from atoll.cli import main
-from atoll.compiled import BuildOptions
 from atoll.description.build import read_requests
 from atoll.diagnostics.errors import ModelError
 from atoll.driver.pipeline import Compiled, compile_file
+from atoll.driver.task import BuildOptions
 from atoll.resolve import load_soc
 from atoll.vela import subgraphs
 from atoll.vela.memories import VelaTarget

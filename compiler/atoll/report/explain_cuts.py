@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cuts save and what they cost, for people and programs."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from atoll.cost.basis import basis_of
@@ -9,6 +9,7 @@ from atoll.cost.network import cycles_in_order
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import COPY
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.tables import Table
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain
 
@@ -57,6 +58,31 @@ def cut_stories(
         cycles: what each operator of that should take.
     """
     return tuple(_story(network, cut, tiling, placed, soc, cycles) for cut in tiling.cuts)
+
+
+def cut_table(cuts: Iterable[CutStory]) -> Table:
+    """Return one line for each chain that is cut into stripes of rows."""
+    return Table(
+        key="cuts",
+        title="Chains in stripes of rows",
+        columns=(
+            *("operators", "stripes", "bytes between", "whole bytes", "cycles", "whole cycles"),
+            *("apart", "basis"),
+        ),
+        rows=tuple(
+            (
+                f"{cut.first} .. {cut.last}",
+                cut.stripes,
+                cut.stripe_bytes,
+                cut.whole_bytes,
+                cut.cycles,
+                cut.whole_cycles,
+                ", ".join(f"{name} in {pool}" for name, pool in cut.apart.items()) or "-",
+                cut.basis,
+            )
+            for cut in cuts
+        ),
+    )
 
 
 def _story(

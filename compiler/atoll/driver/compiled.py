@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler is asked and what it returns; the same on another plan."""
+"""What the compiler returns, what it should take, and the same on another plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,17 +9,14 @@ from atoll.contract.contract import Contract, contract_of
 from atoll.cost.lists import in_list
 from atoll.cost.network import spent_by
 from atoll.cost.spent import Spent
-from atoll.description.build import BuildRequests
-from atoll.diagnostics.errors import Refusal
-from atoll.diagnostics.units import format_size
+from atoll.driver.candidate import CandidateStory
+from atoll.driver.task import BuildOptions
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph, Tensor
 from atoll.ir.tir import IRModule
 from atoll.lower.accelerator import Job
 from atoll.lower.joined_lists import joined
 from atoll.lower.timeline import timeline_of
-from atoll.memory.algorithms import DEFAULT
-from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.place.constraints import ScopeLog
 from atoll.place.partition import Decision
@@ -27,79 +24,6 @@ from atoll.place.requests import Requests
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOptions:
-    """What a user may choose.
-
-    Attributes:
-        accelerators: False compiles every operator for the cores.
-        requests: where operators and tensors shall be.
-        algorithm: name of the memory planner.
-        effort: what it may spend.
-    """
-
-    accelerators: bool = True
-    requests: BuildRequests = field(default_factory=BuildRequests)
-    algorithm: str = DEFAULT
-    effort: Effort = field(default_factory=Effort)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateStory:
-    """A candidate, and what came of it.
-
-    Attributes:
-        words: what it chooses, for people.
-        choices: the same for programs.
-        outcome: ``chosen``, ``refused``, ``slower``, ``not clearly faster`` or ``not as asked``.
-        cycles: of the network by estimate; None without a plan.
-        saves: cycles less than the plan that was chosen; negative if it takes more.
-        has_to_save: how many it would have had to save.
-        used: bytes of each pool that its plan uses.
-        refusal: why there is no plan; what it lacks is found once somebody asks.
-    """
-
-    words: str
-    choices: Mapping[str, object]
-    outcome: str
-    cycles: int | None = None
-    saves: int = 0
-    has_to_save: int = 0
-    used: Mapping[str, int] = field(default_factory=dict)
-    refusal: Refusal | None = None
-
-    @property
-    def lacks(self) -> Mapping[str, int]:
-        """Bytes by dotted key of a size, of a pool or a stack, that the refusal asks for."""
-        return self.refusal.wants if self.refusal else {}
-
-    @property
-    def why(self) -> str:
-        """Why it is not the plan, "" if it is."""
-        if self.refusal is not None:
-            needs = [f"needs '{key}' of {format_size(size)}" for key, size in self.lacks.items()]
-            return " and ".join(needs) or self.refusal.faults[0].message
-        if self.outcome == "not as asked":
-            return "streams are asked for"
-        if self.outcome == "slower":
-            return f"{-self.saves} cycles more" if self.saves else "no fewer cycles"
-        if self.outcome == "not clearly faster":
-            return f"saves {self.saves} cycles, not {self.has_to_save}"
-        return ""
-
-    def as_json(self) -> dict[str, object]:
-        """Return the story for programs."""
-        return {
-            "candidate": self.words,
-            "choices": dict(self.choices),
-            "outcome": self.outcome,
-            "cycles": self.cycles,
-            "used_bytes": dict(self.used),
-            "lacks_bytes": dict(self.lacks),
-            "why": self.why,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +44,6 @@ class Compiled:
         left_out: operators of the model file that are not run, and the pass that left each out.
         log: what was asked of its tensors.
         requests: what was asked of its buffers.
-        seen: the results of the stages that made it, if anybody wants them.
         candidates: what was tried, this included, in order.
     """
 
@@ -142,7 +65,6 @@ class Compiled:
     left_out: Mapping[str, str] = field(default_factory=dict)
     log: ScopeLog = field(default_factory=ScopeLog, repr=False, compare=False)
     requests: Requests = field(default_factory=Requests)
-    seen: tuple[tuple[str, object], ...] = field(default=(), repr=False, compare=False)
     candidates: tuple[CandidateStory, ...] = field(default=(), repr=False, compare=False)
 
     @property

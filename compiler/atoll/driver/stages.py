@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Take one candidate through all stages to a plan, or say what it lacks."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+
+from atoll.codegen.commands import encode_commands, padded, with_counts
+from atoll.contract.accepted import accepted, agreed
+from atoll.cost.engines import driver_cycles
+from atoll.cost.lists import joint_saving
+from atoll.cost.network import cycles_of
+from atoll.diagnostics.errors import PlacementError, PlanError, Refusal, attempt
+from atoll.driver.candidate import Candidate, Infeasible
+from atoll.driver.compiled import Compiled
+from atoll.driver.task import Task, Trace
+from atoll.interchange.plan_text import plan_json
+from atoll.ir.graph import Graph
+from atoll.ir.tir import Entry, IRModule, Step
+from atoll.ir.verify import verify
+from atoll.lower.jobs import prepare_jobs
+from atoll.lower.joined_lists import joined
+from atoll.lower.overlap_runs import OverlapRuns
+from atoll.lower.passes import PASSES, Program, run_passes
+from atoll.lower.size_hints import ceilings_of
+from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.ceilings import with_ceilings
+from atoll.memory.problem import Answer, MemoryPlan
+from atoll.memory.solve import refusal_of, solve
+from atoll.ops.verify_graph import verify_graph
+from atoll.place.partition import because
+from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing, unobserved
+from atoll.place.passes import run_passes as run_place_passes
+from atoll.place.plan_devices import plan_devices
+from atoll.place.spread import spread_operators
+from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.rewrite.passes import PASSES as REWRITES
+from atoll.stack.stack_bound import RUNTIME_ALLOWANCE
+from atoll.stack.stack_frames import FRAME_ALLOWANCE
+from atoll.stream.choose import NOTHING, Streaming
+from atoll.stream.streams import check_reach, with_brought_constants, with_streams
+from atoll.tile.cut import Tiling, tiled
+
+STAGES = (
+    "frontend",
+    *(each.name for each in REWRITES),
+    *(each.name for each in (*DEVICE_PASSES, *STORAGE_PASSES)),
+    "stream-constants",
+    "spread-operators",
+    "place",
+    *(each.name for each in PASSES),
+    "overlap-runs",
+    "memory",
+)
+SPARE_STACK = RUNTIME_ALLOWANCE + FRAME_ALLOWANCE
+"""Bytes that kernels leave free on each core's stack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A candidate with a device for each operator and pools for each tensor.
+
+    Attributes:
+        placing: its graph with streams and spread operators, for the chip that it is planned for.
+        streaming: whose constants are copied ahead.
+        trace: the results of the passes, if the task records them.
+    """
+
+    placing: Placing
+    streaming: Streaming = NOTHING
+    trace: Trace = field(default=(), repr=False)
+
+    @property
+    def graph(self) -> Graph:
+        """What lowering gets."""
+        return self.placing.graph
+
+
+@dataclass
+class Compiler:
+    """Compiles candidates of one task; those that differ only in overlaps are placed once."""
+
+    task: Task
+    _known: list[tuple[Candidate, Placed | Refusal]] = field(default_factory=list, init=False)
+
+    def compile(
+        self, candidate: Candidate, observe: Observer = unobserved
+    ) -> Compiled | Infeasible:
+        """Return the plan of a candidate, or what it lacks; `observe` is told of each stage."""
+        placed = self.placed(candidate)
+        if not isinstance(placed, Placed):
+            return Infeasible(error=placed)
+        for stage, result in (*placed.trace, ("place", placed.graph)):
+            observe(stage, result)
+        found = attempt(partial(_planned, self.task, candidate, placed, observe))
+        return found if isinstance(found, Compiled | Infeasible) else Infeasible(error=found)
+
+    def placed(self, candidate: Candidate) -> Placed | Refusal:
+        """Return a candidate placed, or why it cannot be."""
+        key = replace(candidate, overlap=self.task.overlaps[0])
+        for known, placed in self._known:
+            if known == key:
+                return placed
+        made = attempt(partial(_placed, self.task, candidate))
+        self._known.append((key, made))
+        return made
+
+
+def compile_candidate(task: Task, candidate: Candidate) -> Compiled | Infeasible:
+    """Return the plan of a candidate, or what it lacks."""
+    return Compiler(task).compile(candidate)
+
+
+def devices_of(
+    task: Task, candidate: Candidate, soc: ResolvedSoc, observe: Observer = unobserved
+) -> Placing:
+    """Return a candidate with a device for each operator and copies where nothing else helps.
+
+    Of stripes, which are tried in numbers, decisions do not say why other devices were rejected.
+
+    Raises:
+        PlacementError: as `plan_devices`.
+    """
+    return plan_devices(
+        _network(task, candidate),
+        soc,
+        task.options.requests,
+        accelerators=task.options.accelerators,
+        spread=candidate.spread,
+        unlike=candidate.unlike,
+        explains=candidate.tiling is task.tiling or candidate.streams is not None,
+        observe=observe,
+    )
+
+
+def _network(task: Task, candidate: Candidate) -> Graph:
+    """Return the network of a candidate before it is placed."""
+    network = task.fused if candidate.fused else task.network
+    if candidate.tiling is None:
+        return network
+    if task.asked.cuts:
+        devices = {device.name for device in task.soc.devices}
+        place = {op: name for op, name in task.asked.place.items() if name in devices}
+        network = network.with_operators(
+            replace(op, device=place.get(op.name, op.device)) for op in network.operators
+        )
+    return tiled(network, candidate.tiling)
+
+
+def _placed(task: Task, candidate: Candidate) -> Placed:
+    soc, streams = candidate.chip(task.soc), candidate.streams
+    reaching = with_brought_constants(soc) if streams and streams.needed else soc
+    trace: list[tuple[str, object]] = []
+    observe = task.recorder(trace)
+    placing = devices_of(task, candidate, reaching, observe)
+    placing = run_place_passes(placing, STORAGE_PASSES, observe)
+    graph, decisions = placing.graph, placing.decisions
+    if offloaded := task.offloaded:
+        decisions = because(decisions, offloaded.npu, offloaded.kept_off)
+    streaming = streams.choose(graph, soc) if streams else NOTHING
+    graph = with_streams(graph, soc, streaming.streams)
+    verify_graph(graph, placing.graph)
+    observe("stream-constants", graph)
+    if streams and streams.needed:
+        check_reach(graph, soc)
+    if candidate.spread:
+        streamed = graph
+        graph, decisions = spread_operators(graph, soc, decisions)
+        verify_graph(graph, streamed)
+    observe("spread-operators", graph)
+    placing = replace(placing, graph=graph, soc=soc, decisions=decisions)
+    return Placed(placing=placing, streaming=streaming, trace=tuple(trace))
+
+
+def _planned(
+    task: Task, candidate: Candidate, placed: Placed, observe: Observer
+) -> Compiled | Infeasible:
+    placing, graph, soc = placed.placing, placed.graph, placed.placing.soc
+    splits = candidate.overlap.splits
+    lowered = run_passes(
+        Program(
+            soc=soc,
+            graph=graph,
+            jobs=prepare_jobs(graph, soc, splits),
+            overlapping=candidate.overlap,
+            spare=SPARE_STACK,
+            module=IRModule(graph.name, (), Entry((), (), (), (), ())),
+            requests=placing.requests,
+        ),
+        observe,
+    )
+    scheduled = _scheduled(task, placed, lowered)
+    if isinstance(scheduled, Infeasible):
+        return scheduled
+    module, plan = scheduled
+    module = accepted(module, plan, soc)
+    observe("overlap-runs", module)
+    if task.records:
+        observe("memory", json.dumps(plan_json(plan), indent=2))
+    encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
+    module = with_counts(module, lowered.jobs, encoded)
+    return Compiled(
+        soc=task.soc,
+        options=task.options,
+        source=task.source,
+        network=task.network,
+        left_out=task.left_out,
+        graph=graph,
+        decisions=placing.decisions,
+        module=module,
+        copies=lowered.copies,
+        plan=plan,
+        jobs=lowered.jobs,
+        splits=splits,
+        commands=padded(encoded, lowered.jobs),
+        contract=agreed(module, plan, graph, task.soc, encoded),
+        tiling=candidate.tiling or Tiling(),
+        streaming=placed.streaming,
+        log=placing.log,
+        requests=placing.requests,
+    )
+
+
+def _scheduled(
+    task: Task, placed: Placed, lowered: Program
+) -> tuple[IRModule, MemoryPlan] | Infeasible:
+    """Return the program in which most devices work at once that has a plan, and that plan."""
+    soc, options = lowered.soc, task.options
+    ceilings = ceilings_of(lowered.requests, lowered.graph, lowered.module.entry)
+    cycles = cycles_of(lowered.graph, soc, constants=placed.streaming.homes)
+    answer: Answer
+    for module in chain(_at_once(lowered.module, soc, cycles), (lowered.module,)):
+        verify(module, lowered.module)
+        problem = with_ceilings(build_problem(module, soc, task.reserved), ceilings)
+        answer = solve(problem, name=options.algorithm, effort=options.effort)
+        if isinstance(answer, MemoryPlan):
+            return module, with_parts(answer, module.entry)
+    assert not isinstance(answer, MemoryPlan)
+    steps = [*(step.operator for step in lowered.module.entry.steps), "the caller reads"]
+    error = refusal_of(answer, steps, name=options.algorithm, effort=options.effort)
+    assert isinstance(error, PlacementError | PlanError)
+    return Infeasible(error=error, crowded=True)
+
+
+def _at_once(module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int]) -> Iterator[IRModule]:
+    """Yield programs in which asynchronous devices work at once: cores too, then copies alone."""
+    engines, copiers = (
+        frozenset(each.name for each in among if each.spec.asynchronous)
+        for among in (soc.engines, soc.dmas)
+    )
+    cores = frozenset(core.name for core in soc.remote_cpus)
+    for devices in (engines | cores, copiers):
+        overlaps = OverlapRuns(
+            devices=devices,
+            cycles=cycles,
+            host=driver_cycles(soc)[:2],
+            saving=partial(_saving, soc=soc),
+            movers=copiers,
+        )
+        yield from overlaps.ways(module)
+
+
+def _saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
+    """Return what steps take less since engines go from one to the next by themselves."""
+    following = (step.device for each in joined(steps, soc) for step in each[1:])
+    engines = (soc.device(device) for device in following)
+    return sum(joint_saving(each, soc) for each in engines if isinstance(each, Engine))
