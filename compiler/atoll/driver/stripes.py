@@ -20,7 +20,7 @@ from atoll.lower.overlapping import Overlapping
 from atoll.place.plan_devices import DevicePlan
 from atoll.reach.candidates import candidate_pools
 from atoll.resolve.soc import Pool, ResolvedSoc
-from atoll.tile.costs import Ground
+from atoll.tile.ground import Ground
 from atoll.tile.search import Found, Stripes
 from atoll.tile.search import Search as TilingSearch
 

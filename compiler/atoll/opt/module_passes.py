@@ -3,6 +3,7 @@
 
 from functools import partial
 
+from atoll.contract.accepted import accepted
 from atoll.cost.engines import driver_cycles
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.compile import SPARE_STACK
@@ -15,6 +16,8 @@ from atoll.lower.passes import PASSES as LOWERING
 from atoll.lower.passes import Program
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
+from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.solve import plan_memory
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, count, counts
 
 _specialize = {each.name: each for each in LOWERING}["specialize-storage"]
@@ -53,12 +56,18 @@ def _overlap_runs(module: IRModule, given: Given) -> IRModule:
     ).run(module)
 
 
+def _maintain_caches(module: IRModule, given: Given) -> IRModule:
+    problem = build_problem(module, given.chip)
+    plan = plan_memory(problem, [step.operator for step in module.entry.steps])
+    return accepted(module, with_parts(plan, module.entry), given.chip)
+
+
 MODULE_PASSES = (
     _on_module(
         name="narrow-scopes",
         summary="Leave buffers the places that are asked for",
         chip=Chip.NEEDED,
-        lacks="the build options, and the placed graph beside the program",
+        lacks="the network and the placed graph beside the program",
         stage="narrow-scopes",
     ),
     _on_module(
@@ -102,9 +111,8 @@ MODULE_PASSES = (
     ),
     _on_module(
         name="maintain-caches",
-        summary="Clean and invalidate data caches where the plan's data flow needs it",
+        summary="Plan memory, and clean and invalidate data caches where its data flow needs it",
         chip=Chip.NEEDED,
-        lacks="the memory plan",
-        stage="overlap-runs",
+        run=_maintain_caches,
     ),
 )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from atoll.description.build import BuildRequests
 from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.frontend.registry import FRONT_ENDS, load_network
 from atoll.ir.graph import Graph
@@ -91,6 +92,7 @@ def run_passes(
     program: Program,
     passes: Iterable[Requested],
     soc: ResolvedSoc | None,
+    asked: BuildRequests | None = None,
     *,
     verified: bool = True,
 ) -> Program:
@@ -114,7 +116,8 @@ def run_passes(
         if each.placed and isinstance(program, Graph):
             _require_placed(program, each.name)
         assert each.run is not None
-        program = each.run(program, Given(soc=soc, options=requested.options))
+        given = Given(soc=soc, asked=asked or BuildRequests(), options=requested.options)
+        program = each.run(program, given)
         if verified and program is not before:
             verify_program(program, soc)
             each.holds(before, program)

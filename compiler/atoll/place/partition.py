@@ -24,7 +24,6 @@ from atoll.place.requests import Requests
 from atoll.place.supply import Supply
 from atoll.place.weighing import FASTER, Weighing
 from atoll.reach.candidates import homes_of, without_sizes
-from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
 
@@ -410,9 +409,7 @@ class _Chooser:
 
     def _saved(self, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
-        if device.name != self._before or not isinstance(device, Engine):
-            return 0
-        return joint_saving(device, self._soc) if links(emitter_of(device)) else 0
+        return joint_saving(device, self._soc) if device.name == self._before else 0
 
     def _off_cores(
         self, op: Operator, able: Sequence[Device], rejected: Mapping[str, str]

@@ -12,8 +12,8 @@ from itertools import combinations
 from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.copies import copy_cycles, layout_cycles
 from atoll.cost.cores import CoreCost, fetched
+from atoll.cost.data.picorv32 import PART_CYCLES
 from atoll.cost.engines import busy_cycles
-from atoll.cost.measured import PART_CYCLES
 from atoll.cost.operators import Cost, compute_cycles
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.operand_layouts import input_layouts, output_layout
