@@ -15,7 +15,8 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.ir.graph import Graph
 from atoll.opt.passes import PASSES, requested
-from atoll.opt.run import read_program, require_chip, run_passes
+from atoll.opt.read_program import read_program
+from atoll.opt.run import require_chip, run_passes
 from atoll.opt.text_pass import Chip, Kind, TextPass
 from atoll.resolve import load_soc
 

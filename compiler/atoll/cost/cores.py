@@ -74,7 +74,7 @@ class CoreCost:
             return
         kernel = kind_of(op).lower_for(op, graph, self.core.arithmetic).function
         alone = self.alone(op, graph)
-        asking = fetched(PART_CYCLES, self.soc.host_cpu, self.soc)
+        asking = asking_cycles(self.soc)
         for parts in counts:
             if loop := parallel_loop(kernel, names, parts):
                 yield parts, int(alone * loop.share(parts)) + asking * (parts - 1)
@@ -128,6 +128,11 @@ def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES)
     """
     latency = soc.memory(core.code.memory).read_latency
     return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
+
+
+def asking_cycles(soc: ResolvedSoc) -> int:
+    """Return what the host takes to have another core run something, and to hear of its end."""
+    return fetched(PART_CYCLES, soc.host_cpu, soc)
 
 
 def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:

@@ -142,7 +142,7 @@ GRAPH_PASSES = (
     _on_graph(
         name="vela-subgraphs",
         summary="Let an Ethos-U run what Vela makes of a network",
-        lacks="the model file, which Vela reads",
+        lacks="the model file for Vela",
         stage=REWRITES[0].name,
     ),
     *map(_rewrite, REWRITES),

@@ -10,6 +10,8 @@ from atoll.driver.compile import SPARE_STACK
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule
+from atoll.lower.jobs import prepare_jobs
+from atoll.lower.narrow_scopes import NarrowScopes
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import Overlapping
 from atoll.lower.passes import PASSES as LOWERING
@@ -18,10 +20,24 @@ from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
 from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.solve import plan_memory
+from atoll.opt.read_program import read_graph
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, count, counts
+from atoll.place.requests import check_requests
 
 _specialize = {each.name: each for each in LOWERING}["specialize-storage"]
 _on_module = partial(TextPass, takes=Kind.MODULE, makes=Kind.MODULE)
+
+
+def _narrow_scopes(module: IRModule, given: Given) -> IRModule:
+    soc, placed = given.chip, given.options["placed"]
+    narrow = NarrowScopes(
+        soc=soc,
+        requests=check_requests(given.asked, given.options["network"], soc),
+        graph=placed,
+        jobs=prepare_jobs(placed, soc, Overlapping().splits),
+        spare=SPARE_STACK,
+    )
+    return narrow.run(module)
 
 
 def _specialize_storage(module: IRModule, given: Given) -> IRModule:
@@ -67,8 +83,17 @@ MODULE_PASSES = (
         name="narrow-scopes",
         summary="Leave buffers the places that are asked for",
         chip=Chip.NEEDED,
-        lacks="the network and the placed graph beside the program",
-        stage="narrow-scopes",
+        options=(
+            PassOption(name="network", default=None, read=read_graph, help="a file: its graph"),
+            PassOption(
+                name="placed",
+                default=None,
+                read=read_graph,
+                help="a file: what placement made of it, and 'lower' was given",
+            ),
+        ),
+        run=_narrow_scopes,
+        holds=verify_narrowing,
     ),
     _on_module(
         name="share-constants",

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from atoll.cost.basis import MEASURED, basis_of, joint_basis, stands_in
 from atoll.cost.copies import Computing, copy_cycles, layout_cycles
 from atoll.cost.cores import CoreCost
-from atoll.cost.engines import busy_cycles
+from atoll.cost.data.assumed import FASTER
 from atoll.cost.lists import joint_saving
-from atoll.cost.operators import Cost, compute_cycles
+from atoll.cost.operators import Cost, compute_cycles, shared_cycles
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -22,10 +22,10 @@ from atoll.place.faster_cores import FasterCores
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.supply import Supply
-from atoll.place.weighing import FASTER, Weighing
+from atoll.place.weighing import Weighing
 from atoll.reach.candidates import homes_of, without_sizes
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
 
@@ -551,10 +551,6 @@ def _faster_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc)
 
     Of an engine, that is what the host's driver takes.
     """
-    cycles = compute_cycles(op, graph, device, soc)
+    own, by_core = shared_cycles(op, graph, device, soc)
     core = device if isinstance(device, Cpu) else soc.host_cpu
-    if not stands_in(core):
-        return cycles
-    own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else 0
-    by_core = max(0, cycles - own)
-    return cycles - by_core + by_core // FASTER
+    return own + by_core // (FASTER if stands_in(core) else 1)
