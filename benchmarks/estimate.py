@@ -4,7 +4,7 @@
 Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does for the example.
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
 ``--random N`` runs networks of random layers, to which nothing was fitted. ``--calibrate`` measures
-the constants of `atoll.cost.measured` again. Cycle counts are the same on every machine.
+the constants of `atoll.cost.data.picorv32` again. Cycle counts are the same on every machine.
 """
 
 import argparse
@@ -18,8 +18,8 @@ from rich.table import Table
 
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
-from atoll.estimation.network import estimates_of
 from atoll.frontend.registry import Source
+from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll_sim.run import run_models
 from benchmarks.estimate_constants import constants

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure what `atoll.cost.measured` holds and a run of firmware shows, on lagoon in RTL."""
+"""Measure what `atoll.cost.data.picorv32` holds and a run of firmware shows, on lagoon in RTL."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from atoll.artifacts.samples import random_sample
-from atoll.cost import measured
+from atoll.cost.data import picorv32
 from atoll.cost.engines import busy_cycles
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.report.result import LayerCycles, RunReport
@@ -61,13 +61,13 @@ class _Run:
 
 
 def constants() -> Iterator[Constant]:
-    """Yield each constant, in the order of `atoll.cost.measured`."""
+    """Yield each constant, in the order of `atoll.cost.data.picorv32`."""
     usual, half, copied = (_run(*each) for each in ((), (HALF_STACK,), IN_RAM))
     engines = [*usual.on_engines()]
     stack = usual.compiled.soc.host_cpu.stack.size
-    blocks = stack // measured.START_BLOCK
+    blocks = stack // picorv32.START_BLOCK
     filled = (usual.before - half.before) * 2 / blocks
-    constant = copied.compiled.plan.use["weights"].used / measured.START_BLOCK
+    constant = copied.compiled.plan.use["weights"].used / picorv32.START_BLOCK
     found = {
         "START_CYCLES": median(layer.worked - busy for layer, busy in engines),
         "FINISH_CYCLES": median(layer.cycles - layer.worked for layer, _ in engines),
@@ -78,7 +78,7 @@ def constants() -> Iterator[Constant]:
         "AFTER_CYCLES": usual.report.total_cycles - usual.layers[-1].end,
     }
     for name, value in found.items():
-        yield Constant(name=name, now=getattr(measured, name), measured=round(value))
+        yield Constant(name=name, now=getattr(picorv32, name), measured=round(value))
 
 
 def _run(*overrides: str) -> _Run:

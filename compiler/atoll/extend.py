@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from atoll.ir.busy import Bound, Busy
     from atoll.ir.expressions import add, binary, multiply, select, subtract
     from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+    from atoll.ir.job import Job
     from atoll.ir.safe_overlap import SafeOverlap
     from atoll.ir.tir import Execute, Expr, Lowered, Operation, Type, Word
     from atoll.isa.function_unit import Instruction
-    from atoll.lower.accelerator import CommandEmitter, Job
+    from atoll.lower.accelerator import CommandEmitter
     from atoll.memory.build_plan import build_plan
     from atoll.memory.conflicts import conflict_graph
     from atoll.memory.effort import Meter
@@ -55,7 +56,7 @@ else:
             "InC": "atoll.ops.in_c",
             "Infeasible": "atoll.driver.candidate",
             "Instruction": "atoll.isa.function_unit",
-            "Job": "atoll.lower.accelerator",
+            "Job": "atoll.ir.job",
             "KernelBuilder": "atoll.ops.kernel_builder",
             "Lowered": "atoll.ir.tir",
             "Meter": "atoll.memory.effort",

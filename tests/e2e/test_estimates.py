@@ -20,10 +20,10 @@ from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
-from atoll.cost.measured import FINISH_CYCLES
+from atoll.cost.data.picorv32 import FINISH_CYCLES
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.estimation.network import estimates_of
 from atoll.ops.registry import OPERATORS
+from atoll.report.estimates import estimates_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll_sim.protocol.records import AccessKind

@@ -12,9 +12,9 @@ import pytest
 from atoll.artifacts.samples import random_sample
 from atoll.cli import main
 from atoll.driver.pipeline import compile_file
-from atoll.estimation.network import estimates_of
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
+from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]

@@ -9,10 +9,10 @@ from rich.console import RenderableType
 
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import Row, html_table, plain_text
-from atoll.estimation.network import estimates_of
-from atoll.report.estimate import LayerEstimate
-from atoll.report.estimate import NetworkEstimate as Found
+from atoll.cost.estimate import LayerEstimate
+from atoll.cost.estimate import NetworkEstimate as Found
 from atoll.report.estimate_text import render_estimate
+from atoll.report.estimates import estimates_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

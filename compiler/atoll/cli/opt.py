@@ -6,14 +6,17 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli.options import JsonOption, SetOption, offered
+from atoll.cli.options import BuildFileOption, JsonOption, SetOption, offered
 from atoll.cli.tables import room
+from atoll.description.build import Words
+from atoll.description.build_networks import network_requests
 from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.ir.graph import Graph
 from atoll.opt.passes import PASSES, requested
-from atoll.opt.run import read_program, require_chip, run_passes
+from atoll.opt.read_program import read_program
+from atoll.opt.run import require_chip, run_passes
 from atoll.opt.text_pass import Chip, Kind, TextPass
 from atoll.resolve import load_soc
 
@@ -45,6 +48,7 @@ def opt(
         ),
     ] = None,
     overrides: SetOption = None,
+    build_file: BuildFileOption = None,
     *,
     verify: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Verify FILE and the result of each pass.")
@@ -73,7 +77,8 @@ def opt(
     program = read_program(file, verified=verify)
     if chip:
         require_chip(program, chip)
-    result = run_passes(program, chosen, chip, verified=verify)
+    (asked,) = network_requests(build_file, {program.name: Words()})
+    result = run_passes(program, chosen, chip, asked, verified=verify)
     if machine:
         kind = Kind.GRAPH if isinstance(result, Graph) else Kind.MODULE
         names = [each.each.name for each in chosen]

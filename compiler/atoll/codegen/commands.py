@@ -7,8 +7,8 @@ from functools import partial
 
 from atoll.contract.chains import check_chains
 from atoll.ir.graph import Graph, Operator
+from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, IRModule, Step
-from atoll.lower.accelerator import Job
 from atoll.lower.jobs import as_emitted, named
 from atoll.lower.joined_lists import with_links
 from atoll.memory.problem import MemoryPlan
@@ -104,15 +104,6 @@ def with_counts(
 
     entry = replace(module.entry, steps=tuple(map(counted, module.entry.steps)))
     return replace(module, entry=entry)
-
-
-def command_counts(module: IRModule) -> Mapping[str, int]:
-    """Return how many commands each operator on an accelerator has, by operator."""
-    return {
-        step.operator: step.action.count
-        for step in module.entry.steps
-        if isinstance(step.action, EngineAction)
-    }
 
 
 def padded(commands: Mapping[str, bytes], jobs: Mapping[str, Job]) -> Mapping[str, bytes]:

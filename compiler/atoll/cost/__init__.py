@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators, copies and networks take, in cycles of the host.
 
-`measured` holds the data, `cores` and `engines` an interface for each kind of device, `operators`
-asks the right one, `copies` adds what moves tensors, `lists` what engines save that go on by
-themselves, and `network` sums a whole placed graph. Placement, tiling, streaming, the schedule and
-estimates ask nothing else.
+`data` has the numbers, all else the formulas. `cores` and `engines` have an interface for each kind
+of device, and `operators` asks the right one; `copies` adds what moves tensors, `lists` what
+engines save that go on by themselves, `pieces` what cutting costs. `network` asks for all operators
+of a placed graph, and `program` for those of a planned one, with their `timeline`; `estimate` adds
+the `traffic` and what a run takes `around`. Placement, tiling, streaming, the schedule, estimates
+and the progress of a run ask nothing else.
 """

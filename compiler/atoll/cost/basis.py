@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 
-from atoll.cost.measured import MEASURED_CORE
+from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 

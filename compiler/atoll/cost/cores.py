@@ -4,13 +4,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll.cost.measured import (
+from atoll.cost.data.picorv32 import (
     ACCESS_BYTES,
     KERNEL_CYCLES,
     MEASURED_DATA_LATENCY,
     MEASURED_LATENCY,
     OTHER_CYCLES,
     PART_CYCLES,
+    RATES,
+    USUAL_RATES,
 )
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
@@ -30,7 +32,15 @@ class CoreCost:
 
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
         """Predict as a `DeviceCost`."""
-        cycles = fetched(kind_of(op).cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
+        if not op.helpers:
+            return self.alone(op, graph)
+        cycles = self.spread(op, graph, len(op.devices))
+        assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"
+        return cycles
+
+    def alone(self, op: Operator, graph: Graph) -> int:
+        """Predict the cycles of all of `op`, whoever helps."""
+        cycles = fetched(kernel_cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
         return of_host(cycles, self.core, self.soc) + self._waiting(op, graph)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
@@ -48,7 +58,7 @@ class CoreCost:
         """
         kind = (each for each in self.soc.cpus if each != self.core and self._like(each))
         others = tuple(each.name for each in kind if self._shares(each, op, graph))
-        cycles = {1: self.cycles(op, graph)}
+        cycles = {1: self.alone(op, graph)}
         cycles |= self._by_parts(op, graph, range(2, len(others) + 2))
         return others[: min(cycles, key=lambda parts: cycles[parts]) - 1]
 
@@ -63,8 +73,8 @@ class CoreCost:
         if not (names and counts):
             return
         kernel = kind_of(op).lower_for(op, graph, self.core.arithmetic).function
-        alone = self.cycles(op, graph)
-        asking = fetched(PART_CYCLES, self.soc.host_cpu, self.soc)
+        alone = self.alone(op, graph)
+        asking = asking_cycles(self.soc)
         for parts in counts:
             if loop := parallel_loop(kernel, names, parts):
                 yield parts, int(alone * loop.share(parts)) + asking * (parts - 1)
@@ -101,6 +111,16 @@ class CoreCost:
         return cycles
 
 
+def kernel_cycles(op: Operator, graph: Graph) -> int:
+    """Predict the cycles of a kernel on the core that was measured."""
+    told = kind_of(op).cycles(op, graph)
+    if told is not None:
+        return told
+    counts = kind_of(op).work(op, graph)
+    rates = RATES.get(op.kind, USUAL_RATES)
+    return int(sum(each * counts.get(name, 0) for name, each in rates.items()))
+
+
 def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
     """Return what `cycles` become with the latency of the memory of the core's instructions.
 
@@ -108,6 +128,11 @@ def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES)
     """
     latency = soc.memory(core.code.memory).read_latency
     return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
+
+
+def asking_cycles(soc: ResolvedSoc) -> int:
+    """Return what the host takes to have another core run something, and to hear of its end."""
+    return fetched(PART_CYCLES, soc.host_cpu, soc)
 
 
 def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:

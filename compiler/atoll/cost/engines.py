@@ -4,7 +4,7 @@
 from dataclasses import dataclass, replace
 
 from atoll.cost.cores import fetched
-from atoll.cost.measured import (
+from atoll.cost.data.picorv32 import (
     ACCESS_CYCLES,
     BYTE_CYCLES,
     CROSSING_CYCLES,

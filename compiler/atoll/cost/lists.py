@@ -2,11 +2,12 @@
 """What operators take whose engine goes from one to the next by itself, in cycles of the host."""
 
 from atoll.cost.cores import fetched
+from atoll.cost.data.picorv32 import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
 from atoll.cost.engines import crossing_cycles, driver_cycles
-from atoll.cost.measured import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.engine_parts import emitter_of, links
+from atoll.resolve.soc import Device, Engine, ResolvedSoc
 
 
 def in_list(each: Spent, engine: Engine, soc: ResolvedSoc, *, first: bool, last: bool) -> Spent:
@@ -37,8 +38,10 @@ def goes_on_cycles(engine: Engine, soc: ResolvedSoc) -> int:
     return of_host(GOES_ON_CYCLES + fetching, engine, soc)
 
 
-def joint_saving(engine: Engine, soc: ResolvedSoc) -> int:
-    """Return what the host saves where an engine goes on by itself, in cycles of the host."""
+def joint_saving(device: Device, soc: ResolvedSoc) -> int:
+    """Return what the host saves where a device goes on by itself; 0 if it never does."""
+    if not (isinstance(device, Engine) and links(emitter_of(device))):
+        return 0
     start, finish, _ = driver_cycles(soc)
     between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc)
-    return start + finish + between - goes_on_cycles(engine, soc)
+    return start + finish + between - goes_on_cycles(device, soc)

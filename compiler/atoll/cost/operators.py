@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from atoll.cost.basis import MEASURED, marked
 from atoll.cost.cores import CoreCost
-from atoll.cost.engines import EngineCost
+from atoll.cost.engines import EngineCost, busy_cycles
 from atoll.cost.spent import DeviceCost
 from atoll.ir.graph import Graph, Operator
 from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
@@ -48,3 +48,10 @@ def compute_cycles(
 ) -> int:
     """Predict the cycles of the host from begin to end of `op` on `device`; see `DeviceCost`."""
     return cost_on(device, soc).cycles(op, graph, commands)
+
+
+def shared_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> tuple[int, int]:
+    """Return what an engine takes of `compute_cycles`, and what a core does: that of its driver."""
+    cycles = compute_cycles(op, graph, device, soc)
+    own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else 0
+    return min(own, cycles), max(0, cycles - own)

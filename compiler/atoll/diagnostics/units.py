@@ -59,3 +59,8 @@ def _parse(text: str, units: dict[str, int]) -> int:
     if rest:
         raise ValueError(f"'{text}' is not a whole number of {next(iter(units))}")
     return value
+
+
+def nanoseconds(cycles: int, hertz: int) -> int:
+    """Return how long cycles of a clock take, rounded to the nearest."""
+    return round(cycles * 10**9 / hertz)

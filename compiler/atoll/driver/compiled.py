@@ -4,24 +4,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from atoll.codegen.commands import command_counts, encode_commands, padded, with_counts
+from atoll.codegen.commands import encode_commands, padded, with_counts
 from atoll.contract.contract import Contract, contract_of
-from atoll.cost.lists import in_list
-from atoll.cost.network import spent_by
+from atoll.cost.program import ProgramCost
 from atoll.cost.spent import Spent
 from atoll.driver.candidate import CandidateStory
 from atoll.driver.task import BuildOptions
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph, Tensor
+from atoll.ir.job import Job
 from atoll.ir.tir import IRModule
-from atoll.lower.accelerator import Job
 from atoll.lower.joined_lists import joined
-from atoll.lower.timeline import timeline_of
 from atoll.memory.problem import MemoryPlan
 from atoll.place.constraints import ScopeLog
 from atoll.place.partition import Decision
 from atoll.place.requests import Requests
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
 
@@ -103,27 +101,27 @@ def placed_graph(compiled: Compiled) -> Graph:
     return replace(graph, tensors=tuple(map(placed, graph.tensors)))
 
 
-def expected(compiled: Compiled) -> Mapping[str, Spent]:
-    """Return what each operator should take on its device, by name.
-
-    That is what placement weighs, with what only a plan says: how many commands there are, in which
-    memories the tensors are, and which operators an engine goes on with by itself.
-    """
-    soc = compiled.soc
-    found = dict(
-        spent_by(placed_graph(compiled), soc, command_counts(compiled.module), compiled.homes)
+def cost_of(compiled: Compiled) -> ProgramCost:
+    """Return what knows what a program takes."""
+    entry, soc, plan = compiled.module.entry, compiled.soc, compiled.plan
+    return ProgramCost(
+        soc=soc,
+        graph=placed_graph(compiled),
+        lists=tuple(joined(entry.steps, soc)),
+        sizes=entry.sizes,
+        jobs=compiled.jobs,
+        copies=compiled.copies,
+        pools={name: place.pool for name, place in plan.placements.items()},
+        homes=compiled.homes,
+        used={name: each.used for name, each in plan.use.items()},
     )
-    for steps in joined(compiled.module.entry.steps, soc):
-        for step in steps if len(steps) > 1 else ():
-            engine = soc.device(step.device)
-            assert isinstance(engine, Engine)
-            found[step.operator] = in_list(
-                found[step.operator], engine, soc, first=step is steps[0], last=step is steps[-1]
-            )
-    return found
+
+
+def expected(compiled: Compiled) -> Mapping[str, Spent]:
+    """Return what each operator should take on its device, by name."""
+    return cost_of(compiled).spent
 
 
 def expected_length(compiled: Compiled) -> int:
     """Predict the cycles from the begin of the first operator to the end of the last one."""
-    cycles = {name: each.cycles for name, each in expected(compiled).items()}
-    return timeline_of(compiled.module.entry.steps, cycles, compiled.soc).length
+    return cost_of(compiled).length

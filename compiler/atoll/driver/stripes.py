@@ -19,7 +19,7 @@ from atoll.lower.overlapping import Overlapping
 from atoll.place.passes import Placing
 from atoll.reach.candidates import candidate_pools, without_sizes
 from atoll.resolve.soc import Pool, ResolvedSoc
-from atoll.tile.costs import Ground
+from atoll.tile.ground import Ground
 from atoll.tile.search import Stripes, TilingSearch
 
 ROUNDS, SHARE = 8, 24

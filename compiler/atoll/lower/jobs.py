@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
-from atoll.lower.accelerator import Job
 from atoll.lower.joined_lists import link_command
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of

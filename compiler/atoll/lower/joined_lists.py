@@ -25,11 +25,6 @@ def joined(steps: Sequence[Step], soc: ResolvedSoc) -> Iterator[tuple[Step, ...]
         yield tuple(together)
 
 
-def going_on(steps: Sequence[Step], soc: ResolvedSoc) -> frozenset[str]:
-    """Return the operators whose lists end with a command that goes on with another one."""
-    return frozenset(step.operator for each in joined(steps, soc) for step in each[:-1])
-
-
 def _follows(before: Step, step: Step, soc: ResolvedSoc) -> bool:
     """Tell whether the host has nothing to do between two steps."""
     one, two = before.action, step.action

@@ -12,9 +12,9 @@ from atoll.description.faults import in_order
 from atoll.description.whom import is_pattern
 from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph
+from atoll.ir.job import Job
 from atoll.ir.tir import Allocate, IRModule, PrimFunc, RuntimeAllocate
 from atoll.ir.walk import statements
-from atoll.lower.accelerator import Job
 from atoll.lower.narrow_kernels import Kernel, words_of
 from atoll.lower.specialize_storage import mapped
 from atoll.place.asked_scopes import Narrowing, scope_pools

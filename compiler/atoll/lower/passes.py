@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from atoll.ir.graph import Graph
+from atoll.ir.job import Job
 from atoll.ir.narrowing import verify_narrowing, verify_scopes
 from atoll.ir.tir import IRModule
 from atoll.ir.verify import verify
-from atoll.lower.accelerator import Job
 from atoll.lower.narrow_scopes import NarrowScopes
 from atoll.lower.overlapping import Overlapping
 from atoll.lower.separate_kernels import SeparateKernels

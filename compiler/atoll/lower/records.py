@@ -10,7 +10,7 @@ follow, and the addresses of inputs, of packed constants and of the result.
 from collections.abc import Mapping
 
 from atoll.ir.graph import Graph, Operator
-from atoll.lower.accelerator import Job
+from atoll.ir.job import Job
 from atoll.ops.formulas import (
     Address,
     formulas,

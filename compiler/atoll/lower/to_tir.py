@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.tir import (
     AcceleratorRun,
     Action,
@@ -22,7 +23,6 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.ir.walk import callees
-from atoll.lower.accelerator import Job
 from atoll.lower.constant_pools import constant_pools
 from atoll.lower.unit_kernels import unit_kernel
 from atoll.ops.kernel_builder import ELEMENT_TYPES

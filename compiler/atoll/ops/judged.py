@@ -64,10 +64,10 @@ class Judged:
             return found
         raise _wrong(op, "overlap", found, "a distance of 0 or more, or None, for each input")
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Require a whole number."""
+    def cycles(self, op: Operator, graph: Graph) -> int | None:
+        """Require a whole number, or none."""
         found: object = self._inner.cycles(op, graph)
-        if isinstance(found, int) and found >= 0:
+        if found is None or (isinstance(found, int) and found >= 0):
             return found
         raise _wrong(op, "cycles", found, "a whole number of 0 or more")
 

@@ -20,25 +20,6 @@ Distances = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
-    """Cycles of a core that takes about five for an instruction.
-
-    Measured on PicoRV32 with rv32imc kernels in a memory of latency 2, by test_estimates.py too.
-
-    Attributes:
-        mac: for each multiply-accumulate.
-        tap: for each element of a pooling window, at each position of the window.
-        read: for each element of the first input.
-        made: for each element of the results.
-    """
-
-    mac: int = 0
-    tap: int = 0
-    read: int = 0
-    made: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """Operators that together do what one does.
 
@@ -56,21 +37,19 @@ class OperatorKind(ABC):
 
     Attributes:
         tflite: how TFLite files hold it, None if they do not.
-        rates: what it costs on a core; see `cycles`.
         any_layout: where no input is broadcast, each element of the result depends on those at its
             place alone: a core computes it in any layout that all tensors have.
         slower_over_operands: its loops move bytes one by one where the result may lie over an
             operand. Where it may not, compilers move words.
         of_shapes_alone: its result depends on no value of its inputs, but on their shapes.
         unproven: what a run does not show of such an operator, for people.
-        on_cores: a core can run it; else `lower` and `cycles` are never asked.
+        on_cores: a core can run it; else `lower`, `work` and `cycles` are never asked.
         parallel: loops of its program, by the names that it gives them, each of whose iterations
             writes bytes of its own and reads none that others write; `parallel_loops` shares
             them out. The one that does the least twice comes first.
     """
 
     tflite: ClassVar[TfliteForm | None] = None
-    rates: ClassVar[Rates] = Rates(mac=36, made=80)
     any_layout: ClassVar[bool] = False
     slower_over_operands: ClassVar[bool] = False
     unproven: ClassVar[str] = ""
@@ -160,15 +139,20 @@ class OperatorKind(ABC):
         """Say, for people, why an accelerator must run `op`; asked where `on_cores` is False."""
         return "no core can run it"
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Predict the cycles that a core is busy with `op`."""
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Count what the time of a core goes into.
+
+        Costs know the cycles of each, by these names, for Atoll's own kinds (`atoll.cost.data`).
+        """
         features = self.features(op, graph)
-        made = sum(tensor.stored for tensor in graph.results(op))
-        window = features.get("kernel_h", 1) * features.get("kernel_w", 1)
-        read = sum(graph.tensor(name).elements for name in op.inputs[:1])
-        return (
-            self.rates.mac * features["macs"]
-            + self.rates.tap * made * window
-            + self.rates.read * read
-            + self.rates.made * made
-        )
+        results = sum(tensor.stored for tensor in graph.results(op))
+        return {
+            "macs": features["macs"],
+            "taps": results * features.get("kernel_h", 1) * features.get("kernel_w", 1),
+            "reads": sum(graph.tensor(name).elements for name in op.inputs[:1]),
+            "results": results,
+        }
+
+    def cycles(self, op: Operator, graph: Graph) -> int | None:
+        """Predict the cycles that a core is busy with `op`; None if its `work` says enough."""
+        return None

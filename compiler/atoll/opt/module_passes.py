@@ -3,22 +3,41 @@
 
 from functools import partial
 
+from atoll.contract.accepted import accepted
 from atoll.cost.engines import driver_cycles
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.stages import SPARE_STACK
 from atoll.ir.graph import Graph
 from atoll.ir.narrowing import verify_narrowing
 from atoll.ir.tir import IRModule
+from atoll.lower.jobs import prepare_jobs
+from atoll.lower.narrow_scopes import NarrowScopes
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.overlapping import Overlapping
 from atoll.lower.passes import PASSES as LOWERING
 from atoll.lower.passes import Program
 from atoll.lower.separate_kernels import SeparateKernels
 from atoll.lower.share_constants import ShareConstants
+from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.solve import plan_memory
+from atoll.opt.read_program import read_graph
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, count, counts
+from atoll.place.requests import check_requests
 
 _specialize = {each.name: each for each in LOWERING}["specialize-storage"]
 _on_module = partial(TextPass, takes=Kind.MODULE, makes=Kind.MODULE)
+
+
+def _narrow_scopes(module: IRModule, given: Given) -> IRModule:
+    soc, placed = given.chip, given.options["placed"]
+    narrow = NarrowScopes(
+        soc=soc,
+        requests=check_requests(given.asked, given.options["network"], soc),
+        graph=placed,
+        jobs=prepare_jobs(placed, soc, Overlapping().splits),
+        spare=SPARE_STACK,
+    )
+    return narrow.run(module)
 
 
 def _specialize_storage(module: IRModule, given: Given) -> IRModule:
@@ -53,13 +72,28 @@ def _overlap_runs(module: IRModule, given: Given) -> IRModule:
     ).run(module)
 
 
+def _maintain_caches(module: IRModule, given: Given) -> IRModule:
+    problem = build_problem(module, given.chip)
+    plan = plan_memory(problem, [step.operator for step in module.entry.steps])
+    return accepted(module, with_parts(plan, module.entry), given.chip)
+
+
 MODULE_PASSES = (
     _on_module(
         name="narrow-scopes",
         summary="Leave buffers the places that are asked for",
         chip=Chip.NEEDED,
-        lacks="the build options, and the placed graph beside the program",
-        stage="narrow-scopes",
+        options=(
+            PassOption(name="network", default=None, read=read_graph, help="a file: its graph"),
+            PassOption(
+                name="placed",
+                default=None,
+                read=read_graph,
+                help="a file: what placement made of it, and 'lower' was given",
+            ),
+        ),
+        run=_narrow_scopes,
+        holds=verify_narrowing,
     ),
     _on_module(
         name="share-constants",
@@ -102,9 +136,8 @@ MODULE_PASSES = (
     ),
     _on_module(
         name="maintain-caches",
-        summary="Clean and invalidate data caches where the plan's data flow needs it",
+        summary="Plan memory, and clean and invalidate data caches where its data flow needs it",
         chip=Chip.NEEDED,
-        lacks="the memory plan",
-        stage="overlap-runs",
+        run=_maintain_caches,
     ),
 )

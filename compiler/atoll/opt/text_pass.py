@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
 from atoll.resolve.soc import ResolvedSoc
@@ -45,9 +46,10 @@ class PassOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a pass is given beside the program."""
+    """What a pass is given beside the program: a chip, build options, and its own options."""
 
     soc: ResolvedSoc | None = None
+    asked: BuildRequests = field(default_factory=BuildRequests)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from atoll.cost.basis import MEASURED, basis_of, joint_basis, stands_in
 from atoll.cost.copies import Computing, copy_cycles, layout_cycles
 from atoll.cost.cores import CoreCost
-from atoll.cost.engines import busy_cycles
+from atoll.cost.data.assumed import FASTER
 from atoll.cost.lists import joint_saving
-from atoll.cost.operators import Cost, compute_cycles
+from atoll.cost.operators import Cost, compute_cycles, shared_cycles
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -22,11 +22,10 @@ from atoll.place.faster_cores import FasterCores
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.supply import Supply
-from atoll.place.weighing import FASTER, Weighing
+from atoll.place.weighing import Weighing
 from atoll.reach.candidates import homes_of, without_sizes
-from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.se_scope import ScopeTable
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
 
@@ -410,9 +409,7 @@ class _Chooser:
 
     def _saved(self, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
-        if device.name != self._before or not isinstance(device, Engine):
-            return 0
-        return joint_saving(device, self._soc) if links(emitter_of(device)) else 0
+        return joint_saving(device, self._soc) if device.name == self._before else 0
 
     def _off_cores(
         self, op: Operator, able: Sequence[Device], rejected: Mapping[str, str]
@@ -554,10 +551,6 @@ def _faster_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc)
 
     Of an engine, that is what the host's driver takes.
     """
-    cycles = compute_cycles(op, graph, device, soc)
+    own, by_core = shared_cycles(op, graph, device, soc)
     core = device if isinstance(device, Cpu) else soc.host_cpu
-    if not stands_in(core):
-        return cycles
-    own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else 0
-    by_core = max(0, cycles - own)
-    return cycles - by_core + by_core // FASTER
+    return own + by_core // (FASTER if stands_in(core) else 1)

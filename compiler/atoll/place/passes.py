@@ -64,13 +64,11 @@ class PlacePass:
         name: as ``--dump-after`` takes it.
         summary: what it does, in one line.
         run: the step.
-        lacks: what it needs that no text of a graph holds; "" if nothing.
     """
 
     name: str
     summary: str
     run: Callable[[Placing], Placing]
-    lacks: str = ""
 
 
 def run_passes(placing: Placing, passes: Sequence[PlacePass], observe: Observer) -> Placing:
@@ -134,7 +132,6 @@ DEVICE_PASSES = (
         name="assign-devices",
         summary="Give each operator the device that was decided for it",
         run=_assign_devices,
-        lacks="the decisions of placement, which 'plan-devices' makes",
     ),
     PlacePass(
         name="round-as-devices",
@@ -145,7 +142,6 @@ DEVICE_PASSES = (
         name="apply-pins",
         summary="Keep pinned tensors in their pools, and copy where that is not enough",
         run=_apply_pins,
-        lacks="the build options",
     ),
     PlacePass(
         name="change-layouts",
@@ -180,7 +176,6 @@ STORAGE_PASSES = (
         name="choose-targets",
         summary="Make the code of operators for the targets that are asked for",
         run=_choose_targets,
-        lacks="the build options",
     ),
     PlacePass(
         name="assign-copies",

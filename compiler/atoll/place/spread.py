@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from atoll.cost.basis import basis_of, joint_basis, marked
 from atoll.cost.cores import CoreCost
-from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph, Operator
 from atoll.place.partition import Decision
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
@@ -61,9 +60,9 @@ class _Spreader:
         if not op.helpers:
             return decision
         core = self._soc.device(op.device)
-        alone = compute_cycles(op, self._graph, core, self._soc)
         assert isinstance(core, Cpu)
-        cycles = CoreCost(core, self._soc).spread(op, self._graph, len(op.devices))
+        cost = CoreCost(core, self._soc)
+        cycles, alone = cost.cycles(op, self._graph), cost.alone(op, self._graph)
         basis = basis_of(self._soc, op.devices)
         both = joint_basis((decision.basis, basis))
         told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"

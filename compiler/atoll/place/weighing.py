@@ -11,18 +11,14 @@ from itertools import combinations
 
 from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.copies import copy_cycles, layout_cycles
-from atoll.cost.cores import CoreCost, fetched
-from atoll.cost.engines import busy_cycles
-from atoll.cost.measured import PART_CYCLES
-from atoll.cost.operators import Cost, compute_cycles
+from atoll.cost.cores import CoreCost, asking_cycles
+from atoll.cost.data.assumed import FASTER
+from atoll.cost.operators import Cost, shared_cycles
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.place.routes import Routes
 from atoll.reach.candidates import homes_of, without_sizes
-from atoll.resolve.soc import Access, Cpu, Device, Engine, Npu, ResolvedSoc
-
-FASTER = 10
-"""How many times as fast as its estimate a core that nobody measured may well be."""
+from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
 
 Kind = tuple[str, str, bool]
 Scenario = frozenset[Kind]
@@ -183,24 +179,22 @@ class Weighing:
         return parts.known + sum(each)
 
     def _split(self, op: Operator, device: Device) -> _Parts:
-        host, known = self.soc.host_cpu, 0
-        cycles = compute_cycles(op, self.graph, device, self.soc)
+        host = self.soc.host_cpu
+        known, by_core = shared_cycles(op, self.graph, device, self.soc)
         if isinstance(device, Cpu):
             if self.spread:
-                parts = len(CoreCost(device, self.soc).helpers(op, self.graph)) + 1
-                cycles = CoreCost(device, self.soc).spread(op, self.graph, parts) or cycles
-            by_kind = {kind_of_core(device): cycles}
+                cost = CoreCost(device, self.soc)
+                parts = len(cost.helpers(op, self.graph)) + 1
+                by_core = cost.spread(op, self.graph, parts) or by_core
+            by_kind = {kind_of_core(device): by_core}
             if device != host:
-                asking = fetched(PART_CYCLES, host, self.soc)
                 kind = kind_of_core(host)
-                by_kind[kind] = by_kind.get(kind, 0) + asking
+                by_kind[kind] = by_kind.get(kind, 0) + asking_cycles(self.soc)
             return _Parts(0, by_kind)
-        assert isinstance(device, Engine)
-        busy = busy_cycles(op, self.graph, device, self.soc)
         if isinstance(device, Npu) and (layout := output_layout(op, self.graph, device)):
             results = map(self.graph.tensor, op.outputs)
-            known = sum(layout_cycles(tensor, layout, self.soc) for tensor in results)
-        return _Parts(known + min(busy, cycles), {kind_of_core(host): max(0, cycles - busy)})
+            known += sum(layout_cycles(tensor, layout, self.soc) for tensor in results)
+        return _Parts(known, {kind_of_core(host): by_core})
 
 
 def _said(scenario: Scenario) -> str:

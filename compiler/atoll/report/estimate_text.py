@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group
 
 from atoll.cost.basis import MEASURED, joint_basis, marked
-from atoll.report.estimate import LayerEstimate, NetworkEstimate
+from atoll.cost.estimate import LayerEstimate, NetworkEstimate
+from atoll.diagnostics.units import nanoseconds
 from atoll.report.grid import Grid, Sentence
-from atoll.report.result import nanoseconds
 
 
 def render_estimate(estimate: NetworkEstimate) -> Group:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.cost.basis import MEASURED
+from atoll.diagnostics.units import nanoseconds
 from atoll.memory.problem import PoolUse
 from atoll.report.concurrency import Concurrency, Span, concurrency
 from atoll.report.oracle import REFERENCE, OracleVerdict
@@ -114,11 +115,6 @@ class StackUse:
             "layer": self.layer,
             "unmeasured": self.unmeasured,
         }
-
-
-def nanoseconds(cycles: int, hertz: int) -> int:
-    """Return how long cycles of a clock take, rounded to the nearest."""
-    return round(cycles * 10**9 / hertz)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

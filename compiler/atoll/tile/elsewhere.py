@@ -2,20 +2,13 @@
 """Where a tensor can lie of which only some rows are in a pool that is too small for all of it."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from atoll.cost.copies import moving_cycles
-from atoll.cost.engines import driver_cycles
+from atoll.cost.pieces import row_copy_cycles
 from atoll.ir.graph import Graph, Tensor
 from atoll.reach.candidates import WORKSPACE_ROLES, allows, by_preference
 from atoll.reach.movers import covers
 from atoll.resolve.soc import Access, Dma, Pool, ResolvedSoc
-
-CALL_CYCLES = 200
-"""What a core takes to begin and end one more piece of an operator."""
-LISTS = 2
-"""Lists of commands that the host starts for a copy by a DMA engine: its own, and what was one list
-of an accelerator goes on as another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +57,9 @@ def _copied(
 ) -> Elsewhere:
     """Return what copies between `pool` and `pools` take."""
     near = next(each.name for each in by_preference(soc) if each.name in pools)
-    held = replace(tensor, pools=(pool.name,))
-    copied = Tensor(name="copied", shape=tensor.shape, dtype=tensor.dtype, pools=(near,))
-    for dma in soc.dmas:
-        if _brings(dma, tensor.name, network, soc, pools, pool):
-            driving = sum(driver_cycles(soc)[:2])
-            moving = max(0, moving_cycles(held, copied, dma, soc) - driving)
-            return Elsewhere(pool.name, LISTS * driving, moving)
-    return Elsewhere(pool.name, CALL_CYCLES, moving_cycles(held, copied, soc.host_cpu, soc))
+    brings = (dma for dma in soc.dmas if _brings(dma, tensor.name, network, soc, pools, pool))
+    mover = next(brings, soc.host_cpu)
+    return Elsewhere(pool.name, *row_copy_cycles(tensor, (pool.name, near), mover, soc))
 
 
 def _brings(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from atoll.tile.costs import Ground, saved, stripe_bytes, stripe_cycles
 from atoll.tile.cut import Cut, Tiling
+from atoll.tile.ground import Ground, saved, stripe_bytes, stripe_cycles
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
@@ -113,7 +113,7 @@ class TilingSearch:
         moved = beyond and not ground.on_host(op)
         if moved and op.name not in ground.host_cycles:
             return
-        cycles = (ground.host_cycles if moved else ground.cycles)[op.name]
+        cycles = (ground.host_cycles if moved else ground.costs.whole)[op.name]
         live = {name: ground.size(name) for name in ground.live[number] - apart}
         results = [name for name in op.outputs if name in ground.held]
         free = self._subsets(frozenset(results)) if ground.on_host(op) else [frozenset[str]()]

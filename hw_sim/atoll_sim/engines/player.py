@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from atoll.contract.chains import chained_steps
 from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph, Operator
+from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
-from atoll.lower.accelerator import Job
 from atoll.ops.kind import Array
 from atoll.ops.reference import computed, computed_by
 from atoll.resolve.memory_views import seen_by

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
-from atoll.codegen.commands import command_counts
+from atoll.cost.program import command_counts
 from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import EngineAction
 from atoll.plugins.parts import Part
@@ -163,7 +163,7 @@ def address_words(compiled: Compiled, commands: CommandList) -> frozenset[int]:
 
 def command_lists(compiled: Compiled) -> tuple[CommandList, ...]:
     """Return all lists by name; only what the device runs of one counts."""
-    counts = command_counts(compiled.module)
+    counts = command_counts(compiled.module.entry.steps)
     emitters = {engine.name: emitter_of(engine) for engine in compiled.soc.engines}
     jobs = sorted(compiled.jobs.values(), key=lambda job: job.commands)
     return tuple(

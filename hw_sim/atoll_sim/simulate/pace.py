@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from atoll.cost.estimate import estimates_of
 from atoll.diagnostics.progress import Progress, about
-from atoll.driver.pipeline import Compiled
-from atoll.estimation.network import estimates_of
+from atoll.driver.compiled import Compiled, cost_of
 from atoll.utils.files import write_text
 from atoll_sim.trace.run_files import Seen, read_pace
 from atoll_sim.trace.simulation import SimResult
@@ -80,7 +80,7 @@ class Pace:
 def pace_of(models: Sequence[Compiled], runs: int, executable: Path) -> Pace:
     """Return what is known of `runs` runs of the models in turn before they begin."""
     speed = _speed(executable)
-    each = estimates_of(models)
+    each = estimates_of(tuple(map(cost_of, models)))
     running = sum(estimate.network for estimate in each) * runs // len(each)
     return Pace(
         models=models,

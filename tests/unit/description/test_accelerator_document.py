@@ -11,7 +11,7 @@ import pytest
 from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.operators import DRIVERS, FEATURES, QUANTITIES
 from atoll.description.programs import Program
-from atoll.lower.accelerator import Job
+from atoll.ir.job import Job
 from atoll.resolve.engine_parts import EMITTER_METHODS
 from atoll_sim import npu_model
 from atoll_sim.chip.ports import ADDRESS, BITS, CONTROL, DATA, LANES, Protocol

@@ -10,19 +10,20 @@ import pytest
 from rich.console import Console
 from tests.requests import load_requests
 
-from atoll.codegen.commands import command_counts
+from atoll.cost.around import before_cycles
+from atoll.cost.data.picorv32 import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
+from atoll.cost.estimate import NetworkEstimate
 from atoll.cost.lists import joint_saving
-from atoll.cost.measured import BETWEEN_CYCLES, FINISH_CYCLES, START_CYCLES
 from atoll.cost.network import cycles_of
+from atoll.cost.program import command_counts
+from atoll.cost.timeline import timeline_of
+from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.estimation.around import before_cycles
-from atoll.estimation.network import estimates_of
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
 from atoll.lower.joined_lists import joined
-from atoll.lower.timeline import timeline_of
-from atoll.report.estimate import NetworkEstimate
 from atoll.report.estimate_text import render_estimate
+from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[3]
@@ -43,7 +44,7 @@ def estimate(chip: str, *overrides: str, accelerators: bool = True) -> NetworkEs
 @pytest.mark.parametrize("chip", CHIPS)
 def test_p1_cycles_of_layers_are_those_that_placement_weighs(chip: str) -> None:
     model = compiled(chip)
-    weighed = cycles_of(model.graph, model.soc, command_counts(model.module))
+    weighed = cycles_of(model.graph, model.soc, command_counts(model.module.entry.steps))
     found = {layer.operator: layer.cycles for layer in estimate(chip).layers}
     if chip == "atoll2":
         found |= {name: weighed[name] for name in found if pools_of(name, model) != {"shared"}}
@@ -67,7 +68,7 @@ def pools_of(operator: str, model: Compiled) -> set[str]:
 def test_p1_a_plan_says_which_memories_an_engine_works_in() -> None:
     """Of atoll2's reefs: one memory is wider than another, and between two an engine changes."""
     model = compiled("atoll2")
-    weighed = cycles_of(model.graph, model.soc, command_counts(model.module))
+    weighed = cycles_of(model.graph, model.soc, command_counts(model.module.entry.steps))
     found = {layer.operator: layer.cycles for layer in estimate("atoll2").layers}
     assert pools_of("conv_2d_0", model) == {"conv_private", "shared"}
     assert found["conv_2d_0"] != weighed["conv_2d_0"]
@@ -107,7 +108,9 @@ def test_p1_another_overlap_is_another_count_of_commands() -> None:
     model = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(requests=requests))
     usual = {layer.operator: layer.cycles for layer in estimate("lagoon").layers}
     more = {layer.operator: layer.cycles for layer in estimates_of((model,))[0].layers}
-    several = {name for name, count in command_counts(model.module).items() if count > 1}
+    several = {
+        name for name, count in command_counts(model.module.entry.steps).items() if count > 1
+    }
     assert several
     assert all((more[name] > usual[name]) == (name in several) for name in usual)
 
@@ -199,15 +202,17 @@ def steps() -> Iterator[Step]:
     ],
 )
 def test_p1_the_host_goes_on_beside_what_it_starts(engine: int, core: int, length: int) -> None:
-    line = timeline_of(tuple(steps()), {"a": engine, "b": core}, compiled("lagoon").soc)
+    line = timeline_of(
+        [(step,) for step in steps()], {"a": engine, "b": core}, compiled("lagoon").soc
+    )
     assert line.begins == {"a": 0, "b": START_CYCLES + BETWEEN_CYCLES}
     assert line.length == line.ends["a"] == length
 
 
 def test_p1_start_up_paints_stacks_and_copies_constants() -> None:
-    usual = before_cycles(compiled("lagoon").soc, (compiled("lagoon"),))
+    usual = before_cycles(compiled("lagoon").soc, (cost_of(compiled("lagoon")),))
     half = compiled("lagoon", "devices.cpu.stack.size=4 KiB")
-    assert usual - before_cycles(half.soc, (half,)) == 4096 // 16 * 49
+    assert usual - before_cycles(half.soc, (cost_of(half),)) == 4096 // 16 * 49
     in_ram = compiled(
         "lagoon",
         "pools.weights.memory=sram",
@@ -216,4 +221,4 @@ def test_p1_start_up_paints_stacks_and_copies_constants() -> None:
         "pools.shared.size=128 KiB",
         "pools.weights.reach.cpu=rw",
     )
-    assert before_cycles(in_ram.soc, (in_ram,)) > usual + in_ram.plan.use["weights"].used
+    assert before_cycles(in_ram.soc, (cost_of(in_ram),)) > usual + in_ram.plan.use["weights"].used

@@ -10,10 +10,10 @@ import pytest
 
 from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Tensor
+from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ir.tir import AcceleratorRun, Constant, IRModule, KernelCall
 from atoll.ir.verify import verify
-from atoll.lower.accelerator import Job
 from atoll.lower.to_tir import lower_graph
 from atoll.reach.candidates import candidate_pools
 from atoll.resolve import load_soc

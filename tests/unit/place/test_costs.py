@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 from atoll.cost.copies import copy_cycles, transfer_cycles
-from atoll.cost.measured import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
+from atoll.cost.data.picorv32 import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
 from atoll.cost.operators import Cost, compute_cycles
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.partition import decide

@@ -8,9 +8,8 @@ import pytest
 from tests.requests import load_requests
 
 from atoll.cost.cores import CoreCost
-from atoll.cost.measured import PART_CYCLES
+from atoll.cost.data.picorv32 import PART_CYCLES
 from atoll.cost.network import cycles_of
-from atoll.cost.operators import compute_cycles
 from atoll.description.build import BuildRequests
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ir.read_graph import parse_graph
@@ -79,7 +78,7 @@ def test_a_large_operator_is_spread_over_all_cores(soc: ResolvedSoc) -> None:
     assert ": cpu + one + two + three" in str(found.graph)
     (decision,) = found.decisions
     core = soc.host_cpu
-    alone = compute_cycles(found.graph.operators[0], found.graph, core, soc)
+    alone = CoreCost(core, soc).alone(found.graph.operators[0], found.graph)
     expected = alone // 4 + 3 * (PART_CYCLES * 8 // 9)
     assert f"with one, two, three about {expected} cycles, alone {alone}" in str(decision)
     assert cycles_of(found.graph, soc) == {"add_0": expected}

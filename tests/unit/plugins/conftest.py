@@ -21,7 +21,7 @@ NATIVE = ("--cpu", "native", "--accelerator", "model")
 
 HEAD = """
 from atoll_sim.engines.reef.emitter import ReefEmitter
-from atoll.lower.accelerator import Job
+from atoll.ir.job import Job
 from atoll_sim.engines.interface import BusFault, Outcome
 from atoll_sim.engines.reef.model import ReefModel
 from dataclasses import replace

@@ -15,7 +15,7 @@ from atoll.cli import working as cli_progress
 from atoll.cli.working import working
 from atoll.diagnostics.progress import about, duration, left, told
 from atoll.driver.pipeline import Compiled, compile_file
-from atoll.estimation.network import estimates_of
+from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll_sim.simulate.pace import TYPICAL, keep_speed, pace_of
 from atoll_sim.trace.run_files import Seen, read_pace, write_pace

@@ -13,9 +13,9 @@ from atoll.cost.network import cycles_of
 from atoll.diagnostics.errors import PlacementError
 from atoll.driver.compiled import Compiled
 from atoll.driver.pipeline import compile_file
-from atoll.estimation.network import estimates_of
 from atoll.ops import reference
 from atoll.ops.registry import COPY, RELAYOUT
+from atoll.report.estimates import estimates_of
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll.stream.choose import Chooser

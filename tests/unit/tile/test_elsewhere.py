@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from atoll.cost.data.assumed import CORE_PIECE_CYCLES
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll.tile.elsewhere import CALL_CYCLES, Elsewhere, elsewhere
+from atoll.tile.elsewhere import Elsewhere, elsewhere
 from atoll.tile.far_pools import far_pools, without_accelerators
 
 ROOT = Path(__file__).parents[3]
@@ -51,8 +52,8 @@ def test_an_input_is_only_read(digits: Graph) -> None:
     """An engine that copies one way brings rows of inputs and takes none away."""
     soc = load_soc(SHOAL, ("pools.private.size=48 B",))
     (name,) = digits.inputs
-    assert found(digits, without_moves(soc, ("sram", "psram")), name).fixed > CALL_CYCLES
-    assert found(digits, without_moves(soc, ("psram", "sram")), name).fixed == CALL_CYCLES
+    assert found(digits, without_moves(soc, ("sram", "psram")), name).fixed > CORE_PIECE_CYCLES
+    assert found(digits, without_moves(soc, ("psram", "sram")), name).fixed == CORE_PIECE_CYCLES
 
 
 def test_there_may_be_no_other_pool(digits: Graph) -> None:

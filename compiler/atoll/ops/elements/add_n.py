@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ADD_N: a sum of several operands that are quantised alike."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.elements.elementwise import LONG_NEIGHBOURS, Elementwise, finished, lowered
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     activation_range,
@@ -24,9 +24,6 @@ from atoll.ops.quantization import (
 from atoll.ops.tflite_form import TfliteForm
 
 PLACES = 20
-OPERAND_CYCLES = 9
-"""Cycles of a core for each element of an operand."""
-
 MOST = 15
 """Operands whose sum, with 19 more bits, fits 32 bits."""
 
@@ -35,7 +32,6 @@ class AddN(Elementwise):
     """ADD_N, whose sum begins with minus the zero point, as TFLM's does (`reference_ops::AddN`)."""
 
     tflite = TfliteForm(code="ADD_N")
-    rates = Rates(made=115)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept 2 to 15 int8 inputs of one shape and quantisation."""
@@ -57,12 +53,10 @@ class AddN(Elementwise):
         factor = quantize_multiplier(_factor(op, graph))
         return (finished(op, graph, mbqm(centred << (PLACES - 1), *factor)),)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count each operand."""
-        return (
-            super().cycles(op, graph)
-            + OPERAND_CYCLES * len(op.inputs) * graph.results(op)[0].elements
-        )
+        operands = len(op.inputs) * graph.results(op)[0].elements
+        return {**super().work(op, graph), "operands": operands}
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Add up, then scale once."""

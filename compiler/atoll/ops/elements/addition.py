@@ -28,7 +28,7 @@ from atoll.ops.elements.elementwise import (
 from atoll.ops.elements.numbers import Numbers
 from atoll.ops.elements.weighted_sum import TabledSum, WeightedSum, tabled_sum, weighted_sum
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -48,15 +48,6 @@ ADD_LEFT_SHIFT = 20
 """Bits that int8 operands have more while they are added."""
 
 _PLACES = {"int8": ADD_LEFT_SHIFT, "int16": 15}
-RESCALED_CYCLES = 61
-"""Cycles of a core for each multiplier of an addition that is not a power of two, and element."""
-
-WEIGHTED_CYCLES = 60
-"""Cycles of a core for each element of a weighted sum."""
-
-TABLED_CYCLES, AWAY_CYCLES = 80, 19
-"""Cycles of a core for each element of a sum of entries of tables, and where its sign counts."""
-
 _POWER_OF_TWO = 2**30
 _ALL = np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.int64)
 
@@ -100,7 +91,6 @@ class Add(Elementwise):
     tflite = TfliteForm(
         code="ADD", table="AddOptions", may_lack_table=True, fields={0: 1}, read=only_activation
     )
-    rates = Rates(made=80)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 or int16 that broadcast to the output."""
@@ -154,17 +144,16 @@ class Add(Elementwise):
 
         return lowered(op, graph, centring(op, graph, total), LONG_NEIGHBOURS)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count the multipliers with which a core really multiplies."""
+        elements = graph.results(op)[0].elements
         if weighted(op, graph):
-            return WEIGHTED_CYCLES * graph.results(op)[0].elements
+            return {"weighted": elements}
         if large(op, graph) and (tables := tabled(op, graph)):
-            each = TABLED_CYCLES + (0 if tables.away is None else AWAY_CYCLES)
-            return each * graph.results(op)[0].elements
+            return {"tabled": elements, "away": 0 if tables.away is None else elements}
         factors = add_factors(op, graph)
         rescalings = sum(quantize_multiplier(factor)[0] != _POWER_OF_TWO for factor in factors)
-        made = graph.results(op)[0].elements
-        return super().cycles(op, graph) + RESCALED_CYCLES * made * rescalings
+        return {**super().work(op, graph), "rescaled": elements * rescalings}
 
 
 def add_factors(op: Operator, graph: Graph) -> Factors:

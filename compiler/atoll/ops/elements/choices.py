@@ -22,7 +22,7 @@ from atoll.ops.elements.elementwise import (
     lowered,
 )
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.quantization import Integers, mbqm, quantize_multiplier, scale_of, zero_point_of
 from atoll.ops.tflite_form import TfliteForm
 
@@ -35,8 +35,6 @@ Compare = Callable[[Expr, Expr], Expr]
 
 class Extreme(Elementwise):
     """MAXIMUM and MINIMUM of values as they are stored (TFLM: `MaximumMinimumBroadcastSlow`)."""
-
-    rates = Rates(made=28)
 
     def __init__(self, code: str, operation: Operation, function: Function) -> None:
         self.tflite = TfliteForm(code=code)  # type: ignore[misc]
@@ -73,8 +71,6 @@ class Comparison(Elementwise):
     Attributes:
         numbers: integer types that are compared as they are.
     """
-
-    rates = Rates(made=60)
 
     def __init__(
         self, code: str, compare: Callable[[Expr, Expr], Expr], function: Function
@@ -157,8 +153,6 @@ def _alike(op: Operator, graph: Graph) -> Iterator[Fault]:
 class Truth(Elementwise):
     """LOGICAL_AND, LOGICAL_OR and LOGICAL_NOT of truth values, which are 0 or 1."""
 
-    rates = Rates(made=26)
-
     def __init__(self, code: str, count: int, operation: Operation) -> None:
         self.tflite = TfliteForm(code=code)  # type: ignore[misc]
         self._count, self._operation = count, operation
@@ -196,7 +190,6 @@ class Select(Elementwise):
     """SELECT_V2: of a truth value and two numbers, one of these (TFLM: `BroadcastSelect5DSlow`)."""
 
     tflite = TfliteForm(code="SELECT_V2")
-    rates = Rates(made=38)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a condition and two inputs quantised as the output, which broadcast to it."""
@@ -237,7 +230,6 @@ class Cast(Elementwise):
 
     types: ClassVar[tuple[str, ...]] = ("bool", "int8", "int16", "int32")
     tflite = TfliteForm(code="CAST")
-    rates = Rates(made=18)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept integers and truth values, quantised or not."""

@@ -20,7 +20,6 @@ from atoll.ops.elements.elementwise import Result
 from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.elements.unary import Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -67,7 +66,6 @@ class Sigmoid(Unary):
     """
 
     types = ("int8", "int16")
-    rates = Rates(made=135)
     scale: float
     zero_point: int
     places: int
@@ -244,7 +242,6 @@ class Rsqrt(Unary):
 
     tflite = TfliteForm(code="RSQRT")
     types = ("int8", "int16")
-    rates = Rates(made=1500)
     library = (*LIBRARY, INVERSE_ROOT)
 
     def check(self, op: Operator, graph: Graph) -> None:

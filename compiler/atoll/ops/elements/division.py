@@ -24,7 +24,7 @@ from atoll.ops.elements.elementwise import (
 )
 from atoll.ops.elements.numbers import Numbers, of_numbers
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT32_MIN,
@@ -51,7 +51,6 @@ class Quotient(Elementwise):
     tflite = TfliteForm(
         code="DIV", table="DivOptions", may_lack_table=True, fields={0: 1}, read=only_activation
     )
-    rates = Rates(made=345)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 whose quotients TFLM can round."""
@@ -152,4 +151,4 @@ def _divided(left: Expr, right: Expr) -> Expr:
     return select(binary(Operation.EQ, right, INT32_MIN), least, signed)
 
 
-DIV = Div(Quotient(), _divided_arrays, _divided, types=("int8", "int32"), cycles=98)
+DIV = Div(Quotient(), _divided_arrays, _divided, types=("int8", "int32"))

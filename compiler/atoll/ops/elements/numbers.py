@@ -16,9 +16,6 @@ from atoll.ops.elements.elementwise import Elementwise, broadcast_shape, lowered
 from atoll.ops.kind import Array
 from atoll.ops.quantization import INT32_MAX, INT32_MIN, Integers
 
-NUMBERS_CYCLES = 24
-"""Cycles of a core for each element of a sum or product of numbers."""
-
 Function = Callable[[Integers, Integers], Array]
 
 _LIMITS = {
@@ -41,7 +38,6 @@ class Numbers(Elementwise):
         clamped: bool = True,
         sums: bool = False,
         types: tuple[str, ...] = ("int8", "int16", "int32"),
-        cycles: int = NUMBERS_CYCLES,
     ) -> None:
         """Take `quantised`'s form.
 
@@ -52,12 +48,11 @@ class Numbers(Elementwise):
             clamped: numbers are clamped by an activation, which TFLM leaves out of an ADD.
             sums: numbers of one scale make numbers of that scale.
             types: of operands.
-            cycles: of a core for each number.
         """
-        self.tflite, self.rates = quantised.tflite, quantised.rates  # type: ignore[misc]
+        self.tflite = quantised.tflite  # type: ignore[misc]
         self._quantised, self._types = quantised, types
         self._clamped, self._sums = clamped, sums
-        self._function, self._operation, self._cycles = function, operation, cycles
+        self._function, self._operation = function, operation
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8, int16 or int32 that broadcast to the output."""
@@ -131,11 +126,11 @@ class Numbers(Elementwise):
         chosen = op.attributes.get("activation", "none") if self._clamped else "none"
         return _LIMITS[str(chosen)]
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count as often as there are elements, of numbers."""
         if of_numbers(op, graph):
-            return self._cycles * graph.results(op)[0].elements
-        return self._quantised.cycles(op, graph)
+            return {"numbers": graph.results(op)[0].elements}
+        return self._quantised.work(op, graph)
 
 
 def of_numbers(op: Operator, graph: Graph) -> bool:

@@ -26,7 +26,7 @@ from atoll.ops.elements.elementwise import (
 )
 from atoll.ops.elements.numbers import Numbers
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     Integers,
@@ -46,7 +46,6 @@ class Mul(Elementwise):
     tflite = TfliteForm(
         code="MUL", table="MulOptions", may_lack_table=True, fields={0: 1}, read=only_activation
     )
-    rates = Rates(made=135)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 or int16 that broadcast to the output."""
@@ -77,7 +76,6 @@ class Prelu(Elementwise):
     """PRELU: what is below 0 is multiplied by alpha (TFLM: `BroadcastPrelu4DSlow`)."""
 
     tflite = TfliteForm(code="PRELU")
-    rates = Rates(made=240)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an int8 or int16 input and an int8 alpha that broadcast to the output."""
@@ -132,7 +130,6 @@ class SquaredDifference(Elementwise):
     """SQUARED_DIFFERENCE: both operands are brought to one scale (TFLM: `SquaredDifference`)."""
 
     tflite = TfliteForm(code="SQUARED_DIFFERENCE")
-    rates = Rates(made=200)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 or int16 that broadcast to the output."""
@@ -203,4 +200,4 @@ def _square_factors(op: Operator, graph: Graph) -> tuple[float, float, float]:
 
 
 MUL, PRELU = Numbers(Mul(), np.multiply, multiply), Prelu()
-SQUARED_DIFFERENCE = Numbers(SquaredDifference(), _square_of, _square, cycles=36)
+SQUARED_DIFFERENCE = Numbers(SquaredDifference(), _square_of, _square)

@@ -19,7 +19,6 @@ from atoll.ops.elements.elementwise import (
 )
 from atoll.ops.elements.unary import Scaled, Unary, finished, ratio
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Rates
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     LIMITS,
@@ -102,7 +101,6 @@ class Relu6(Unary):
     types = ("int8", "int16")
     tflite = TfliteForm(code="RELU6")
     rules = (checks.same_quantization,)
-    rates = Rates(made=44)
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Clamp to 0 .. 6."""
@@ -157,7 +155,6 @@ class LeakyRelu(Unary):
     """LEAKY_RELU (TFLM: `QuantizeLeakyRelu`)."""
 
     types = ("int8", "int16")
-    rates = Rates(made=142)
     tflite = TfliteForm(
         code="LEAKY_RELU", table="LeakyReluOptions", may_lack_table=True, fields={0: 4}, read=_alpha
     )

@@ -2,7 +2,7 @@
 """What kinds of one operand share: int8 is looked up, wider types are computed."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,7 +24,7 @@ from atoll.ops.elements.elementwise import (
     symmetric,
 )
 from atoll.ops.kernel_builder import ELEMENT_TYPES, KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     LIMITS,
@@ -34,12 +34,6 @@ from atoll.ops.quantization import (
     scaling_of,
     zero_point_of,
 )
-
-MAPPED_CYCLES = 32
-"""Cycles of a core for each element that is mapped by a table."""
-
-CLAMPED_CYCLES = 30
-"""Cycles of a core for each element that is moved and clamped."""
 
 
 class Unary(Elementwise):
@@ -54,7 +48,6 @@ class Unary(Elementwise):
     types: tuple[str, ...] = ("int8",)
     rules: tuple[checks.Rule, ...] = ()
     library: tuple[PrimFunc, ...] = ()
-    rates = Rates(made=115)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept one quantised input of the output's shape and type."""
@@ -100,13 +93,12 @@ class Unary(Elementwise):
             return lowered(op, graph, lambda builder: partial(_clamped, clamps))
         return lowered(op, graph, partial(_mapped, results))
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count a look into the table for each element of int8."""
-        elements = graph.results(op)[0].elements
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Count a look into the table for each element of int8, unless it is moved and clamped."""
         if required(op, graph, 0).dtype != "int8":
-            return super().cycles(op, graph)
+            return super().work(op, graph)
         clamps = clamping(self.reference(op, graph, (VALUES,))[0])
-        return (CLAMPED_CYCLES if clamps else MAPPED_CYCLES) * elements
+        return {"clamped" if clamps else "mapped": graph.results(op)[0].elements}
 
 
 def clamping(results: Array) -> tuple[int, int, int] | None:
@@ -187,8 +179,8 @@ class Scaled(Unary):
             return super().lower(op, graph)
         return lowered(op, graph, partial(self.computed, op, graph), LONG_NEIGHBOURS)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count a scaling for each element of a small tensor."""
         if large(op, graph) or clamping(self.reference(op, graph, (VALUES,))[0]):
-            return super().cycles(op, graph)
-        return self.rates.made * graph.results(op)[0].elements
+            return super().work(op, graph)
+        return {"results": graph.results(op)[0].elements}

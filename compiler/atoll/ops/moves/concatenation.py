@@ -15,7 +15,7 @@ from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement, move
 from atoll.ops.overlap import useful
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm, activation
@@ -38,7 +38,6 @@ class Concatenation(Movement):
         fields={0: 4, 1: 1},
         read=_options,
     )
-    rates = Rates(made=12)
     slower_over_operands = True
 
     def check(self, op: Operator, graph: Graph) -> None:

@@ -15,7 +15,7 @@ from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement, move
 from atoll.ops.moves.strided import row_major
 from atoll.ops.tflite_form import WORD, Attributes, Shapes, TfliteForm
@@ -31,8 +31,6 @@ def _options(options: Any, shapes: Shapes) -> Attributes:
 
 class _Gathered(Movement):
     """What the kinds share: computed indices outside the input are drawn in."""
-
-    rates = Rates(made=36)
 
     @abstractmethod
     def fitting(self, op: Operator, graph: Graph) -> Iterator[Fault]:

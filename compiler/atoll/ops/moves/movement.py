@@ -12,7 +12,7 @@ from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.tflite_form import TfliteForm
 
 
@@ -39,7 +39,6 @@ class View(Movement):
     """Elements in their order, in the shape of the output tensor, which files state as well."""
 
     types: ClassVar[tuple[str, ...]] = checks.MOVED
-    rates = Rates(made=6)
     slower_over_operands = True
 
     @abstractmethod
@@ -107,8 +106,6 @@ class ExpandDims(View):
 
 class Copy(Movement):
     """Move a tensor between pools; placement makes it, no model file holds it."""
-
-    rates = Rates(made=5)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a tensor of the output's type and shape."""

@@ -10,7 +10,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import zero_point_of
 from atoll.ops.tflite_form import BYTE, Attributes, OptionError, Shapes, TfliteForm
@@ -32,7 +32,6 @@ class Pad(Strided):
     """PAD with the zero point; the second input holds (before, after) for each dimension."""
 
     tflite = TfliteForm(code="PAD", constants={1: "paddings"})
-    rates = Rates(made=12)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept constant paddings that are 0 or more."""

@@ -10,7 +10,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
 from atoll.ops.checks import required
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import Integers
 from atoll.ops.resizing import resizing_features, resizing_options
@@ -38,7 +38,6 @@ class ResizeNearest(Strided):
         read=resizing_options,
         shapes_from=1,
     )
-    rates = Rates(made=15)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept [N, H, W, C] with input and output quantised alike."""
@@ -76,7 +75,6 @@ class BroadcastTo(Strided):
     """BROADCAST_TO the shape of the output tensor (TFLM: `BroadcastTo`)."""
 
     tflite = TfliteForm(code="BROADCAST_TO", shapes_from=1)
-    rates = Rates(made=8)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept what repeats extents of 1."""
@@ -104,7 +102,6 @@ class Tile(Strided):
     """
 
     tflite = TfliteForm(code="TILE", shapes_from=1)
-    rates = Rates(made=5)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output each of whose extents is a multiple of the input's."""

@@ -14,7 +14,7 @@ from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Distances, Rates
+from atoll.ops.kind import Distances
 from atoll.ops.moves.movement import Copy
 
 
@@ -23,8 +23,6 @@ class Relayout(Copy):
 
     One of input and output has none: it is in row-major order.
     """
-
-    rates = Rates(made=24)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a tensor of the output's type and shape, one of the two in row-major order."""

@@ -12,15 +12,13 @@ from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.concatenation import Concatenation
 from atoll.ops.moves.movement import Movement, move
 
 
 class Rows(Movement):
     """Rows `begin` up to `end` of an image [1, H, W, C]."""
-
-    rates = Rates(made=5)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept rows that the image has."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SHAPE, FILL and their kin: what shapes say, and one value in a shape."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from atoll.ir.tir import Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement
 from atoll.ops.tflite_form import BYTE, TfliteForm
 
@@ -21,7 +21,6 @@ class Shape(Movement):
     """SHAPE as int32; it is computed when a file is loaded, unless it is handed out."""
 
     tflite = TfliteForm(code="SHAPE", table="ShapeOptions", may_lack_table=True, fields={0: BYTE})
-    rates = Rates(made=12)
     of_shapes_alone = True
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -51,7 +50,6 @@ class Fill(Movement):
     """FILL the shape of the output tensor with a scalar (TFLM: `FillEval`)."""
 
     tflite = TfliteForm(code="FILL", order=(1,))
-    rates = Rates(made=6)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a scalar of the output's type and quantisation."""
@@ -69,9 +67,9 @@ class Fill(Movement):
         """Keep apart."""
         return (None,)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count bytes."""
-        return self.rates.made * graph.results(op)[0].size
+        return {"results": graph.results(op)[0].size}
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Store the value everywhere."""
@@ -87,7 +85,6 @@ class ZerosLike(Movement):
     """ZEROS_LIKE: zeros as they are stored, whatever the zero point (TFLM: `ZerosLikeEval`)."""
 
     tflite = TfliteForm(code="ZEROS_LIKE")
-    rates = Rates(made=7)
     of_shapes_alone = True
 
     def check(self, op: Operator, graph: Graph) -> None:
@@ -121,7 +118,6 @@ class BroadcastArgs(Movement):
     """
 
     tflite = TfliteForm(code="BROADCAST_ARGS")
-    rates = Rates(made=25)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two lists of int32 or int64, and a result as long as the longer one."""

@@ -11,7 +11,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.tflite_form import BYTE, WORD, Attributes, OptionError, Shapes, TfliteForm
 
@@ -92,7 +92,6 @@ class Slice(Slicing):
     """SLICE from `begin`, `size` elements or, if that is -1, all; TFLM: `SliceEval`."""
 
     tflite = TfliteForm(code="SLICE", constants={1: "begin", 2: "size"})
-    rates = Rates(made=20)
     most_dimensions = 5
     table_types = ("int32", "int64")
 

@@ -14,7 +14,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Distances, Rates
+from atoll.ops.kind import Distances
 from atoll.ops.moves.movement import Movement
 from atoll.ops.overlap import MOST_PIXELS, useful
 from atoll.ops.quantization import Integers
@@ -56,7 +56,6 @@ class Strided(Movement):
     With its result over the operand bytes move one by one.
     """
 
-    rates = Rates(made=22)
     slower_over_operands = True
     parallel = ("i0",)
 

@@ -14,7 +14,7 @@ from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.moves.movement import Movement, move
 from atoll.ops.moves.strided import row_major
 from atoll.ops.tflite_form import TfliteForm
@@ -30,7 +30,6 @@ class DynamicUpdateSlice(Movement):
     """
 
     tflite = TfliteForm(code="DYNAMIC_UPDATE_SLICE", constants={2: "begin"})
-    rates = Rates(made=12)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an update that is not larger than the operand, and int32 indices."""

@@ -15,7 +15,7 @@ from atoll.ops.checks import required
 from atoll.ops.elements.curves import LOGISTIC, TANH
 from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, OperatorKind, Rates
+from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.wide_sums import WIDE_LIBRARY, scaled_wide
 from atoll.ops.quantization import (
@@ -82,7 +82,6 @@ class Lstm(OperatorKind):
         constants=_constants(),
         states=(HIDDEN, CELL),
     )
-    rates = Rates(mac=27, made=1950)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept the plain LSTM of constant int8 weights, whose cell is int16."""
@@ -100,10 +99,12 @@ class Lstm(OperatorKind):
             "steps": extents.steps,
         }
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count the states in as what each step makes."""
-        made = graph.results(op)[0].stored
-        return self.rates.mac * self.features(op, graph)["macs"] + self.rates.made * made
+        return {
+            "macs": self.features(op, graph)["macs"],
+            "results": graph.results(op)[0].stored,
+        }
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

@@ -16,7 +16,7 @@ from atoll.ops import checks
 from atoll.ops.bias import is_that_of_sums
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, OperatorKind, Rates
+from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -83,7 +83,6 @@ class Svdf(OperatorKind):
         },
         states=(STATE,),
     )
-    rates = Rates(mac=25, made=110)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept constant weights, a bias, and a state of the type of `weights_time`."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.checks import required
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement
 from atoll.ops.tflite_form import TfliteForm
 
@@ -15,7 +15,6 @@ class AssignVariable(Movement):
     """ASSIGN_VARIABLE of a value to a state; TFLM: `MicroResourceVariables::Assign`."""
 
     tflite = TfliteForm(code="ASSIGN_VARIABLE", states=(1,))
-    rates = Rates(made=14)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept a value of the state's type and shape."""

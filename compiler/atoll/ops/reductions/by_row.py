@@ -2,7 +2,6 @@
 """Kinds that compute the last dimension's rows one by one, each from what the whole row has."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, maximum
@@ -14,13 +13,7 @@ from atoll.ops.kind import Distances, OperatorKind
 
 
 class ByRow(OperatorKind):
-    """What the kinds share.
-
-    Attributes:
-        row_cycles: of a core, for what is computed once a row.
-    """
-
-    row_cycles: ClassVar[int]
+    """What the kinds share."""
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return rows and their length; there are no multiply-accumulates to speak of."""
@@ -31,9 +24,9 @@ class ByRow(OperatorKind):
         """Let the output take the input's place: an element is read before it is written."""
         return (0,)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count what is computed once a row."""
-        return super().cycles(op, graph) + self.row_cycles * self.features(op, graph)["rows"]
+        return {**super().work(op, graph), "rows": self.features(op, graph)["rows"]}
 
 
 def greatest_of(builder: KernelBuilder, x: Buffer, base: Expr, depth: int, least: int) -> Buffer:

@@ -13,7 +13,7 @@ from atoll.ir.tir import Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -49,7 +49,6 @@ class Cumsum(OperatorKind):
         read=_options,
         constants={1: "axis"},
     )
-    rates = Rates(made=136)
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 and one constant axis."""

@@ -13,7 +13,7 @@ from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Rates
+from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
@@ -34,9 +34,6 @@ OUTPUT_BITS = 7
 """The result's scale is 2 to the power of less that."""
 
 GREATEST_DEPTH = INT32_MAX // 255**2
-ROW_CYCLES = 1400
-"""Cycles of a core for the inverse root of a row."""
-
 _ROOT_SHIFT = 11
 _ONE, _THREE_HALVES = 1 << 28, 3 << 27
 """In Q3, a fixed point of 3 integer bits."""
@@ -55,8 +52,6 @@ class L2Normalization(ByRow):
         fields={0: 1},
         read=only_activation,
     )
-    rates = Rates(made=130)
-    row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8 and a result of scale 1/128 and zero point 0, without an activation."""

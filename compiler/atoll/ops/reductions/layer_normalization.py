@@ -19,12 +19,11 @@ from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.quantization import INT8_MAX, INT8_MIN, INT32_MAX, Integers
 from atoll.ops.reductions.by_row import ByRow
 from atoll.ops.reductions.l2_normalization import (
     INVERSE_ROOT,
-    ROW_CYCLES,
     inverse_root,
     inverse_root_of,
 )
@@ -48,9 +47,6 @@ class LayerNormalization(ByRow):
     v = n * sum(q * q) - sum(q)^2 + `added`, a result is
     d / sqrt(v) * factor / 2^(`shift` - 16) + offset / 2^12.
     """
-
-    rates = Rates(made=310)
-    row_cycles = ROW_CYCLES + 300
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept int8, and factors and offsets of int32."""

@@ -26,7 +26,7 @@ from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MIN,
@@ -59,9 +59,6 @@ OUTPUTS = {"int8": (1 / 16, 127), "int16": (1 / 4096, 2**15 - 1)}
 """Scale and zero point of results by their type: 16 below 0 is the least."""
 
 LEAST_SCALE = 2.0**-25
-ROW_CYCLES = 2000
-"""Cycles of a core for the logarithm of a row's sum."""
-
 _RANGE_BITS = 4
 
 # The logarithm's constants in Q0, and its exponents of 2 in Q6.
@@ -77,8 +74,6 @@ class LogSoftmax(ByRow):
     """LOG_SOFTMAX (TFLM: `LogSoftmaxQuantized`)."""
 
     tflite = TfliteForm(code="LOG_SOFTMAX")
-    rates = Rates(made=80)
-    row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output of scale 1/16 and zero point 127, as TFLM demands, or 16 bits."""

@@ -16,7 +16,7 @@ from atoll.ir.tir import Const, Expr, Lowered
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.quantization import Integers
 from atoll.ops.rounding import rounding_feature
 
@@ -28,8 +28,6 @@ Values = Callable[[], AbstractContextManager[tuple[Expr, Expr]]]
 
 class Reduction(OperatorKind):
     """What the kinds share; the second input holds the axes, which may count from the end."""
-
-    rates = Rates(read=26)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how many values make one, and how they lie; there are no multiply-accumulates."""

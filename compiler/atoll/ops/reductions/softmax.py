@@ -27,7 +27,7 @@ from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, Rates
+from atoll.ops.kind import Array, Distances
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MIN,
@@ -50,9 +50,6 @@ from atoll.resolve.storage_scope import GLOBAL
 INPUT_INTEGER_BITS = 5
 SUM_INTEGER_BITS = 12
 GREATEST_DEPTH = (1 << SUM_INTEGER_BITS) - 1
-ROW_CYCLES = 1000
-"""Cycles of a core for the inverse of a row's sum."""
-
 OUTPUTS = {"int8": (1 / 256, INT8_MIN), "int16": (1 / 65536, -(2**15))}
 """Scale and zero point of results by their type."""
 
@@ -70,8 +67,6 @@ class Softmax(ByRow):
     """SOFTMAX; `beta` multiplies the input."""
 
     tflite = TfliteForm(code="SOFTMAX", table="SoftmaxOptions", fields={0: 4}, read=_options)
-    rates = Rates(made=150)
-    row_cycles = ROW_CYCLES
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept an output whose scale and zero point are those of its type."""

@@ -16,7 +16,7 @@ from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, OperatorKind, Rates
+from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.broadcast_loops import broadcast
 from atoll.ops.loops.channel_loops import block_width
@@ -75,7 +75,6 @@ class BatchMatmul(OperatorKind):
         fields={0: 1, 1: 1, 2: 1},
         read=_options,
     )
-    rates = Rates(mac=30, made=130)
     parallel = ("i0", "row", "block")
 
     def check(self, op: Operator, graph: Graph) -> None:

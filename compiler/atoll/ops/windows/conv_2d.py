@@ -7,7 +7,7 @@ is read any more when the first output is written. Where channels come in groups
 bits, the taps of each pixel are gone through.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -37,9 +37,6 @@ from atoll.resolve.storage_scope import GLOBAL
 _MOST_TAPS = 1024
 """Longer windows are gathered one by one."""
 
-ROW_CYCLES = 445
-"""Cycles of a core to copy a row of a pixel's window, of few bytes."""
-
 
 def _options(options: Any, shapes: Shapes) -> Attributes:
     return {**window_options(options, shapes), **bias_type(options)}
@@ -67,13 +64,13 @@ class Conv2D(Convolution):
         """Return how often the weights' input channels make those of the input."""
         return x.shape[3] // weights.shape[3]
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count the rows of windows that are copied."""
         found = self.features(op, graph)
         moved = found["stride_h"] * found["stride_w"] * found["kernel_h"] * found["kernel_w"] > 1
         pixels = found["batches"] * found["out_height"] * found["out_width"]
         rows = pixels * found["kernel_h"] if moved else 0
-        return super().cycles(op, graph) + ROW_CYCLES * rows
+        return {**super().work(op, graph), "window_rows": rows}
 
     def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Multiply every patch with every filter of its group as one matrix product."""

@@ -15,7 +15,7 @@ from atoll.ops import checks
 from atoll.ops.bias import of_products
 from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops.wide_sums import adds_in_32_bits, factors, is_wide
 from atoll.ops.overlap import window_distance
 from atoll.ops.quantization import (
@@ -47,7 +47,6 @@ class Convolution(OperatorKind):
         wide_biases: types of the bias where activations have 16 bits.
     """
 
-    rates = Rates(mac=15, made=75)
     weight_dimensions: ClassVar[int] = 4
     channel_axis: ClassVar[int] = 0
     wide_biases: ClassVar[tuple[str, ...]] = ("int32", "int64")
@@ -147,10 +146,10 @@ class Convolution(OperatorKind):
         image = (*extents, channels * item)
         return (window_distance(image, window, output.shape[-1] * item), *constants)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
-        """Count half as much again for 16-bit activations."""
-        cycles = super().cycles(op, graph)
-        return cycles * 3 // 2 if is_wide(op, graph) else cycles
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
+        """Count 16-bit activations apart."""
+        work = super().work(op, graph)
+        return {f"wide_{name}": work[name] for name in work} if is_wide(op, graph) else work
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the windows of those rows, if it slides one."""

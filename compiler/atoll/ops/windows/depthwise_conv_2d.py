@@ -21,7 +21,6 @@ from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
-from atoll.ops.kind import Rates
 from atoll.ops.loops import window_loops
 from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
@@ -64,7 +63,6 @@ class DepthwiseConv2D(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=19, made=100)
     parallel = ("oy", "group", "channel", "block")
     channel_axis = 3
     wide_biases = ("int64",)

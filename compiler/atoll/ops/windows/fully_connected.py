@@ -9,7 +9,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import checks
-from atoll.ops.kind import Parts, Rates
+from atoll.ops.kind import Parts
 from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import ChannelSums, block_width
 from atoll.ops.loops.wide_sums import WideSums, is_wide
@@ -41,7 +41,6 @@ class FullyConnected(Convolution):
         read=_options,
         constants=WEIGHTS,
     )
-    rates = Rates(mac=25, made=110)
     parallel = ("row", "block")
     weight_dimensions = 2
 

@@ -14,7 +14,7 @@ from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops.channel_loops import block_width
 from atoll.ops.loops.window_loops import Pixel, window_of
 from atoll.ops.overlap import window_distance
@@ -105,7 +105,6 @@ class AveragePool2D(Pooling):
     """AVERAGE_POOL_2D: the mean of the taps inside the image, halves away from zero or to even."""
 
     tflite = TfliteForm(code="AVERAGE_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
-    rates = Rates(tap=14, made=50)
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how halves are rounded, too."""
@@ -141,7 +140,6 @@ class MaxPool2D(Pooling):
     """MAX_POOL_2D: the greatest of the taps inside the image."""
 
     tflite = TfliteForm(code="MAX_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
-    rates = Rates(tap=19)
 
     def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Let padding lose against every value."""

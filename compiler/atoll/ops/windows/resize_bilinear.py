@@ -14,7 +14,7 @@ from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.checks import required
 from atoll.ops.kernel_builder import KernelBuilder
-from atoll.ops.kind import Array, Distances, OperatorKind, Rates
+from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.overlap import MOST_PIXELS, pixel_distance, read_from, useful
 from atoll.ops.quantization import Integers, zero_point_of
 from atoll.ops.resizing import resizing_features, resizing_options
@@ -78,7 +78,6 @@ class ResizeBilinear(OperatorKind):
         read=resizing_options,
         shapes_from=1,
     )
-    rates = Rates(made=120)
     parallel = ("oy", "ox", "c")
 
     def check(self, op: Operator, graph: Graph) -> None:

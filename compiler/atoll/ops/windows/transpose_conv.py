@@ -14,7 +14,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
-from atoll.ops.kind import Distances, Rates
+from atoll.ops.kind import Distances
 from atoll.ops.loops.channel_loops import block_width
 from atoll.ops.loops.wide_sums import simple_sums
 from atoll.ops.overlap import MOST_PIXELS, NONE, Bytes, pixel_distance, read_from, useful
@@ -30,9 +30,6 @@ from atoll.ops.tflite_form import (
 )
 from atoll.ops.windows import window_rules
 from atoll.ops.windows.convolution import Convolution, Sums, tensors
-
-TAP_CYCLES = 150
-"""Cycles of a core to begin with a tap, for a block of channels."""
 
 
 def _options(options: Any, shapes: Shapes) -> Attributes:
@@ -104,7 +101,6 @@ class TransposeConv(Convolution):
         order=(2, 1, 3),
         any_shape=True,
     )
-    rates = Rates(mac=15, made=110)
     parallel = ("oy", "ox", "block")
     wide_biases = ("int64",)
 
@@ -165,13 +161,13 @@ class TransposeConv(Convolution):
         lowest = read_from(image, down.first_read(), across.first_read())
         return (useful(pixel_distance(lowest, output.shape[3] * item), output.size), *others)
 
-    def cycles(self, op: Operator, graph: Graph) -> int:
+    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count the taps, each of which begins a sum over the input's channels."""
         found = self.features(op, graph)
         outputs = found["out_channels"]
         taps = found["macs"] // (found["in_channels"] * outputs)
         blocks = outputs // block_width(outputs)
-        return super().cycles(op, graph) + TAP_CYCLES * taps * blocks
+        return {**super().work(op, graph), "tap_sums": taps * blocks}
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Make all rows at once."""

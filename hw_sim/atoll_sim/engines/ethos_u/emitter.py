@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 
 from atoll.ir.graph import Graph, Operator
-from atoll.lower.accelerator import Job
+from atoll.ir.job import Job
 from atoll.ops.ethos_u import FIRST_INPUT, STREAM, WEIGHTS
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
-from atoll.lower.accelerator import Job
 from atoll.ops.elements.addition import add_factors
 from atoll.ops.elements.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of

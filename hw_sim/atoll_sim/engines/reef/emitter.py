@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from atoll.ir.busy import Busy
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
-from atoll.lower.accelerator import Job
 from atoll.ops.quantization import activation_range
 from atoll.ops.rounding import rounds_once
 from atoll.resolve.soc import Engine

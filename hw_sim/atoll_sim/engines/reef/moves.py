@@ -11,8 +11,8 @@ import numpy as np
 
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
-from atoll.lower.accelerator import Job
 from atoll.ops.quantization import zero_point_of
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Engine

@@ -11,8 +11,8 @@ import numpy as np
 
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
-from atoll.lower.accelerator import Job
 from atoll.ops.reductions.softmax import exponentials, scaling_of
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode

@@ -6,9 +6,9 @@ from math import ceil
 
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
+from atoll.ir.job import Job
 from atoll.ir.layout_moves import Rows, fillings, moves
 from atoll.ir.layouts import Layout
-from atoll.lower.accelerator import Job
 from atoll.resolve.soc import Engine, PoolMemory
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.ripple.descriptor import Descriptor

@@ -1,41 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`NetworkEstimate`: what a network should take on a chip, and its machine-readable form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from atoll.cost.basis import MEASURED
+from atoll.cost.around import after_cycles, before_cycles
+from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.data.picorv32 import MEASURED_CORE
+from atoll.cost.program import ProgramCost
+from atoll.cost.traffic import Traffic, added, traffic_of
+from atoll.diagnostics.units import nanoseconds
 from atoll.ir.busy import Bound
-from atoll.report.result import nanoseconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """Bytes of one memory.
-
-    Attributes:
-        read: instructions included.
-        written: bytes.
-        cycles: of the host, that the memory's port needs for both.
-        basis: what instructions that are read rest on.
-    """
-
-    memory: str
-    read: int
-    written: int
-    cycles: int
-    basis: str = MEASURED
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return {
-            "memory": self.memory,
-            "read_bytes": self.read,
-            "written_bytes": self.written,
-            "cycles": self.cycles,
-            "basis": self.basis,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +109,48 @@ class NetworkEstimate:
             },
             "notes": list(self.notes),
         }
+
+
+def estimates_of(models: Sequence[ProgramCost]) -> tuple[NetworkEstimate, ...]:
+    """Return what each of the networks takes that share a firmware, if it runs as the first."""
+    return tuple(_estimate(model, models) for model in models)
+
+
+def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstimate:
+    soc = cost.soc
+    layers = tuple(_layers(cost))
+    used = {soc.host, *(name for layer in layers for name in layer.devices)}
+    return NetworkEstimate(
+        soc=soc.name,
+        model=cost.graph.name,
+        before=before_cycles(soc, models),
+        network=cost.length,
+        sequential=cost.sequential,
+        after=after_cycles(soc),
+        layers=layers,
+        traffic=added((each for layer in layers for each in layer.traffic), soc),
+        host_clock=soc.host_cpu.clock,
+        basis=basis_of(soc, used),
+        notes=tuple(
+            f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
+            for core in soc.cpus
+            if core.name in used and stands_in(core)
+        ),
+    )
+
+
+def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
+    for step, op, goes_on in cost.runs():
+        each = cost.spent[op.name]
+        yield LayerEstimate(
+            operator=op.name,
+            kind=op.kind,
+            devices=op.devices,
+            begin=cost.timeline.begins[op.name],
+            end=cost.timeline.ends[op.name],
+            cycles=each.cycles,
+            basis=basis_of(cost.soc, op.devices),
+            bound=each.bound,
+            parts=each.busy.parts if each.busy else {},
+            traffic=traffic_of(cost, step, op, goes_on=goes_on),
+        )

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """When each operator of a program begins and ends, by the cycles that are expected of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.cost.cores import fetched
+from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
-from atoll.cost.measured import BETWEEN_CYCLES
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
-from atoll.lower.joined_lists import joined
 from atoll.resolve.soc import ResolvedSoc
+
+Lists = Iterable[Sequence[Step]]
+"""Steps of a program in their order, those together whose lists are one for the host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,17 +29,17 @@ class Timeline:
     length: int
 
 
-def timeline_of(steps: Sequence[Step], cycles: Mapping[str, int], soc: ResolvedSoc) -> Timeline:
+def timeline_of(lists: Lists, cycles: Mapping[str, int], soc: ResolvedSoc) -> Timeline:
     """Follow the host through the steps of a program.
 
     What it starts goes on beside it until it waits for that.
     """
     start, finish, _ = driver_cycles(soc)
-    between = fetched(BETWEEN_CYCLES, soc.host_cpu, soc)
+    between = between_cycles(soc)
     now, length = 0, 0
     begins: dict[str, int] = {}
     ends: dict[str, int] = {}
-    for step, goes_on in _with_joints(steps, soc):
+    for step, is_last in ((step, step is steps[-1]) for steps in lists for step in steps):
         name = step.operator
         if isinstance(step.action, AcceleratorStart | CallStart):
             begins[name] = now
@@ -49,12 +51,10 @@ def timeline_of(steps: Sequence[Step], cycles: Mapping[str, int], soc: ResolvedS
         else:
             begins[name] = now
             length = ends[name] = now + cycles[name]
-        now = length + (0 if goes_on else between)
+        now = length + (between if is_last else 0)
     return Timeline(begins=begins, ends=ends, length=length)
 
 
-def _with_joints(steps: Sequence[Step], soc: ResolvedSoc) -> Iterator[tuple[Step, bool]]:
-    """Yield the steps, and of each whether its engine goes on with the next one by itself."""
-    for together in joined(steps, soc):
-        for step in together:
-            yield step, step is not together[-1]
+def between_cycles(soc: ResolvedSoc) -> int:
+    """Return what the host takes from one list to the next."""
+    return fetched(BETWEEN_CYCLES, soc.host_cpu, soc)

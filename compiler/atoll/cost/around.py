@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run takes besides its operators: from reset to the first one, and after the last one."""
 
+from collections.abc import Sequence
+
 from atoll.cost.cores import fetched
-from atoll.cost.measured import (
+from atoll.cost.data.picorv32 import (
     AFTER_CYCLES,
     BEFORE_CYCLES,
     COPIED_CYCLES,
     FILLED_CYCLES,
     START_BLOCK,
 )
-from atoll.driver.pipeline import Compiled
+from atoll.cost.program import ProgramCost
 from atoll.resolve.soc import ResolvedSoc
 
 
-def before_cycles(soc: ResolvedSoc, models: tuple[Compiled, ...]) -> int:
+def before_cycles(soc: ResolvedSoc, models: Sequence[ProgramCost]) -> int:
     """Predict the cycles of the host from reset until the first operator begins.
 
     The start-up code paints the stacks and copies the constants of pools in RAM.
@@ -21,7 +23,7 @@ def before_cycles(soc: ResolvedSoc, models: tuple[Compiled, ...]) -> int:
     host = soc.host_cpu
     filled = sum(stack.size for stack in host.stacks)
     copied = sum(
-        max(model.plan.use[pool.name].used for model in models)
+        max(model.used[pool.name] for model in models)
         for pool in soc.pools
         if pool.holds_constants and soc.memory(pool.region.memory).kind == "ram"
     )

@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators of a network cost, whole and in stripes: cycles, and bytes of a pool."""
+"""A network for which a pool is too small: what lives when, and what stripes of it take."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from atoll.cost.engines import engine_busy
-from atoll.cost.lists import goes_on_cycles, joint_saving
-from atoll.cost.measured import FINISH_CYCLES, LEAST_CYCLES, START_CYCLES
 from atoll.cost.operators import compute_cycles
-from atoll.cost.spent import of_host
-from atoll.ir.busy import Bound
+from atoll.cost.pieces import PieceCosts
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
-from atoll.resolve.engine_parts import emitter_of, links
-from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll.tile.elsewhere import CALL_CYCLES, Elsewhere, elsewhere
+from atoll.resolve.soc import ResolvedSoc
+from atoll.tile.elsewhere import Elsewhere, elsewhere
 from atoll.tile.stripes import Chain, Stripe
-
-PIECE_CYCLES = 60
-"""What an engine by itself takes to begin and end one more piece of an operator."""
 
 
 @dataclass(frozen=True)
@@ -119,19 +111,9 @@ class Ground:
         return self.devices[op.name] == self.soc.host
 
     @cached_property
-    def cycles(self) -> Mapping[str, int]:
-        """What each operator takes as a whole, an engine going on by itself where it can."""
-        soc, devices = self.soc, {each.name: each for each in self.soc.devices}
-        saved = {
-            name: joint_saving(engine, soc)
-            for name, engine in devices.items()
-            if isinstance(engine, Engine) and links(emitter_of(engine))
-        }
-        placed = ((op, self.devices[op.name]) for op in self.network.operators)
-        return {
-            op.name: compute_cycles(op, self.network, devices[name], soc) - saved.get(name, 0)
-            for op, name in placed
-        }
+    def costs(self) -> PieceCosts:
+        """What operators take on their devices."""
+        return PieceCosts(self.network, self.soc, self.devices)
 
     @cached_property
     def host_cycles(self) -> Mapping[str, int]:
@@ -148,45 +130,6 @@ class Ground:
             if kind_of(op).on_cores and op.name not in self.placed
         }
 
-    def part_cycles(self, op: Operator, share: float) -> int:
-        """Return what a share of an operator takes."""
-        least, each, working = self.rates[op.name]
-        return max(least, each + int(working * share))
-
-    @cached_property
-    def rates(self) -> Mapping[str, tuple[int, int, int]]:
-        """Of each operator the least that a part takes, what each takes, and what they share."""
-        engines = {each.name: each for each in self.soc.devices if isinstance(each, Engine)}
-        going_on = {
-            name: goes_on_cycles(engine, self.soc) + PIECE_CYCLES
-            for name, engine in engines.items()
-            if links(emitter_of(engine))
-        }
-        fixed, rates = START_CYCLES + FINISH_CYCLES, dict[str, tuple[int, int, int]]()
-        for name, cycles in self.cycles.items():
-            device = self.devices[name]
-            if device in going_on:
-                working = max(0, cycles - going_on[device])
-                rates[name] = 0, going_on[device] + self.constants[name], working
-            elif device in engines:
-                rates[name] = LEAST_CYCLES, fixed, max(0, cycles - fixed)
-            else:
-                rates[name] = 0, CALL_CYCLES, cycles
-        return rates
-
-    @cached_property
-    def constants(self) -> Mapping[str, int]:
-        """What each operator on an engine takes to read its constants, which each part does."""
-        return {
-            op.name: of_host(
-                engine_busy(op, self.network, engine, 0).parts.get(Bound.WEIGHTS, 0),
-                engine,
-                self.soc,
-            )
-            for op in self.network.operators
-            if isinstance(engine := self.soc.device(self.devices[op.name]), Engine)
-        }
-
     def copy_cycles(self, name: str, rows: int) -> int:
         """Return what it takes to copy some rows of a tensor that lies apart."""
         each = self.elsewhere[name]
@@ -200,7 +143,7 @@ def stripe_cycles(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset
         if op.name in stripe.work:
             begin, end = stripe.rows[op.outputs[0]]
             height = ground.network.tensor(op.outputs[0]).shape[1]
-            total += ground.part_cycles(op, (end - begin) / height)
+            total += ground.costs.piece(op, (end - begin) / height)
     for name in apart:
         spans = stripe.given if name in chain.made else stripe.rows
         if name in spans:

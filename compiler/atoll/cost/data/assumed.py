@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that nobody measured: only comparisons of plans rely on them."""
+
+CORE_PIECE_CYCLES = 200
+"""What a core takes to begin and end one more piece of an operator, or to copy one more."""
+
+ENGINE_PIECE_CYCLES = 60
+"""What an engine by itself takes to begin and end one more piece of an operator."""
+
+LISTS_OF_COPY = 2
+"""Lists of commands that the host starts for a copy by a DMA engine: its own, and what was one list
+of an accelerator goes on as another one."""
+
+FASTER = 10
+"""How many times as fast as its estimate a core that nobody measured may well be."""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a placed and planned network takes: each operator, and the whole program."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from atoll.cost.lists import in_list
+from atoll.cost.network import spent_by
+from atoll.cost.spent import Spent
+from atoll.cost.timeline import Timeline, between_cycles, timeline_of
+from atoll.ir.graph import Graph, Operator
+from atoll.ir.job import Job
+from atoll.ir.tir import AcceleratorWait, EngineAction, Step
+from atoll.resolve.soc import Engine, ResolvedSoc
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramCost:
+    """What a placed and planned network takes, in cycles of the host.
+
+    That is what placement weighs, with what only a plan says: how many commands there are, in which
+    memories the tensors are, and which operators an engine goes on with by itself.
+
+    Attributes:
+        soc: the chip.
+        graph: placed, with each tensor in the pool in which the plan has it.
+        lists: the steps of the program in their order, those together whose lists are one for the
+            host.
+        sizes: bytes of each buffer.
+        jobs: of operators on engines, by operator.
+        copies: for each constant that repeats another, the one that stands for both.
+        pools: of each buffer of the plan.
+        homes: the pool of the constants that an engine reads for each of its operators.
+        used: bytes of each pool that the plan uses.
+    """
+
+    soc: ResolvedSoc
+    graph: Graph
+    lists: Sequence[Sequence[Step]]
+    sizes: Mapping[str, int]
+    jobs: Mapping[str, Job]
+    copies: Mapping[str, str]
+    pools: Mapping[str, str]
+    homes: Mapping[str, str]
+    used: Mapping[str, int]
+
+    @cached_property
+    def spent(self) -> Mapping[str, Spent]:
+        """What each operator takes on its device, by name."""
+        counts = command_counts(step for together in self.lists for step in together)
+        found = dict(spent_by(self.graph, self.soc, counts, self.homes))
+        for first, *further in self.lists:
+            for step in (first, *further) if further else ():
+                engine = self.soc.device(step.device)
+                assert isinstance(engine, Engine)
+                found[step.operator] = in_list(
+                    found[step.operator],
+                    engine,
+                    self.soc,
+                    first=step is first,
+                    last=step is further[-1],
+                )
+        return found
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """When each operator begins and ends."""
+        cycles = {name: each.cycles for name, each in self.spent.items()}
+        return timeline_of(self.lists, cycles, self.soc)
+
+    @property
+    def length(self) -> int:
+        """From the begin of the first operator to the end of the last one."""
+        return self.timeline.length
+
+    @property
+    def sequential(self) -> int:
+        """The same with one device at a time."""
+        waits = sum(isinstance(each[0].action, AcceleratorWait) for each in self.lists)
+        between = between_cycles(self.soc) * max(0, len(self.lists) - waits - 1)
+        return between + sum(self.spent[op.name].cycles for _, op, _ in self.runs())
+
+    def runs(self) -> Iterator[tuple[Step, Operator, bool]]:
+        """Yield the steps that begin an operator, and whether its engine goes on by itself."""
+        operators = {op.name: op for op in self.graph.operators}
+        for together in self.lists:
+            for step in together:
+                if not isinstance(step.action, AcceleratorWait):
+                    yield step, operators[step.operator], step is not together[-1]
+
+
+def command_counts(steps: Iterable[Step]) -> Mapping[str, int]:
+    """Return how many commands each operator on an engine has, by operator."""
+    return {
+        step.operator: step.action.count for step in steps if isinstance(step.action, EngineAction)
+    }

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which bytes of which memory an operator moves, and how long that keeps the memory's port busy."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from atoll.cost.basis import MEASURED, basis_of, joint_basis
+from atoll.cost.copies import speed_of
+from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
+from atoll.cost.program import ProgramCost
+from atoll.ir.busy import Busy
+from atoll.ir.graph import ITEM_BYTES, Operator
+from atoll.ir.tir import EngineAction, Step
+from atoll.ops.registry import kind_of
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """Bytes of one memory.
+
+    Attributes:
+        read: instructions included.
+        written: bytes.
+        cycles: of the host, that the memory's port needs for both.
+        basis: what instructions that are read rest on.
+    """
+
+    memory: str
+    read: int
+    written: int
+    cycles: int
+    basis: str = MEASURED
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {
+            "memory": self.memory,
+            "read_bytes": self.read,
+            "written_bytes": self.written,
+            "cycles": self.cycles,
+            "basis": self.basis,
+        }
+
+
+def traffic_of(
+    cost: ProgramCost, step: Step, op: Operator, *, goes_on: bool
+) -> tuple[Traffic, ...]:
+    """Return what an operator moves, by memory; those that it does not touch are left out.
+
+    Activations and constants count where the plan has them, instructions that a core fetches where
+    its code is. Stacks do not count.
+
+    Args:
+        cost: of the network.
+        step: what runs the operator.
+        op: the operator.
+        goes_on: its engine goes on with the next operator by itself.
+    """
+    spent = cost.spent[op.name]
+    data = _by_engine(cost, step, spent.busy, goes_on) if spent.busy else _on_core(cost, step, op)
+    return added((*data, *_fetched(cost, op, spent.cycles)), cost.soc)
+
+
+def added(parts: Iterable[Traffic], soc: ResolvedSoc) -> tuple[Traffic, ...]:
+    """Return the sum of what is moved in each memory that is touched."""
+    by_memory: dict[str, list[Traffic]] = {}
+    for each in parts:
+        by_memory.setdefault(each.memory, []).append(each)
+    return tuple(
+        Traffic(
+            memory=memory.name,
+            read=sum(each.read for each in moved),
+            written=sum(each.written for each in moved),
+            cycles=sum(each.cycles for each in moved),
+            basis=joint_basis(each.basis for each in moved),
+        )
+        for memory in soc.memories
+        if (moved := by_memory.get(memory.name))
+    )
+
+
+def _by_engine(cost: ProgramCost, step: Step, busy: Busy, goes_on: bool) -> Iterator[Traffic]:
+    """Yield what an engine moves: as many bytes in a cycle as the pool gives it."""
+    soc = cost.soc
+    job, action = cost.jobs[step.operator], step.action
+    assert isinstance(action, EngineAction)
+    reads, copied = busy.reads, job.copied
+    often = {_stored(copied.get(name, name), cost): count for name, count in reads.items()}
+    each = job.commands_size // job.commands_count
+    often[job.commands] = action.count * each + (job.link_size if goes_on else 0)
+    for name, size, written in _touched(step, cost):
+        pool = soc.pool(cost.pools[name])
+        count, speed = size if written else often.get(name, size), speed_of(pool, soc)
+        cycles = speed.write_cycles(count) if written else speed.read_cycles(count)
+        cycles = -(-cycles * soc.host_cpu.clock // speed.clock)
+        yield _moved(pool.region.memory, count, cycles, written=written)
+
+
+def _on_core(cost: ProgramCost, step: Step, op: Operator) -> Iterator[Traffic]:
+    """Yield what a core moves, an element in a cycle.
+
+    Windows read an element of the first input for each tap, and a weight; what the compiler made,
+    such as multipliers, is read once for each result.
+    """
+    graph, soc = cost.graph, cost.soc
+    features = kind_of(op).features(op, graph)
+    made = sum(tensor.stored for tensor in graph.results(op))
+    taps = features["macs"] or made * features.get("kernel_h", 1) * features.get("kernel_w", 1)
+    often = dict.fromkeys(op.inputs[: 2 if features["macs"] else 1], taps)
+    stored = {_stored(name, cost): name for name in filter(None, (*op.inputs, *op.outputs))}
+    for buffer, size, written in _touched(step, cost):
+        tensor = graph.tensor(stored[buffer]) if buffer in stored else None
+        item = ITEM_BYTES[tensor.dtype] if tensor else 4
+        count = made
+        if tensor:
+            count = size // item if written else often.get(tensor.name, size // item)
+        memory = soc.pool(cost.pools[buffer]).region.memory
+        yield _moved(memory, count * item, count, written=written)
+
+
+def _fetched(cost: ProgramCost, op: Operator, cycles: int) -> Iterator[Traffic]:
+    """Yield the instructions that cores fetch for their own operators."""
+    for name in op.devices:
+        core = cost.soc.device(name)
+        if isinstance(core, Cpu):
+            latency = cost.soc.memory(core.code.memory).read_latency
+            count = cycles // (KERNEL_CYCLES + latency)
+            moved = _moved(core.code.memory, count * FETCH_BYTES, count, written=False)
+            yield replace(moved, basis=basis_of(cost.soc, (name,)))
+
+
+def _moved(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:
+    return Traffic(
+        memory=memory, read=0 if written else count, written=count if written else 0, cycles=cycles
+    )
+
+
+def _touched(step: Step, cost: ProgramCost) -> Iterator[tuple[str, int, bool]]:
+    """Yield the buffers in pools that a step reads and writes, or parts, with their bytes."""
+    for names, written in ((step.reads, False), (step.writes, True)):
+        yield from (
+            (name, cost.sizes[name], written) for name in dict.fromkeys(names) if name in cost.pools
+        )
+
+
+def _stored(name: str, cost: ProgramCost) -> str:
+    """Return the buffer that holds a tensor, or a constant of a job."""
+    graph = cost.graph
+    stored = graph.buffer(name) if name in graph.by_name else name
+    return cost.copies.get(stored, stored)
