@@ -136,7 +136,7 @@ class Findings:
         """The right builds have no finding, and every fault was noticed or survived."""
         noticed = all(each.passed for each in self.planted)
         noticed = noticed and all(each.passed for each in self.cached)
-        return noticed and all(map(fault_report.passed, self.broken))
+        return noticed and all(each.passed for each in self.broken)
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``atoll validate --json`` prints."""

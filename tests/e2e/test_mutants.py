@@ -68,7 +68,7 @@ def test_a_firmware_that_leaves_before_its_run_is_noticed(tmp_path: Path) -> Non
         judged=compiled,
         image=(leaving, *others),
     )
-    verdict = try_mutant(right, mutant).verdict
+    verdict = try_mutant(right, mutant).result
     assert (verdict.by, verdict.detail) == ("early end", "the firmware ends before the run does")
 
 
