@@ -2,7 +2,7 @@
 """Plant many faults in one network on one chip, and see which are noticed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll.utils.workers import side_by_side
 from atoll_sim.build.model import build_model
 from atoll_sim.campaign import trials
+from atoll_sim.campaign.journal import Journal
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import draw_mutants
@@ -43,6 +44,7 @@ def plant(
     first: int = 0,
     toolchain: str | None = None,
     progress: Progress = silent,
+    resume: bool = False,
 ) -> Campaign:
     """Run the right build and then `count` mutants of it, `jobs` at a time.
 
@@ -54,6 +56,7 @@ def plant(
         first: kinds to skip at first, see `draw_mutants`.
         toolchain: see `build`.
         progress: told how far it is.
+        resume: go on with such a campaign that was interrupted.
     """
     name = compiled.graph.name
     progress(f"{name}: the right build")
@@ -66,14 +69,27 @@ def plant(
             survivors = sum(not trial.result.caught for trial in ended)
             return f"{name}: {len(ended)} of {len(mutants)} mutants, {survivors} survive"
 
-        tried = side_by_side(lambda mutant: try_mutant(right, mutant, toolchain), mutants, jobs)
+        image = (segment.data for segment in right.segments)
+        journal = Journal("mutants", str(executable), str(seed), str(first), *image, resume=resume)
+
+        def tried(numbered: tuple[int, Mutant]) -> Trial:
+            number, mutant = numbered
+            verdict = journal.remembered(
+                f"{number} {mutant}",
+                lambda: asdict(try_mutant(right, mutant, toolchain).result),
+            )
+            return judged(mutant, Verdict(**verdict))
+
+        ended = side_by_side(tried, enumerate(mutants), jobs)
+        found = trials.followed(ended, len(mutants), so_far, progress)
+        journal.close()
         return Campaign(
             soc=compiled.soc.name,
             model=name,
             seed=seed,
             baseline=report,
             sound=report.passed,
-            trials=trials.followed(tried, len(mutants), so_far, progress),
+            trials=found,
         )
 
 
