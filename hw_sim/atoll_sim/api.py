@@ -136,7 +136,7 @@ class Findings:
         """The right builds have no finding, and every fault was noticed or survived."""
         noticed = all(each.passed for each in self.planted)
         noticed = noticed and all(each.passed for each in self.cached)
-        return noticed and all(map(fault_report.passed, self.broken))
+        return noticed and all(each.passed for each in self.broken)
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``atoll validate --json`` prints."""
@@ -163,8 +163,11 @@ def validate_compiled(
     seed: int = 1,
     jobs: int | None = None,
     toolchain: str | None = None,
+    resume: bool = False,
 ) -> Findings:
     """Plant faults in the builds of networks, each on its own, and in the hardware that runs them.
+
+    With `resume`, mutants that were tried before an interruption are not tried again.
 
     Raises:
         SimulationError: E080 to E083; there is no RTL of a core, in which faults are planted.
@@ -177,6 +180,7 @@ def validate_compiled(
         jobs=jobs or os.cpu_count() or 1,
         toolchain=toolchain,
         progress=progress,
+        resume=resume,
     )
     fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
     leave_out = partial(plant_left_out, seed=seed, toolchain=toolchain, progress=progress)

@@ -43,6 +43,10 @@ SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw other mutants a
 JobsOption = Annotated[
     int, typer.Option(metavar="J", min=1, help="Simulations at a time; default: all cores.")
 ]
+ResumeOption = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on with the mutants of a campaign that was interrupted."),
+]
 VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", help="Name buffer, address and line of every mutant and fault."),
@@ -60,6 +64,7 @@ def validate(
     build_file: BuildFileOption = None,
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
+    resume: ResumeOption = False,
     verbose: VerboseOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -91,6 +96,7 @@ def validate(
             seed=seed,
             jobs=jobs,
             toolchain=toolchain,
+            resume=resume,
         )
     print(json_text(found.as_json()), end="") if machine else out.print(found.rich(verbose=verbose))
     if not found.passed:

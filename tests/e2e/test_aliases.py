@@ -88,7 +88,7 @@ def test_two_addresses_taken_for_two_memories_are_noticed(name: str) -> None:
         mutants = draw_mutants(right, 6, 1, kinds={KIND: KINDS[KIND]})
         assert len(mutants) == 6
         trials = [try_mutant(right, mutant) for mutant in mutants]
-    assert [str(trial.mutant) for trial in trials if not trial.verdict.caught] == []
+    assert [str(trial) for trial in trials if not trial.result.caught] == []
 
 
 FLASH = """

@@ -15,7 +15,7 @@ from atoll.resolve import load_soc
 from atoll_sim.cli_validate import validate
 from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.kinds import FaultKind
-from atoll_sim.faults.report import KindReport, by_kind, passed, verdict
+from atoll_sim.faults.report import KindReport, by_kind, verdict
 
 pytestmark = pytest.mark.rtl
 
@@ -34,7 +34,7 @@ def campaign(chip: str, count: int, seed: int, place: Sequence[str] = ()) -> Cam
 def check(campaign: Campaign, count: int) -> None:
     """Hold every kind against what the hardware and the firmware promise for it."""
     assert len(campaign.trials) == count
-    assert passed(campaign), verdict(campaign)
+    assert campaign.passed, verdict(campaign)
     reports = {report.kind: report for report in by_kind(campaign)}
     assert set(reports) == set(FaultKind)
     for kind, codes in {
@@ -70,12 +70,12 @@ def test_m9_c3_two_hundred_faults_per_chip(chip: str) -> None:
 def test_m9_c3_a_second_core_fails_as_an_engine_does() -> None:
     found = campaign("twin", 90, 4, ("add_3=dsp", "softmax_9=dsp"))
     check(found, 90)
-    ends = {(trial.fault.kind, trial.answer.status) for trial in found.trials if _at_dsp(trial)}
+    ends = {(trial.kind, trial.result.answer.status) for trial in found.trials if _at_dsp(trial)}
     assert ends >= {(FaultKind.HANG, TIMEOUT), (FaultKind.LOST_INTERRUPT, 0)}
 
 
 def _at_dsp(trial: Trial) -> bool:
-    return trial.fault.place == "dsp"
+    return trial.subject.place == "dsp"
 
 
 def test_the_command_reports_and_its_status_tells(capsys: pytest.CaptureFixture[str]) -> None:

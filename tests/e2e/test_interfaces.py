@@ -203,4 +203,4 @@ def test_an_output_freed_early_is_noticed_in_rtl(models: dict[str, bytes], tmp_p
     right, report = run_right(program, executable, tmp_path)
     assert report.passed, report
     trial = try_mutant(right, freed_early(program))
-    assert (trial.verdict.by, trial.verdict.shadow) == ("overlap clobber", True)
+    assert (trial.result.by, trial.result.shadow) == ("overlap clobber", True)

@@ -12,9 +12,10 @@ from atoll.cli import main
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build.model import build_model
-from atoll_sim.mutate.campaign import run_right, try_mutant
+from atoll_sim.mutate.campaign import Trial, plant, run_right, try_mutant
 from atoll_sim.mutate.kinds import KINDS
-from atoll_sim.mutate.mutant import Mutant
+from atoll_sim.mutate.mutant import Mutant, Right
+from atoll_sim.mutate.report import as_json
 from atoll_sim.shadow.rules import RULES
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -68,8 +69,34 @@ def test_a_firmware_that_leaves_before_its_run_is_noticed(tmp_path: Path) -> Non
         judged=compiled,
         image=(leaving, *others),
     )
-    verdict = try_mutant(right, mutant).verdict
+    verdict = try_mutant(right, mutant).result
     assert (verdict.by, verdict.detail) == ("early end", "the firmware ends before the run does")
+
+
+@pytest.mark.rtl
+def test_an_interrupted_campaign_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = compile_file(load_soc("lagoon"), DIGITS)
+    begun: list[str] = []
+    interrupt_at = 3
+
+    def tried(right: Right, mutant: Mutant, toolchain: str | None) -> Trial:
+        begun.append(str(mutant))
+        if interrupt_at and len(begun) >= interrupt_at:
+            raise KeyboardInterrupt
+        return try_mutant(right, mutant, toolchain)
+
+    monkeypatch.setattr("atoll_sim.mutate.campaign.try_mutant", tried)
+    with pytest.raises(KeyboardInterrupt):
+        plant(compiled, 4, seed=1, jobs=1)
+    ended, interrupt_at = begun[:2], 0
+    begun.clear()
+    resumed = plant(compiled, 4, seed=1, jobs=1, resume=True)
+    assert len(begun) == 2
+    assert not {*begun} & {*ended}
+    begun.clear()
+    whole = plant(compiled, 4, seed=1, jobs=1, resume=True)
+    assert len(begun) == 4, "a campaign that has ended is not resumed"
+    assert as_json(resumed)["mutants"] == as_json(whole)["mutants"]
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def test_each_buffer_that_is_swapped_early_is_noticed(model: Path) -> None:
         said = {each.sentence.split("'")[2].split()[0] for each in mutants}
         assert said == {"begins", "copies"}
         trials = [try_mutant(right, mutant) for mutant in mutants]
-    assert [str(each.mutant) for each in trials if not each.verdict.shadow] == []
+    assert [str(each) for each in trials if not each.result.shadow] == []
 
 
 @pytest.mark.rtl

@@ -88,7 +88,7 @@ def unnoticed(compiled: Compiled, count: int, seed: int) -> list[str]:
         mutants = draw_mutants(right, count, seed, kinds=OF_STRIPES)
         assert {each.kind for each in mutants} == OF_STRIPES.keys()
         trials = [try_mutant(right, mutant) for mutant in mutants]
-    return [str(each.mutant) for each in trials if each.counts_against_us]
+    return [fault for each in trials for fault in each.wrong]
 
 
 @pytest.mark.slow

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from atoll.utils.files import unwritable
 
 
 def cache_folder() -> Path:
-    """Return ``$ATOLL_CACHE``, else ``~/.cache/atoll``."""
+    """Return ``$ATOLL_CACHE``, else where the system keeps caches, as ``~/.cache/atoll``."""
     chosen = os.environ.get("ATOLL_CACHE")
-    return Path(chosen).absolute() if chosen else Path.home() / ".cache" / "atoll"
+    return Path(chosen).absolute() if chosen else user_cache_path("atoll")
 
 
 @contextmanager

@@ -3,15 +3,16 @@
 
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
 from atoll_sim.accelerator_test.outcome import Check
+from atoll_sim.campaign.trials import Trial, grouped
 from atoll_sim.faults.campaign import run_campaign
-from atoll_sim.faults.report import passed
 from atoll_sim.mutate.campaign import plant
 from atoll_sim.mutate.kinds import KINDS
 
@@ -43,15 +44,7 @@ class Campaigns:
             progress=self.progress,
             toolchain=self.toolchain,
         )
-        each = (time.perf_counter() - begin) / max(len(campaign.trials), 1)
-        for kind in dict.fromkeys(trial.fault.kind for trial in campaign.trials):
-            trials = [trial for trial in campaign.trials if trial.fault.kind is kind]
-            wrong = tuple(
-                f"{trial.fault}: {trial.answer.end}, status {trial.answer.status}"
-                for trial in trials
-                if not passed(replace(campaign, trials=(trial,)))
-            )
-            yield Check(f"hardware: {kind}", len(trials), wrong, each * len(trials))
+        yield from _checks("hardware", grouped(campaign.trials), time.perf_counter() - begin)
 
     def builds(self, count: int) -> Iterator[Check]:
         """Yield a check for each part of a build that is made wrong: somebody must notice."""
@@ -64,11 +57,16 @@ class Campaigns:
             toolchain=self.toolchain,
             progress=self.progress,
         )
-        each = (time.perf_counter() - begin) / max(len(campaign.trials), 1)
-        for area in dict.fromkeys(kind.area for kind in KINDS.values()):
-            trials = [one for one in campaign.trials if KINDS[one.mutant.kind].area == area]
-            wrong = tuple(
-                f"nobody notices: {trial.mutant}" for trial in trials if trial.counts_against_us
-            )
-            if trials:
-                yield Check(f"wrong builds: {area}", len(trials), wrong, each * len(trials))
+        areas = [kind.area for kind in KINDS.values()]
+        groups = grouped(campaign.trials, lambda trial: KINDS[trial.kind].area, areas)
+        yield from _checks("wrong builds", groups, time.perf_counter() - begin)
+
+
+def _checks(
+    what: str, groups: Mapping[str, Sequence[Trial[Any, Any]]], seconds: float
+) -> Iterator[Check]:
+    """Yield a check for each group of trials, which took equally long each."""
+    each = seconds / max(sum(map(len, groups.values())), 1)
+    for name, trials in groups.items():
+        wrong = tuple(fault for trial in trials for fault in trial.wrong)
+        yield Check(f"{what}: {name}", len(trials), wrong, each * len(trials))

@@ -11,7 +11,7 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 from atoll_sim.core_test.layout import Part
 from atoll_sim.core_test.peer import PACES, Peer, Request
-from atoll_sim.core_test.trial import Task, Trial
+from atoll_sim.core_test.trial import PartRun, Task
 
 RESET_CYCLES = 4
 AGAIN = (Part.LOADS_AND_STORES,)
@@ -22,17 +22,19 @@ AFTER_TRAP = 20
 
 @cocotb.test()
 async def run_parts(dut: Any) -> None:
-    """Do all trials that the task asks for."""
+    """Run all parts that the task asks for."""
     task = Task.read(Path.cwd())
     Clock(dut.clk_i, 10, unit="ns").start()
     kinds = [*((part, False) for part in Part), *((part, True) for part in AGAIN)]
     made = [
-        await _trial(dut, task, part, pace, again=again) for part, again in kinds for pace in PACES
+        await _run_part(dut, task, part, pace, again=again)
+        for part, again in kinds
+        for pace in PACES
     ]
-    Trial.write_all(Path.cwd(), made)
+    PartRun.write_all(Path.cwd(), made)
 
 
-async def _trial(dut: Any, task: Task, part: Part, pace: str, *, again: bool) -> Trial:
+async def _run_part(dut: Any, task: Task, part: Part, pace: str, *, again: bool) -> PartRun:
     """Run one part from reset; `again` resets the core once more in the midst of it."""
     chance = random.Random(f"{task.seed} {part.name} {pace} {again}")
     peer = await _reset(dut, task, part, pace, chance)
@@ -43,7 +45,7 @@ async def _trial(dut: Any, task: Task, part: Part, pace: str, *, again: bool) ->
         peer = await _reset(dut, task, part, pace, chance)
         peer.faults += faults
     trapped = await _run(dut, peer, task.most_cycles)
-    return Trial(
+    return PartRun(
         part=part,
         pace=pace,
         again=again,

@@ -31,7 +31,7 @@ from atoll_sim.chip.cores import (
 from atoll_sim.chip.generate import BUS_SOURCES
 from atoll_sim.chip.sources import RTL, rtl_sources, source_faults
 from atoll_sim.core_test.layout import CODE, DATA, MEMORY, header
-from atoll_sim.core_test.trial import Promise, Task, Trial, faults_of
+from atoll_sim.core_test.trial import PartRun, Promise, Task, faults_of
 from atoll_sim.model.process import LOG, bench_environment, broken_off, run_logged
 
 BEAT = 8
@@ -56,13 +56,13 @@ class Outcome:
     """How the adapter of a core did.
 
     Attributes:
-        trials: each with what is wrong.
+        trials: runs of its program's parts, each with what is wrong.
     """
 
     core: str
     isa: str
     module: str
-    trials: Sequence[tuple[Trial, tuple[str, ...]]]
+    trials: Sequence[tuple[PartRun, tuple[str, ...]]]
 
     @property
     def passed(self) -> bool:
@@ -112,13 +112,13 @@ def run_core_test(
         model = _model(cpu)
         progress("simulating")
         task = Task(beat=BEAT, memories=image, seed=seed, most_cycles=MOST_CYCLES)
-        trials = _simulated(model, task, cpu, folder / "run")
+        runs = _simulated(model, task, cpu, folder / "run")
     promise = Promise(
         reset=cpu.reset_address,
         lines=(cpu.spec.bus_error_line, *cpu.spec.lines),
         traps=cpu.spec.traps,
     )
-    judged = tuple((trial, tuple(faults_of(trial, promise))) for trial in trials)
+    judged = tuple((run, tuple(faults_of(run, promise))) for run in runs)
     return Outcome(core=cpu.spec.name, isa=isa, module=cpu.spec.rtl_module, trials=judged)
 
 
@@ -183,12 +183,12 @@ def _model(cpu: Cpu) -> Path:
     )
 
 
-def _simulated(model: Path, task: Task, cpu: Cpu, folder: Path) -> tuple[Trial, ...]:
+def _simulated(model: Path, task: Task, cpu: Cpu, folder: Path) -> tuple[PartRun, ...]:
     folder.mkdir()
     task.write(folder)
     environment = bench_environment("atoll_sim.core_test.bench", cpu.spec.rtl_module)
     status = run_logged([str(model)], folder, environment, LOG)
-    trials = Trial.read_all(folder)
-    if status or not trials:
+    runs = PartRun.read_all(folder)
+    if status or not runs:
         raise broken_off(folder, status)
-    return trials
+    return runs

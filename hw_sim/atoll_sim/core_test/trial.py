@@ -10,7 +10,7 @@ from typing import Any
 from atoll_sim.core_test.expected import Access, probe_accesses, results
 from atoll_sim.core_test.layout import SHORT_WAIT, Part
 
-TASK, TRIALS = "task.json", "trials.json"
+TASK, RUNS = "task.json", "runs.json"
 SLACK = 1500
 """Cycles that a core may take beyond a wait, for instructions around it on a slow bus."""
 
@@ -46,7 +46,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class PartRun:
     """How one part went; see `Peer`.
 
     Attributes:
@@ -77,26 +77,26 @@ class Trial:
         return {**asdict(self), "part": int(self.part)}
 
     @staticmethod
-    def of(given: Mapping[str, Any]) -> "Trial":
+    def of(given: Mapping[str, Any]) -> "PartRun":
         """Return what `as_json` made plain."""
         accesses = tuple(Access(**access) for access in given["accesses"])
         lists = {name: tuple(given[name]) for name in ("faults", "results", "waited")}
-        return Trial(**{**given, **lists, "part": Part(given["part"]), "accesses": accesses})
+        return PartRun(**{**given, **lists, "part": Part(given["part"]), "accesses": accesses})
 
     @staticmethod
-    def write_all(folder: Path, trials: Sequence["Trial"]) -> None:
+    def write_all(folder: Path, runs: Sequence["PartRun"]) -> None:
         """Write what the bench found."""
-        text = json.dumps([trial.as_json() for trial in trials])
-        (folder / TRIALS).write_text(text, encoding="utf-8")
+        text = json.dumps([run.as_json() for run in runs])
+        (folder / RUNS).write_text(text, encoding="utf-8")
 
     @staticmethod
-    def read_all(folder: Path) -> tuple["Trial", ...]:
+    def read_all(folder: Path) -> tuple["PartRun", ...]:
         """Read what `write_all` wrote, nothing if the bench wrote nothing."""
         try:
-            given = json.loads((folder / TRIALS).read_text(encoding="utf-8"))
+            given = json.loads((folder / RUNS).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return ()
-        return tuple(map(Trial.of, given))
+        return tuple(map(PartRun.of, given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,34 +114,34 @@ class Promise:
     traps: bool
 
 
-def faults_of(trial: Trial, promise: Promise) -> Iterator[str]:
-    """Yield what is wrong with a trial; nothing if the core does as it must."""
-    yield from trial.faults[:3]
-    if trial.fetched is None:
+def faults_of(run: PartRun, promise: Promise) -> Iterator[str]:
+    """Yield what is wrong with a run; nothing if the core does as it must."""
+    yield from run.faults[:3]
+    if run.fetched is None:
         yield "the core never asked for an instruction"
         return
-    if not trial.fetched <= promise.reset < trial.fetched + 4:
-        yield f"its first instruction is at {trial.fetched:#010x}, not at {promise.reset:#010x}"
-    failing = trial.part in (Part.FAILED_LOAD, Part.FAILED_STORE)
-    standing = trial.part in (Part.FAILED_FETCH, Part.ILLEGAL_INSTRUCTION)
+    if not run.fetched <= promise.reset < run.fetched + 4:
+        yield f"its first instruction is at {run.fetched:#010x}, not at {promise.reset:#010x}"
+    failing = run.part in (Part.FAILED_LOAD, Part.FAILED_STORE)
+    standing = run.part in (Part.FAILED_FETCH, Part.ILLEGAL_INSTRUCTION)
     if standing or (failing and promise.traps):
-        if not trial.trapped:
-            yield "the core goes on" if trial.left or trial.results else "trap_o does not rise"
-        if trial.results:
+        if not run.trapped:
+            yield "the core goes on" if run.left or run.results else "trap_o does not rise"
+        if run.results:
             yield "instructions after the one that fails had effects"
         return
-    if trial.trapped:
+    if run.trapped:
         yield "the core stands still"
-    elif not trial.left:
-        yield f"the program did not end within {trial.cycles} cycles"
-    wanted = tuple(results(trial.part, promise.lines))
-    yield from _compared("result", tuple(map(hex, trial.results)), tuple(map(hex, wanted)))
-    if trial.part is Part.LOADS_AND_STORES:
+    elif not run.left:
+        yield f"the program did not end within {run.cycles} cycles"
+    wanted = tuple(results(run.part, promise.lines))
+    yield from _compared("result", tuple(map(hex, run.results)), tuple(map(hex, wanted)))
+    if run.part is Part.LOADS_AND_STORES:
         yield from _compared(
-            "access", tuple(map(str, trial.accesses)), tuple(map(str, probe_accesses()))
+            "access", tuple(map(str, run.accesses)), tuple(map(str, probe_accesses()))
         )
-    if trial.part is Part.INTERRUPTS and len(trial.waited) == len(wanted):
-        for cycles in trial.waited[-2:]:
+    if run.part is Part.INTERRUPTS and len(run.waited) == len(wanted):
+        for cycles in run.waited[-2:]:
             if not SHORT_WAIT <= cycles <= SHORT_WAIT + SLACK:
                 yield f"a wait of {SHORT_WAIT} cycles for a line that does not rise took {cycles}"
 

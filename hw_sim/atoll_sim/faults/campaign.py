@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let faults befall a chip that runs a network, and judge how each of them ends."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.errors import SimulationError
-from atoll.diagnostics.progress import Progress, left, silent
+from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
 from atoll.utils.children import started, too_long
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
+from atoll_sim.campaign import trials
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
@@ -35,15 +36,14 @@ DEVICE_PATIENCE, WATCHDOG_PATIENCE, SLACK = 2, 5, 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """A fault, and what came of it.
+class Ending:
+    """What came of a fault.
 
     Attributes:
         right: the run returned 0 and the outputs are those of the reference.
         recovered: so did a run after it.
     """
 
-    fault: Fault
     answer: Answer
     right: bool
     recovered: bool
@@ -54,19 +54,25 @@ class Trial:
         return self.answer.end is End.RETURNED and self.answer.status == 0 and not self.right
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Campaign:
-    """All trials of a network on a chip.
+Trial: TypeAlias = trials.Trial[Fault, Ending]
+Campaign: TypeAlias = trials.Campaign[Fault, Ending, Answer]
+"""Its baseline is the run without a fault."""
 
-    Attributes:
-        cycles: of a run without a fault.
-    """
 
-    soc: str
-    model: str
-    seed: int
-    cycles: int
-    trials: tuple[Trial, ...]
+def judged(fault: Fault, ending: Ending) -> Trial:
+    """Hold it against the chip if it hangs, or stays so, or is silently wrong and could know."""
+    answer = ending.answer
+    end = f"{answer.end}, status {answer.status}"
+    wrong = (
+        answer.end is End.HUNG or not ending.recovered or (ending.silent and fault.kind.detectable)
+    )
+    return Trial(
+        kind=fault.kind,
+        subject=fault,
+        result=ending,
+        end=f"{end}, {'right' if ending.right else 'wrong'}",
+        wrong=(f"{fault}: {end}",) if wrong else (),
+    )
 
 
 def run_campaign(
@@ -92,18 +98,17 @@ def run_campaign(
     progress("running without a fault")
     clean = bench.measure()
     makers = Draw(compiled, clean.cycles, Random(seed)).makers(first)
-    trials: list[Trial] = []
-    begin = time.monotonic()
-    for trial in befallen(makers, count, lambda drawn: bench.run(drawn, clean)):
-        trials.append(trial)
-        rest = left(len(trials), count, time.monotonic() - begin)
-        progress(f"fault {len(trials)} of {count}: {trial.fault.kind}{rest}")
     return Campaign(
         soc=compiled.soc.name,
         model=compiled.graph.name,
         seed=seed,
-        cycles=clean.cycles,
-        trials=tuple(trials),
+        baseline=clean,
+        trials=trials.followed(
+            befallen(makers, count, lambda drawn: bench.run(drawn, clean)),
+            count,
+            lambda ended: f"fault {len(ended)} of {count}: {ended[-1].kind}",
+            progress,
+        ),
     )
 
 
@@ -121,7 +126,7 @@ def befallen(
     while wanted:
         missed = []
         for (make, draws), trial in zip(wanted, run([make() for make, _ in wanted]), strict=True):
-            if trial.answer.befell:
+            if trial.result.answer.befell:
                 yield trial
             else:
                 missed.append((make, draws - 1) if draws > 1 else (next(makers), DRAWS))
@@ -164,12 +169,12 @@ class _Bench:
         )
         answers = self._answers(faults, LIMIT * clean.cycles + SLACK, definitions)
         for fault, answer in zip(faults, answers, strict=True):
-            yield Trial(
-                fault=fault,
+            ending = Ending(
                 answer=answer,
                 right=self._good(answer.end, answer.status, answer.outputs),
                 recovered=self._good(answer.again, answer.again_status, answer.again_outputs),
             )
+            yield judged(fault, ending)
 
     def _good(self, end: End, status: int, outputs: bytes) -> bool:
         return end is End.RETURNED and status == 0 and outputs == self.right

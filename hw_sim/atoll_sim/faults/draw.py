@@ -10,6 +10,7 @@ from atoll.contract.contract import Span
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
 from atoll.resolve.engine_parts import emitter_of
+from atoll_sim.campaign.trials import rotated
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import seals
 from atoll_sim.faults.kinds import RESPONSES, Fault, FaultKind
@@ -49,8 +50,7 @@ class Draw:
             self._reset,
             self._flip(FaultKind.BIT_FLIP, self._buffers()),
         )
-        begin = first % len(makers)
-        return cycle(makers[begin:] + makers[:begin])
+        return cycle(rotated(makers, first))
 
     def _started(self) -> Iterator[Callable[[], Fault]]:
         """Yield what can go wrong with devices that the host starts."""

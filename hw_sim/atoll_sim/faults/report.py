@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.report.grid import Grid, Sentence
+from atoll_sim.campaign import report
+from atoll_sim.campaign.trials import grouped
 from atoll_sim.faults.campaign import Campaign, Trial
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.task import End
@@ -27,6 +29,7 @@ class KindReport:
         silent: the run returned 0 with other outputs.
         hung: nothing of that within the limit of cycles.
         recovered: a later run was right, after a reset where the chip had not restarted itself.
+        passed: all ended as they must.
     """
 
     kind: FaultKind
@@ -37,97 +40,68 @@ class KindReport:
     silent: int
     hung: int
     recovered: int
-
-    @property
-    def passed(self) -> bool:
-        """No fault hung the chip, or left it unable to run; none that can be known was silent."""
-        silent = self.silent if self.kind.detectable else 0
-        return not silent and not self.hung and self.recovered == self.injected
+    passed: bool
 
 
 def by_kind(campaign: Campaign) -> tuple[KindReport, ...]:
     """Sum the trials of each kind up, in the order of the kinds."""
-    return tuple(
-        _kind_report(kind, trials)
-        for kind in FaultKind
-        if (trials := [trial for trial in campaign.trials if trial.fault.kind is kind])
-    )
+    kinds = grouped(campaign.trials, order=FaultKind).items()
+    return tuple(_kind_report(FaultKind(kind), trials) for kind, trials in kinds)
 
 
-def _kind_report(kind: FaultKind, trials: list[Trial]) -> KindReport:
-    answers = [trial.answer for trial in trials]
+def _kind_report(kind: FaultKind, trials: Sequence[Trial]) -> KindReport:
+    endings = [trial.result for trial in trials]
+    answers = [ending.answer for ending in endings]
     returned = [answer.status for answer in answers if answer.end is End.RETURNED]
     return KindReport(
         kind=kind,
         injected=len(trials),
-        right=sum(trial.right for trial in trials),
+        right=sum(ending.right for ending in endings),
         codes=dict(sorted(Counter(status for status in returned if status).items())),
         restarted=sum(answer.end in {End.RESTARTED, End.LEFT} for answer in answers),
-        silent=sum(trial.silent for trial in trials),
+        silent=sum(ending.silent for ending in endings),
         hung=sum(answer.end is End.HUNG for answer in answers),
-        recovered=sum(trial.recovered for trial in trials),
+        recovered=sum(ending.recovered for ending in endings),
+        passed=all(trial.passed for trial in trials),
     )
-
-
-def passed(campaign: Campaign) -> bool:
-    """Return whether every kind passed."""
-    return all(report.passed for report in by_kind(campaign))
 
 
 def table(campaign: Campaign) -> Grid:
     """Lay the kinds out for a terminal."""
     return Grid(
-        title=f"{campaign.model} on {campaign.soc}: {len(campaign.trials)} hardware faults,"
-        f" seed {campaign.seed}",
+        title=f"{campaign.title}: {len(campaign.trials)} hardware faults, seed {campaign.seed}",
         headings=HEADINGS,
         left=("kind",),
         rows=tuple(map(_row, by_kind(campaign))),
     )
 
 
-def _row(report: KindReport) -> tuple[str, ...]:
-    codes = ", ".join(f"{code}: {count}" for code, count in report.codes.items())
-    counts = (report.restarted, report.silent, report.hung, report.recovered)
-    return (
-        report.kind,
-        *(str(report.injected), str(report.right), codes or "0"),
-        *map(str, counts),
-    )
+def _row(each: KindReport) -> tuple[str, ...]:
+    codes = ", ".join(f"{code}: {count}" for code, count in each.codes.items())
+    counts = (each.restarted, each.silent, each.hung, each.recovered)
+    return (each.kind, f"{each.injected}", f"{each.right}", codes or "0", *map(str, counts))
 
 
 def left_out(campaigns: Sequence[Campaign]) -> Iterator[str]:
     """Say which kinds of fault did not befall any network, and why."""
     trials = [trial for campaign in campaigns for trial in campaign.trials]
-    missing = [kind for kind in FaultKind if kind not in {trial.fault.kind for trial in trials}]
-    if not missing:
-        return
-    names = ", ".join(missing)
-    if len(trials) < len(FaultKind):
-        yield f"left out, --faults {len(FaultKind)} or more tries them too: {names}"
-    else:
-        yield f"left out, these networks cannot meet them: {names}"
+    return report.left_out(
+        tuple(FaultKind), trials, done="left out", option="--faults", absent="cannot meet them"
+    )
 
 
 def shown(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[Grid | Sentence]:
     """Yield what a terminal is shown of all campaigns; `verbose` names every fault."""
     for campaign in campaigns:
         yield table(campaign)
-        yield from map(Sentence, lines(campaign) if verbose else ())
+        yield from map(Sentence, report.lines([campaign]) if verbose else ())
         yield Sentence(verdict(campaign))
     yield from map(Sentence, left_out(campaigns) if campaigns else ())
 
 
-def lines(campaign: Campaign) -> Iterator[str]:
-    """Yield a line for every fault: what befell which part, and how it ended."""
-    for trial in campaign.trials:
-        fault, answer = trial.fault, trial.answer
-        end = f"{answer.end}, status {answer.status}, {'right' if trial.right else 'wrong'}"
-        yield f"{campaign.model}, {fault}: {end}"
-
-
 def verdict(campaign: Campaign) -> str:
     """Say in a line whether the chip held, and where not."""
-    bad = [report.kind for report in by_kind(campaign) if not report.passed]
+    bad = [each.kind for each in by_kind(campaign) if not each.passed]
     if bad:
         return f"failed: {', '.join(bad)}"
     return f"passed: no hang, no wrong result that the hardware could know of{_unknown(campaign)}"
@@ -135,7 +109,7 @@ def verdict(campaign: Campaign) -> str:
 
 def _unknown(campaign: Campaign) -> str:
     """Name the kinds that the hardware cannot know of."""
-    kinds = [report.kind for report in by_kind(campaign) if not report.kind.detectable]
+    kinds = [each.kind for each in by_kind(campaign) if not each.kind.detectable]
     return f" (it cannot know of a {', '.join(kinds)})" if kinds else ""
 
 
@@ -145,29 +119,29 @@ def as_json(campaign: Campaign) -> dict[str, object]:
         "soc": campaign.soc,
         "model": campaign.model,
         "seed": campaign.seed,
-        "cycles": campaign.cycles,
-        "passed": passed(campaign),
+        "cycles": campaign.baseline.cycles,
+        "passed": campaign.passed,
         "kinds": [
             {
-                "kind": report.kind,
-                "detectable": report.kind.detectable,
-                "injected": report.injected,
-                "right": report.right,
-                "error_codes": {str(code): count for code, count in report.codes.items()},
-                "restarted": report.restarted,
-                "silently_wrong": report.silent,
-                "hung": report.hung,
-                "recovered": report.recovered,
-                "passed": report.passed,
+                "kind": each.kind,
+                "detectable": each.kind.detectable,
+                "injected": each.injected,
+                "right": each.right,
+                "error_codes": {str(code): count for code, count in each.codes.items()},
+                "restarted": each.restarted,
+                "silently_wrong": each.silent,
+                "hung": each.hung,
+                "recovered": each.recovered,
+                "passed": each.passed,
             }
-            for report in by_kind(campaign)
+            for each in by_kind(campaign)
         ],
         "faults": [_trial_json(trial) for trial in campaign.trials],
     }
 
 
 def _trial_json(trial: Trial) -> dict[str, object]:
-    fault, answer = trial.fault, trial.answer
+    fault, answer = trial.subject, trial.result.answer
     return {
         "kind": fault.kind,
         "place": fault.place,
@@ -177,6 +151,6 @@ def _trial_json(trial: Trial) -> dict[str, object]:
         "end": answer.end,
         "status": answer.status,
         "cycles": answer.cycles,
-        "right": trial.right,
-        "recovered": trial.recovered,
+        "right": trial.result.right,
+        "recovered": trial.result.recovered,
     }

@@ -8,6 +8,7 @@ that writes them back at odd moments.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import Sample, random_samples
@@ -17,6 +18,7 @@ from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry, Step
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.campaign.trials import Campaign, Trial, followed
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
@@ -46,55 +48,33 @@ class LeftOut:
         return f"'{self.operation}' is left out, {self.where}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheTrial:
-    """A missing operation, and who noticed it first; `by` is empty if nobody did."""
-
-    missing: LeftOut
-    by: str
-
-    def __str__(self) -> str:
-        return f"{self.missing}: {self.by or 'unnoticed'}"
+CacheTrial: TypeAlias = Trial[LeftOut, str]
+"""A missing operation, and who noticed it first; nobody did if that is empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheCampaign:
+class CacheCampaign(Campaign[LeftOut, str, str]):
     """What became of all operations of one network.
 
-    Attributes:
-        right: what was noticed of the program that lacks none; empty if it is right.
+    Its baseline is what was noticed of the program that lacks none; empty if it is right.
     """
-
-    soc: str
-    model: str
-    right: str
-    trials: tuple[CacheTrial, ...]
-
-    @property
-    def passed(self) -> bool:
-        """The right program has no finding, and each missing operation was noticed."""
-        return not self.right and all(trial.by for trial in self.trials)
 
     def text(self, *, verbose: bool) -> str:
         """Return a line, and one for each missing operation that nobody noticed, or for all."""
-        title = f"{self.model} on {self.soc}:"
-        if self.right:
-            return f"{title} with all operations on caches there is '{self.right}'"
-        found = sum(bool(trial.by) for trial in self.trials)
-        lines = [
-            f"{title} {found} of {len(self.trials)} operations on caches noticed when left out"
-        ]
-        lines += [f"  {trial}" for trial in self.trials if verbose or not trial.by]
+        if not self.sound:
+            return f"{self.title}: with all operations on caches there is '{self.baseline}'"
+        found = f"{sum(trial.passed for trial in self.trials)} of {len(self.trials)}"
+        lines = [f"{self.title}: {found} operations on caches noticed when left out"]
+        lines += [f"  {trial}" for trial in self.trials if verbose or not trial.passed]
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, object]:
         """Return what machines read."""
         trials = [
-            {"missing": str(trial.missing.operation), "where": trial.missing.where, "by": trial.by}
-            for trial in self.trials
+            {"missing": str(each.subject.operation), "where": each.subject.where, "by": each.result}
+            for each in self.trials
         ]
         named = {"soc": self.soc, "model": self.model, "passed": self.passed}
-        return {**named, "right": self.right, "trials": trials}
+        return {**named, "right": self.baseline, "trials": trials}
 
 
 def plant_left_out(
@@ -115,14 +95,25 @@ def plant_left_out(
     CpuKind.ISS.session().check(None)
     CpuKind.ISS.check_chip(compiled.soc)
     name, right = compiled.graph.name, noticed(compiled, compiled, seed, toolchain)
-    trials: list[CacheTrial] = []
     missing = () if right else tuple(left_out(compiled))
-    for each in missing:
+
+    def tried(each: LeftOut) -> CacheTrial:
         judged = with_plan(each.built, compiled.plan)  # engines may go on by themselves elsewhere
         by = noticed(judged, each.built, seed, toolchain)
-        trials.append(CacheTrial(missing=each, by=by))
-        progress(f"{name}: {len(trials)} of {len(missing)} operations on caches left out")
-    return CacheCampaign(soc=compiled.soc.name, model=name, right=right, trials=tuple(trials))
+        end = by or "unnoticed"
+        return Trial(kind=each.where, subject=each, result=by, end=end, wrong=() if by else (end,))
+
+    def so_far(ended: Sequence[CacheTrial]) -> str:
+        return f"{name}: {len(ended)} of {len(missing)} operations on caches left out"
+
+    return CacheCampaign(
+        soc=compiled.soc.name,
+        model=name,
+        seed=seed,
+        baseline=right,
+        sound=not right,
+        trials=followed(map(tried, missing), len(missing), so_far, progress),
+    )
 
 
 def left_out(compiled: Compiled) -> Iterator[LeftOut]:

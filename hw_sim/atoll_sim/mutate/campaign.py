@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plant many faults in one network on one chip, and see which are noticed."""
 
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.errors import AtollError
-from atoll.diagnostics.progress import Progress, left, silent
+from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.report.result import RunReport
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.workers import side_by_side
 from atoll_sim.build.model import build_model
+from atoll_sim.campaign import trials
+from atoll_sim.campaign.journal import Journal
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import draw_mutants
@@ -28,42 +30,9 @@ from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import SimResult
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """One mutant and what became of it.
-
-    Attributes:
-        equivalent: why it is no fault, if it was not noticed and that is proven.
-    """
-
-    mutant: Mutant
-    verdict: Verdict
-    equivalent: str = ""
-
-    @property
-    def counts_against_us(self) -> bool:
-        """A fault that nobody noticed."""
-        return not self.verdict.caught and not self.equivalent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Campaign:
-    """What became of all mutants of one network.
-
-    Attributes:
-        report: of the build without a fault.
-    """
-
-    soc: str
-    model: str
-    report: RunReport
-    trials: tuple[Trial, ...]
-
-    @property
-    def passed(self) -> bool:
-        """The right build has no finding, and every fault was noticed."""
-        return self.report.passed and not any(trial.counts_against_us for trial in self.trials)
+Trial: TypeAlias = trials.Trial[Mutant, Verdict]
+Campaign: TypeAlias = trials.Campaign[Mutant, Verdict, RunReport]
+"""Its baseline is the report of the build without a fault."""
 
 
 def plant(
@@ -75,6 +44,7 @@ def plant(
     first: int = 0,
     toolchain: str | None = None,
     progress: Progress = silent,
+    resume: bool = False,
 ) -> Campaign:
     """Run the right build and then `count` mutants of it, `jobs` at a time.
 
@@ -86,23 +56,41 @@ def plant(
         first: kinds to skip at first, see `draw_mutants`.
         toolchain: see `build`.
         progress: told how far it is.
+        resume: go on with such a campaign that was interrupted.
     """
     name = compiled.graph.name
     progress(f"{name}: the right build")
     executable = build_model(compiled.soc, progress=progress)
     with temporary_folder() as folder:
         right, report = run_right(compiled, executable, folder, toolchain)
-        trials: list[Trial] = []
-        if report.passed:
-            mutants = draw_mutants(right, count, seed, first)
-            begin = time.monotonic()
-            for trial in _tried(right, mutants, jobs, toolchain):
-                trials.append(trial)
-                survivors = sum(not each.verdict.caught for each in trials)
-                rest = left(len(trials), len(mutants), time.monotonic() - begin)
-                done = f"{len(trials)} of {len(mutants)} mutants"
-                progress(f"{name}: {done}, {survivors} survive{rest}")
-    return Campaign(soc=compiled.soc.name, model=name, report=report, trials=tuple(trials))
+        mutants = draw_mutants(right, count, seed, first) if report.passed else ()
+
+        def so_far(ended: Sequence[Trial]) -> str:
+            survivors = sum(not trial.result.caught for trial in ended)
+            return f"{name}: {len(ended)} of {len(mutants)} mutants, {survivors} survive"
+
+        image = (segment.data for segment in right.segments)
+        journal = Journal("mutants", str(executable), str(seed), str(first), *image, resume=resume)
+
+        def tried(numbered: tuple[int, Mutant]) -> Trial:
+            number, mutant = numbered
+            verdict = journal.remembered(
+                f"{number} {mutant}",
+                lambda: asdict(try_mutant(right, mutant, toolchain).result),
+            )
+            return judged(mutant, Verdict(**verdict))
+
+        ended = side_by_side(tried, enumerate(mutants), jobs)
+        found = trials.followed(ended, len(mutants), so_far, progress)
+        journal.close()
+        return Campaign(
+            soc=compiled.soc.name,
+            model=name,
+            seed=seed,
+            baseline=report,
+            sound=report.passed,
+            trials=found,
+        )
 
 
 def run_right(
@@ -139,18 +127,22 @@ def try_mutant(right: Right, mutant: Mutant, toolchain: str | None = None) -> Tr
             verdict = try_image(right, mutant, segments, folder)
         except AtollError as error:
             fault = error.faults[0]
-            return Trial(
-                mutant=mutant,
-                verdict=Verdict(by=f"refused, {fault.code}", detail=fault.message),
-            )
-    reason = None if verdict.caught else proof(right, mutant, segments)
-    return Trial(mutant=mutant, verdict=verdict, equivalent=reason or "")
+            return judged(mutant, Verdict(by=f"refused, {fault.code}", detail=fault.message))
+    if not verdict.caught:
+        verdict = replace(verdict, equivalent=proof(right, mutant, segments) or "")
+    return judged(mutant, verdict)
 
 
-def _tried(
-    right: Right, mutants: Sequence[Mutant], jobs: int, toolchain: str | None
-) -> Iterator[Trial]:
-    return side_by_side(lambda mutant: try_mutant(right, mutant, toolchain), mutants, jobs)
+def judged(mutant: Mutant, verdict: Verdict) -> Trial:
+    """Hold it against us if nobody noticed a mutant that is not proven to be no fault."""
+    end = verdict.by or verdict.equivalent
+    return Trial(
+        kind=mutant.kind,
+        subject=mutant,
+        result=verdict,
+        end=end or "NOBODY NOTICED",
+        wrong=() if end else (f"nobody notices: {mutant}",),
+    )
 
 
 def _touched(

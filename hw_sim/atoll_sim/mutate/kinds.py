@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from random import Random
 
+from atoll_sim.campaign.trials import rotated
 from atoll_sim.mutate import aliases, commands, firewall, linker, plan, program, streams, tiles
 from atoll_sim.mutate.mutant import Mutant, Right
 
@@ -71,8 +72,7 @@ def draw_mutants(
     Kinds take turns area by area, so that few mutants are in all parts of a build; with `first`
     kinds skipped, several builds that share a small number do not all get the same ones.
     """
-    names = _in_turn(kinds)
-    names = names[first % len(names) :] + names[: first % len(names)]
+    names = rotated(_in_turn(kinds), first)
     streams = {name: _different(name, kinds[name].make, right, seed) for name in names}
     found: list[Mutant] = []
     while streams and len(found) < count:

@@ -10,9 +10,12 @@ from rich.text import Text
 
 from atoll.report.grid import Grid, Sentence
 from atoll.report.text import render
+from atoll_sim.campaign import report
 from atoll_sim.mutate.campaign import Campaign, Trial
 from atoll_sim.mutate.kinds import KINDS
+from atoll_sim.mutate.mutant import Mutant
 from atoll_sim.mutate.places import place_of
+from atoll_sim.mutate.trial import Verdict
 from atoll_sim.shadow.rules import RULES
 
 SURVIVED, EQUIVALENT = "survived", "equivalent"
@@ -20,14 +23,14 @@ SURVIVED, EQUIVALENT = "survived", "equivalent"
 
 def noticed_by(trial: Trial) -> str:
     """Return who noticed a fault, or that it is none, or that nobody did."""
-    if trial.verdict.caught:
-        return trial.verdict.by
-    return EQUIVALENT if trial.equivalent else SURVIVED
+    if trial.result.caught:
+        return trial.result.by
+    return EQUIVALENT if trial.passed else SURVIVED
 
 
 def table_of(trials: Sequence[Trial]) -> Grid:
     """Return how many mutants of each kind who noticed, those of the shadow memory first."""
-    counts = Counter((trial.mutant.kind, noticed_by(trial)) for trial in trials)
+    counts = Counter((trial.kind, noticed_by(trial)) for trial in trials)
     ways = columns(trials)
     rows = []
     for kind, row in KINDS.items():
@@ -54,17 +57,17 @@ def text_of(campaigns: Sequence[Campaign], *, verbose: bool = False) -> Group:
     """Lay out all campaigns on one chip; `verbose` names every mutant."""
     parts: list[RenderableType] = []
     for campaign in campaigns:
-        if not campaign.report.passed:
-            parts.append(render(campaign.report, brief=True))
-        found = len(campaign.report.violations)
-        title = f"{campaign.model} on {campaign.soc}: "
-        parts.append(Sentence(f"{title}{found} findings in {campaign.report.accesses:,} accesses"))
+        right = campaign.baseline
+        if not campaign.sound:
+            parts.append(render(right, brief=True))
+        found = f"{len(right.violations)} findings in {right.accesses:,} accesses"
+        parts.append(Sentence(f"{campaign.title}: {found}"))
     trials = [trial for campaign in campaigns for trial in campaign.trials]
     if trials:
         parts += [
             Text(),
             table_of(trials),
-            *map(Sentence, _each(campaigns) if verbose else _survivors(campaigns)),
+            *map(Sentence, _shown(campaigns, verbose=verbose)),
             *map(Sentence, left_out(trials)),
             Sentence(summary(trials)),
         ]
@@ -73,29 +76,30 @@ def text_of(campaigns: Sequence[Campaign], *, verbose: bool = False) -> Group:
 
 def left_out(trials: Sequence[Trial]) -> Iterator[str]:
     """Say which kinds of fault were not planted, and why."""
-    missing = [kind for kind in KINDS if kind not in {trial.mutant.kind for trial in trials}]
-    if not missing:
-        return
-    names = ", ".join(missing)
-    if len(trials) < len(KINDS):
-        yield f"not planted, --mutants {len(KINDS)} or more tries them too: {names}"
-    else:
-        yield f"not planted, these networks have no place for them: {names}"
+    return report.left_out(
+        tuple(KINDS),
+        trials,
+        done="not planted",
+        option="--mutants",
+        absent="have no place for them",
+    )
 
 
-def _each(campaigns: Sequence[Campaign]) -> Iterator[str]:
+def _shown(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[str]:
+    """Yield a line for each mutant with its place, or for each that nobody noticed."""
     for campaign in campaigns:
         for trial in campaign.trials:
-            end = trial.verdict.by or trial.equivalent or "NOBODY NOTICED"
-            place = place_of(trial.mutant)
-            yield f"{campaign.model}, {trial.mutant}; {place}: {end}"
+            if verbose:
+                yield f"{campaign.model}, {trial.subject}; {place_of(trial.subject)}: {trial.end}"
+            elif not trial.result.caught:
+                yield f"{campaign.model}, {trial}"
 
 
 def summary(trials: Sequence[Trial]) -> str:
     """Say in one sentence how many faults were noticed, and by what."""
-    equivalent = sum(bool(trial.equivalent) for trial in trials)
-    caught = sum(trial.verdict.caught for trial in trials)
-    shadow = sum(trial.verdict.shadow for trial in trials)
+    equivalent = sum(bool(trial.result.equivalent) for trial in trials)
+    caught = sum(trial.result.caught for trial in trials)
+    shadow = sum(trial.result.shadow for trial in trials)
     return (
         f"{caught} of {len(trials) - equivalent} faults noticed, {shadow} by the shadow memory; "
         f"{equivalent} more mutants are proven to be no fault"
@@ -108,34 +112,25 @@ def as_json(campaign: Campaign) -> dict[str, Any]:
         "soc": campaign.soc,
         "model": campaign.model,
         "passed": campaign.passed,
-        "right_build": campaign.report.as_json(),
-        "mutants": [
-            {
-                **_place_json(trial),
-                "kind": trial.mutant.kind,
-                "area": KINDS[trial.mutant.kind].area,
-                "subject": trial.mutant.subject,
-                "fault": trial.mutant.sentence,
-                "caught": trial.verdict.caught,
-                "by": trial.verdict.by,
-                "shadow": trial.verdict.shadow,
-                "number": trial.verdict.number,
-                "detail": trial.verdict.detail,
-                "equivalent": trial.equivalent,
-            }
-            for trial in campaign.trials
-        ],
+        "right_build": campaign.baseline.as_json(),
+        "mutants": [_trial_json(trial.subject, trial.result) for trial in campaign.trials],
     }
 
 
-def _place_json(trial: Trial) -> dict[str, str | int | None]:
-    place = place_of(trial.mutant)
-    return {"buffer": place.buffer, "address": place.address, "at": place.at}
-
-
-def _survivors(campaigns: Sequence[Campaign]) -> Iterator[str]:
-    for campaign in campaigns:
-        for trial in campaign.trials:
-            if not trial.verdict.caught:
-                reason = trial.equivalent or "NOBODY NOTICED"
-                yield f"{campaign.model}, {trial.mutant}: {reason}"
+def _trial_json(mutant: Mutant, verdict: Verdict) -> dict[str, Any]:
+    place = place_of(mutant)
+    return {
+        "buffer": place.buffer,
+        "address": place.address,
+        "at": place.at,
+        "kind": mutant.kind,
+        "area": KINDS[mutant.kind].area,
+        "subject": mutant.subject,
+        "fault": mutant.sentence,
+        "caught": verdict.caught,
+        "by": verdict.by,
+        "shadow": verdict.shadow,
+        "number": verdict.number,
+        "detail": verdict.detail,
+        "equivalent": verdict.equivalent,
+    }

@@ -36,12 +36,14 @@ class Verdict:
         shadow: the shadow memory noticed it.
         number: promise of docs/semantics.md that was broken, if it did.
         detail: one sentence.
+        equivalent: why it is no fault, if it was not noticed and that is proven.
     """
 
     by: str
     shadow: bool = False
     number: str = ""
     detail: str = ""
+    equivalent: str = ""
 
     @property
     def caught(self) -> bool:

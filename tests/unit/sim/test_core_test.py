@@ -10,16 +10,16 @@ import pytest
 from atoll_sim.core_test.expected import Access, probe_accesses, results
 from atoll_sim.core_test.layout import CODE, DATA, MEMORY, PEER, PROBE, REGISTERS, Part
 from atoll_sim.core_test.peer import PACES, Pace, Peer, Request
-from atoll_sim.core_test.trial import Promise, Task, Trial, faults_of
+from atoll_sim.core_test.trial import PartRun, Promise, Task, faults_of
 
 LINES = (2, 3, 4)
 PROMISE = Promise(reset=CODE + 0x80, lines=LINES, traps=True)
 
 
-def trial(part: Part) -> Trial:
+def part_run(part: Part) -> PartRun:
     """Return how a right core does a part."""
     stands = part not in (Part.LOADS_AND_STORES, Part.INTERRUPTS)
-    return Trial(
+    return PartRun(
         part=part,
         pace="none",
         again=False,
@@ -36,7 +36,7 @@ def trial(part: Part) -> Trial:
 
 @pytest.mark.parametrize("part", Part)
 def test_a_right_core(part: Part) -> None:
-    assert tuple(faults_of(trial(part), PROMISE)) == ()
+    assert tuple(faults_of(part_run(part), PROMISE)) == ()
 
 
 @pytest.mark.parametrize(
@@ -63,26 +63,26 @@ def test_a_right_core(part: Part) -> None:
     ],
 )
 def test_what_is_wrong_is_named(part: Part, changes: dict[str, object], said: str) -> None:
-    (fault,) = faults_of(replace(trial(part), **changes), PROMISE)  # type: ignore[arg-type]
+    (fault,) = faults_of(replace(part_run(part), **changes), PROMISE)  # type: ignore[arg-type]
     assert said in fault
 
 
 def test_a_core_that_does_not_trap_goes_on_with_zero() -> None:
     patient = replace(PROMISE, traps=False)
-    on = replace(trial(Part.FAILED_LOAD), trapped=False, left=True, results=(0,))
+    on = replace(part_run(Part.FAILED_LOAD), trapped=False, left=True, results=(0,))
     assert tuple(faults_of(on, patient)) == ()
     assert [*faults_of(replace(on, results=(7,)), patient)] == ["result 0 is 0x7, not 0x0"]
-    assert [*faults_of(trial(Part.FAILED_LOAD), patient)] == [
+    assert [*faults_of(part_run(Part.FAILED_LOAD), patient)] == [
         "the core stands still",
         "there are 0 of 1: result 0",
     ]
 
 
-def test_trials_and_task_survive_their_files(tmp_path: Path) -> None:
-    assert Trial.read_all(tmp_path) == ()
-    made = tuple(map(trial, Part))
-    Trial.write_all(tmp_path, made)
-    assert Trial.read_all(tmp_path) == made
+def test_runs_and_task_survive_their_files(tmp_path: Path) -> None:
+    assert PartRun.read_all(tmp_path) == ()
+    made = tuple(map(part_run, Part))
+    PartRun.write_all(tmp_path, made)
+    assert PartRun.read_all(tmp_path) == made
     task = Task(beat=8, memories={CODE: b"abc"}, seed=4, most_cycles=9)
     task.write(tmp_path)
     assert Task.read(tmp_path) == task

@@ -21,10 +21,10 @@ from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll_sim.faults import campaign as campaigns
-from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
+from atoll_sim.faults.campaign import Campaign, Ending, Trial, judged, run_campaign
 from atoll_sim.faults.draw import LONGEST_STALL, Draw
 from atoll_sim.faults.kinds import Fault, FaultKind
-from atoll_sim.faults.report import as_json, by_kind, passed, table, verdict
+from atoll_sim.faults.report import as_json, by_kind, table, verdict
 from atoll_sim.faults.task import TASK, Answer, End, read_answer, write_task
 
 ROOT = Path(__file__).parents[3]
@@ -63,11 +63,12 @@ def trial(
 ) -> Trial:
     fault = Fault(kind=kind, offset=5, action="read", where=0, what=2, place="cpu")
     changed = replace(GOOD, **answer)  # type: ignore[arg-type]
-    return Trial(fault=fault, answer=changed, right=right, recovered=recovered)
+    return judged(fault, Ending(answer=changed, right=right, recovered=recovered))
 
 
-def judged(*trials: Trial) -> Campaign:
-    return Campaign(soc="lagoon", model="digits", seed=1, cycles=CYCLES, trials=trials)
+def campaign_of(*trials: Trial) -> Campaign:
+    baseline = replace(GOOD, cycles=CYCLES)
+    return Campaign(soc="lagoon", model="digits", seed=1, baseline=baseline, trials=trials)
 
 
 def test_equal_seeds_draw_equal_faults(compiled: Compiled) -> None:
@@ -177,13 +178,13 @@ def test_answers_are_read_back() -> None:
     ],
 )
 def test_only_silence_hangs_and_ruins_fail(one: Trial, good: bool) -> None:
-    campaign = judged(trial(FaultKind.READ_ERROR, right=True), one)
-    assert passed(campaign) == good
-    assert verdict(campaign).startswith("passed" if good else f"failed: {one.fault.kind}")
+    campaign = campaign_of(trial(FaultKind.READ_ERROR, right=True), one)
+    assert campaign.passed == good
+    assert verdict(campaign).startswith("passed" if good else f"failed: {one.kind}")
 
 
 def test_the_report_counts_every_end_once() -> None:
-    campaign = judged(
+    campaign = campaign_of(
         trial(FaultKind.READ_ERROR, right=True),
         trial(FaultKind.READ_ERROR, status=-10),
         trial(FaultKind.READ_ERROR, status=-10),
@@ -208,7 +209,7 @@ def test_the_report_counts_every_end_once() -> None:
 
 
 def test_the_table_of_every_kind_fits_a_terminal_of_eighty_columns() -> None:
-    grid = table(judged(*(trial(kind, status=-10) for kind in FaultKind)))
+    grid = table(campaign_of(*(trial(kind, status=-10) for kind in FaultKind)))
     assert max(len(line) for lines in grid.lines(80) for line in lines) <= 80
     assert all(len(lines) == 1 for lines in grid.lines(80))
 
@@ -262,9 +263,9 @@ def test_faults_that_met_nothing_are_drawn_anew(
     model.chmod(model.stat().st_mode | stat.S_IXUSR)
     campaign = try_on(lagoon, model, monkeypatch)
     assert (tmp_path / "count").read_text() == "xxx"
-    assert campaign.cycles == 900
+    assert campaign.baseline.cycles == 900
     (only,) = campaign.trials
-    assert (only.right, only.recovered) == (True, True)
+    assert (only.result.right, only.result.recovered) == (True, True)
 
 
 @pytest.mark.parametrize("misses", [1, campaigns.DRAWS - 1, campaigns.DRAWS])
@@ -277,10 +278,10 @@ def test_a_missed_fault_leaves_its_turn_to_one_of_its_kind(misses: int) -> None:
         for fault in faults:
             tried[fault.kind] += 1
             befell = fault.kind is not FaultKind.RESET or tried[FaultKind.RESET] > misses
-            yield replace(trial(fault.kind, befell=befell), fault=fault)
+            yield replace(trial(fault.kind, befell=befell), subject=fault)
 
-    makers = cycle([lambda kind=kind: trial(kind).fault for kind in kinds])
-    found = [each.fault.kind for each in campaigns.befallen(makers, 2, run)]
+    makers = cycle([lambda kind=kind: trial(kind).subject for kind in kinds])
+    found = [each.kind for each in campaigns.befallen(makers, 2, run)]
     kept = misses < campaigns.DRAWS
     assert found == [FaultKind.STALL, FaultKind.RESET if kept else FaultKind.HANG]
     assert tried[FaultKind.RESET] == (misses + 1 if kept else misses)

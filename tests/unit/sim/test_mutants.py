@@ -22,7 +22,7 @@ from atoll.resolve import load_soc
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import FaultKind
-from atoll_sim.mutate.campaign import Campaign, Trial
+from atoll_sim.mutate.campaign import Campaign, Trial, judged
 from atoll_sim.mutate.commands import address_words, command_lists
 from atoll_sim.mutate.firewall import firewall_windows
 from atoll_sim.mutate.image import segments_of
@@ -330,9 +330,21 @@ def clean_report(compared: int = 1) -> RunReport:
     )
 
 
+def campaign_of(*trials: Trial, compared: int = 1) -> Campaign:
+    report = clean_report(compared)
+    return Campaign(
+        soc="lagoon",
+        model="digits",
+        seed=1,
+        baseline=report,
+        sound=report.passed,
+        trials=trials,
+    )
+
+
 def shown(*trials: Trial, compared: int = 1) -> tuple[Campaign, str]:
     """Return a campaign of `trials` and what the command prints of it."""
-    found = Campaign(soc="lagoon", model="digits", report=clean_report(compared), trials=trials)
+    found = campaign_of(*trials, compared=compared)
     console = Console(file=StringIO(), width=100, highlight=False, markup=False)
     console.print(text_of([found]))
     assert isinstance(console.file, StringIO)
@@ -341,9 +353,9 @@ def shown(*trials: Trial, compared: int = 1) -> tuple[Campaign, str]:
 
 def test_a_fault_that_nobody_notices_counts_against_us(lagoon: Right) -> None:
     mutant = replace(as_right(lagoon), kind="moved", sentence="it is elsewhere")
-    noticed = Trial(mutant=mutant, verdict=Verdict(by="stale read", shadow=True, number="M2"))
-    harmless = Trial(mutant=mutant, verdict=Verdict(by=""), equivalent="the image is the same")
-    silent = Trial(mutant=mutant, verdict=Verdict(by=""))
+    noticed = judged(mutant, Verdict(by="stale read", shadow=True, number="M2"))
+    harmless = judged(mutant, Verdict(by="", equivalent="the image is the same"))
+    silent = judged(mutant, Verdict(by=""))
     good, text = shown(noticed, harmless)
     assert good.passed
     assert "1 of 1 faults noticed, 1 by the shadow memory; 1 more" in text
@@ -387,17 +399,17 @@ def test_every_mutant_names_a_place(drawn: Mapping[str, Sequence[Mutant]]) -> No
 
 def test_the_text_names_every_mutant_and_the_kinds_that_are_left_out(lagoon: Right) -> None:
     trials = tuple(
-        Trial(mutant=mutant, verdict=Verdict(by="no buffer", shadow=True))
+        judged(mutant, Verdict(by="no buffer", shadow=True))
         for mutant in draw_mutants(lagoon, 3, 1)
     )
     (few,) = left_out(trials)
     assert few.startswith(f"not planted, --mutants {len(KINDS)} or more tries them too: ")
     names = set(few.partition(": ")[2].split(", "))
-    assert names == KINDS.keys() - {trial.mutant.kind for trial in trials}
-    first = trials[0].mutant
+    assert names == KINDS.keys() - {trial.kind for trial in trials}
+    first = trials[0].subject
     place = place_of(first)
     told = f"{first}; buffer '{place.buffer}', address {place.address:#010x}, {place.at}: no buffer"
-    campaign = Campaign(soc="lagoon", model="digits", report=clean_report(), trials=trials)
+    campaign = campaign_of(*trials)
     for verbose in (False, True):
         console = Console(file=StringIO(), width=300)
         console.print(text_of([campaign], verbose=verbose))
