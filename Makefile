@@ -18,10 +18,11 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" -q
 
 quick: lint
-	ATOLL_QUICK=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q
+	ATOLL_EFFORT=quick $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q \
+	  tests/unit tests/golden
 
 test-all: lint $(DOCS)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	ATOLL_EFFORT=all $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks.simulator

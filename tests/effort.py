@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many cases random campaigns draw: all of them, or a tenth in `make quick`.
+"""How many cases random campaigns draw: all in `make test-all`, a fifth or a tenth otherwise.
 
-`make quick` sets ATOLL_QUICK=1. Shares that a test asserts are of the cases that it draws.
+The target sets ATOLL_EFFORT, which is ``gate`` where nothing is said. Equal seeds draw equal cases
+whatever the share is. Shares that a test asserts are of the cases that it draws.
 """
 
 import os
@@ -12,23 +13,25 @@ from typing import Any
 
 import pytest
 
-QUICK = os.environ.get("ATOLL_QUICK") == "1"
+PART = {"quick": 10, "gate": 5, "all": 1}[os.environ.get("ATOLL_EFFORT", "gate")]
+QUICK = PART == 10
 COUNTS = pytest.StashKey[Counter[str]]()
 """Where pytest counts the cases of operators; without it, they are tried."""
-_PART = 10
-_SHARE = 5
+_SHARE = 20
+_QUICK = 5
 _FEW, _MANY = 10, 50
 
 
 def cases(count: int, least: int = 1) -> int:
     """Return how many of `count` cases a campaign draws, at least `least`."""
-    return max(least, count // _PART) if QUICK else count
+    return min(count, max(least, count // PART))
 
 
 def seeded(count: int, first: int = 0) -> Callable[[Callable[..., None]], Any]:
-    """Run a test with each of `count` seeds, in `make test` with the `first` fifth only.
+    """Run a test with each of `count` seeds, in `make test` with the first twentieth of them.
 
-    Some are tried in turn, since a test of its own for each takes longer.
+    There are `first` of them, if that is given. Some are tried in turn, since a test of its own for
+    each takes longer.
     """
 
     def decorated(test: Callable[..., None]) -> Any:
@@ -42,7 +45,9 @@ def seeded(count: int, first: int = 0) -> Callable[[Callable[..., None]], Any]:
                     raise
 
         few = first or -(-count // _SHARE)
-        return pytest.mark.parametrize("seed", _groups(cases(count), cases(few)))(each)
+        if QUICK:
+            few = max(1, few // _QUICK)
+        return pytest.mark.parametrize("seed", _groups(count, few))(each)
 
     return decorated
 

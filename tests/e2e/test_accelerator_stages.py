@@ -96,7 +96,7 @@ def test_its_own_rounding_is_what_layers_are_held_against(
         pytest.param(("--cpu", "native"), marks=SLOW_RTL),
         pytest.param(("--cpu", "iss", "--accelerator", "vector=model"), marks=SLOW_RTL),
         pytest.param(("--accelerator", "vector=model"), marks=SLOW_RTL),
-        pytest.param((), marks=pytest.mark.rtl),
+        pytest.param((), marks=SLOW_RTL),
     ],
     ids=["native-model", "iss-model", "native-rtl", "iss-mixed", "rtl-model", "rtl"],
 )

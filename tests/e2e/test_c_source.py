@@ -39,17 +39,31 @@ def warnings(folder: Path, text: str, *compiler: str) -> str:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stderr
 
 
-def test_neither_gcc_nor_clang_warns(shared_models: Path, tmp_path: Path) -> None:
-    networks = [DIGITS, SAMPLER, *(shared_models / f"{name}.tflite" for name in NETWORKS)]
-    chips = [load_soc("twin"), load_soc("lagoon")] * 3
-    for chip, network in zip(
-        [*chips, load_soc("lagoon", VECTORS)], [*networks, DIGITS], strict=True
-    ):
-        options = BuildOptions(accelerators=chip.name == "twin")
-        for text in sources(compile_file(chip, network, options)).values():
-            assert not warnings(tmp_path, text, sys.executable, "-m", "ziglang", "cc", *CORE)
-            if shutil.which("gcc"):
-                assert not warnings(tmp_path, text, "gcc")
+@pytest.mark.parametrize(
+    ("network", "chip", "settings"),
+    [
+        (DIGITS, "twin", ()),
+        (SAMPLER, "lagoon", ()),
+        (DIGITS, "lagoon", VECTORS),
+        *(
+            pytest.param(network, chip, (), marks=pytest.mark.slow)
+            for network, chip in zip(NETWORKS, ("twin", "lagoon") * 2, strict=True)
+        ),
+    ],
+)
+def test_neither_gcc_nor_clang_warns(
+    network: Path | str,
+    chip: str,
+    settings: tuple[str, ...],
+    shared_models: Path,
+    tmp_path: Path,
+) -> None:
+    path = network if isinstance(network, Path) else shared_models / f"{network}.tflite"
+    options = BuildOptions(accelerators=chip == "twin")
+    for text in sources(compile_file(load_soc(chip, settings), path, options)).values():
+        assert not warnings(tmp_path, text, sys.executable, "-m", "ziglang", "cc", *CORE)
+        if shutil.which("gcc"):
+            assert not warnings(tmp_path, text, "gcc")
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")

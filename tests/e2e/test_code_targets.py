@@ -141,6 +141,7 @@ def test_d1_two_targets_of_a_core_give_the_same_bytes(
     exact(report(path, capsys, "--cpu", "iss", "--accelerator", "model", *ON_CORE))
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_d1_two_targets_of_a_core_run_in_rtl(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

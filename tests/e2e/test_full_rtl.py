@@ -25,8 +25,14 @@ def used_accelerators(compiled: Compiled) -> set[str]:
     return {op.device for op in compiled.graph.operators} - {compiled.soc.host}
 
 
-@pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize(
+    ("soc", "network"),
+    [
+        pytest.param(soc, network, marks=() if number % 2 == turn else pytest.mark.slow)
+        for turn, soc in enumerate(("lagoon", "atoll2"))
+        for number, network in enumerate(NETWORKS)
+    ],
+)
 def test_networks_equal_the_goldens(shared_models: Path, network: str, soc: str) -> None:
     compiled = compile_file(load_soc(soc), shared_models / f"{network}.tflite")
     golden = np.load(shared_models / "golden" / f"{network}.npz")

@@ -14,16 +14,21 @@ from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll.resolve.soc import Engine
+from atoll.utils.scratch import temporary_folder
+from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import DeviceBus, HostMemory
+from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.commands import WORD, address_words, command_lists
+from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 SHORE = str(ROOT / "tests" / "data" / "shore.yaml")
 MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+KIND = "other view"
 ADDS = "devices.npu.params.vector={}"
 """1 where the reef adds, 0 where the core does, to and from which more is copied then."""
 
@@ -141,13 +146,12 @@ def test_the_whole_chip_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.rtl
-def test_the_shadow_and_the_firewalls_notice_addresses_of_another_device(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    options = ["--mutants", "30", "--seed", "4", "--json"]
-    assert main(["validate", SHORE, str(MODEL), *options]) == 0
-    (campaign,) = json.loads(capsys.readouterr().out)["networks"]
-    assert campaign["right_build"]["placement"]["violations"] == []
-    views = [each for each in campaign["mutants"] if each["kind"] == "other view"]
-    assert views
-    assert all(each["caught"] and each["shadow"] for each in views)
+def test_the_shadow_and_the_firewalls_notice_addresses_of_another_device() -> None:
+    compiled = compile_file(load_soc(SHORE), MODEL)
+    with temporary_folder() as folder:
+        right, report = run_right(compiled, build_model(compiled.soc), folder)
+        assert report.passed, report.violations
+        mutants = draw_mutants(right, 3, 4, kinds={KIND: KINDS[KIND]})
+        trials = [try_mutant(right, mutant) for mutant in mutants]
+    assert len(trials) == 3
+    assert all(each.result.caught and each.result.shadow for each in trials)

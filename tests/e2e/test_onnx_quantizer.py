@@ -44,8 +44,14 @@ def compared(graph: Graph, model: bytes, shape: tuple[int, ...]) -> tuple[int, f
     return same, furthest
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        pytest.param(name, way, marks=() if turn == number % len(NETWORKS) else pytest.mark.slow)
+        for turn, name in enumerate(NETWORKS)
+        for number, way in enumerate(WAYS)
+    ],
+)
 def test_networks(name: str, way: str, tmp_path: Path) -> None:
     model, shape = quantized(name, way, tmp_path)
     graph = loaded(model)

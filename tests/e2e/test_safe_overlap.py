@@ -19,6 +19,9 @@ pytestmark = pytest.mark.rtl
 
 TARGETS = {"kws_ref_model": 10_048, "vww_96_int8": 36_896}
 """Most bytes that the activations take."""
+EACH = pytest.mark.parametrize(
+    "network", ["kws_ref_model", pytest.param("vww_96_int8", marks=pytest.mark.slow)]
+)
 
 
 ON_STACK = "devices.cpu.limits.max_stack_alloca_size=3 KiB"
@@ -47,7 +50,7 @@ def check_in_rtl(compiled: Compiled, golden: Path, accelerator: AcceleratorKind)
     assert output.tobytes() == values["outputs_tflm"][0].tobytes()
 
 
-@pytest.mark.parametrize("network", TARGETS)
+@EACH
 def test_m2_the_least_memory_runs(network: str, shared_models: Path) -> None:
     compiled = compiled_with(shared_models / f"{network}.tflite", "lagoon", "all")
     assert compiled.plan.use["shared"].used == TARGETS[network]
@@ -55,7 +58,7 @@ def test_m2_the_least_memory_runs(network: str, shared_models: Path) -> None:
     check_in_rtl(compiled, golden, AcceleratorKind.RTL)
 
 
-@pytest.mark.parametrize("network", TARGETS)
+@EACH
 def test_m2_a_core_alone_needs_as_little(network: str, shared_models: Path) -> None:
     """Pixels are gathered on the stack if its limits say so, else in the pool (K1)."""
     model = shared_models / f"{network}.tflite"
@@ -99,7 +102,7 @@ def test_m2_joining_over_operands_costs_time_and_is_done_only_for_memory(
     assert overlapping("none") == set()
 
 
-@pytest.mark.parametrize("soc", ["lagoon", "atoll2"])
+@pytest.mark.parametrize("soc", [pytest.param("lagoon", marks=pytest.mark.slow), "atoll2"])
 @pytest.mark.parametrize(
     "network",
     [
@@ -121,7 +124,7 @@ def test_m2_with_accelerators(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", ["kws_ref_model", "vww_96_int8"])
+@EACH
 def test_m2_on_a_core_alone(network: str, shared_models: Path, overlap_planner: ModuleType) -> None:
     model = shared_models / f"{network}.tflite"
     compiled = compiled_with(model, "lagoon", "free", ON_STACK, accelerators=False)

@@ -115,6 +115,7 @@ def test_vww_takes_a_third_of_the_time_on_four_cores(
     assert cycles(alone) >= 3 * cycles(spread)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_digits_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
     report = run(capsys, DIGITS)

@@ -30,7 +30,12 @@ NETWORKS = {
 
 @pytest.mark.rtl
 @pytest.mark.parametrize(
-    ("network", "size"), [(name, size) for name, sizes in NETWORKS.items() for size in sizes]
+    ("network", "size"),
+    [
+        pytest.param(name, size, marks=() if size == sizes[-1] else pytest.mark.slow)
+        for name, sizes in NETWORKS.items()
+        for size in sizes
+    ],
 )
 def test_networks_larger_than_their_memory(
     network: str, size: str, shared_models: Path, capsys: pytest.CaptureFixture[str]
@@ -43,6 +48,7 @@ def test_networks_larger_than_their_memory(
     assert told["layers_compared"] > 31
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_faults_of_stripes_are_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = tmp_path / "options.yaml"
@@ -55,7 +61,7 @@ def test_faults_of_stripes_are_noticed(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("reach", ["rw", "none"])
+@pytest.mark.parametrize("reach", [pytest.param("rw", marks=pytest.mark.slow), "none"])
 def test_rows_of_far_activations_are_copied_near(
     reach: str, shared_models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,12 +116,14 @@ def test_every_stripe_that_is_wrong_is_noticed(
     assert unnoticed(compiled, 24, 5) == []
 
 
-@pytest.mark.slow
 @pytest.mark.rtl
-@pytest.mark.parametrize("stripes", [2, 3, 5, 8])
-def test_every_cut_that_is_wrong_is_noticed(stripes: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stripes", "count"),
+    [(3, 6), *(pytest.param(each, 16, marks=pytest.mark.slow) for each in (2, 3, 5, 8))],
+)
+def test_every_cut_that_is_wrong_is_noticed(stripes: int, count: int, tmp_path: Path) -> None:
     options = tmp_path / "options.yaml"
     options.write_text(f"cuts: [{{first: conv_2d_0, last: add_3, stripes: {stripes}}}]\n")
     given = PlacementOptions(build_file=options)
     (asked,) = build_options([DIGITS], given)
-    assert unnoticed(compile_file(load_soc("lagoon"), DIGITS, asked), 16, stripes) == []
+    assert unnoticed(compile_file(load_soc("lagoon"), DIGITS, asked), count, stripes) == []

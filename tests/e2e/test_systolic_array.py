@@ -104,7 +104,10 @@ def _two_convolutions(builder: ModuleType, folder: Path) -> Path:
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "network",
-    ["digits", "kws_ref_model", pytest.param("vww_96_int8", marks=pytest.mark.slow)],
+    [
+        "digits",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("kws_ref_model", "vww_96_int8")),
+    ],
 )
 def test_stages_take_as_long(
     network: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]

@@ -33,6 +33,11 @@ PAIRS = [
 ]
 """All that lagoon can have."""
 
+ALIKE = {
+    (instruction_set(isa).family, instruction_set(isa).abi): (core, isa) for core, isa in PAIRS
+}
+"""One core of each family and calling convention."""
+
 LINKERS = {
     "EM_RISCV": {32: "elf32lriscv", 64: "elf64lriscv"},
     "EM_ARM": {32: "armelf"},
@@ -112,7 +117,13 @@ def linked(folder: Path, isa: str, abi: str) -> str:
     return zig("ld.lld", "-m", emulation, *given, *parts, folder=folder).stderr
 
 
-@pytest.mark.parametrize(("core", "isa"), PAIRS)
+@pytest.mark.parametrize(
+    ("core", "isa"),
+    [
+        pytest.param(*each, marks=() if each in ALIKE.values() else pytest.mark.slow)
+        for each in PAIRS
+    ],
+)
 def test_objects_of_every_core_can_be_linked(core: str, isa: str, tmp_path: Path) -> None:
     folder = objects(tmp_path / "out", core, isa)
     said = json.loads((folder / "objects.json").read_text())["objects"][0]

@@ -81,10 +81,15 @@ def known(fault: Fault) -> tuple[str, str]:
     return fault.code, re.sub(r"\b(?:0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "#", fault.message)
 
 
+def copy_to(folder: Path) -> Path:
+    """Copy the descriptions, and what they name; models are four fifths of the files."""
+    unused = shutil.ignore_patterns("model_*", "opt_*", "*.txt", "*.py", "__pycache__")
+    return Path(shutil.copytree(BAD, folder, ignore=unused))
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copytree(BAD, tmp_path / "bad")
-    return tmp_path / "bad"
+    return copy_to(tmp_path / "bad")
 
 
 @pytest.mark.parametrize("name", CHIPS)
@@ -92,7 +97,7 @@ def test_every_remedy_makes_its_error_go(name: str, folder: Path) -> None:
     before = (folder / name).read_bytes()
     for number, fault in enumerate(faults_of(folder / name)):
         shutil.rmtree(folder)
-        shutil.copytree(BAD, folder)
+        copy_to(folder)
         assert (folder / name).read_bytes() == before
         assert fault.remedy, f"fault {number} has none"
         obey(fault, folder / name)

@@ -63,7 +63,7 @@ def test_lists(parameters: Mapping[str, int]) -> None:
     run("reef_lists", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, SMALL, WIDE])
+@pytest.mark.parametrize("parameters", [DEFAULT, pytest.param(SMALL, marks=pytest.mark.slow), WIDE])
 def test_waits(parameters: Mapping[str, int]) -> None:
     run("reef_waits", parameters)
 
@@ -88,12 +88,18 @@ def test_shares(parameters: Mapping[str, int]) -> None:
     run("reef_shares", parameters)
 
 
-@pytest.mark.parametrize("vector", [0, 1])
+@pytest.mark.parametrize("vector", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_instance_without_units(vector: int) -> None:
     run("reef_without", {**SMALL, "Vector": vector})
 
 
-@pytest.mark.parametrize("measured", reef_layers.INSTANCES)
+@pytest.mark.parametrize(
+    "measured",
+    [
+        reef_layers.DEFAULT,
+        *(pytest.param(e, marks=pytest.mark.slow) for e in (reef_layers.SMALL, reef_layers.WIDE)),
+    ],
+)
 def test_cycles(measured: reef_layers.Instance) -> None:
     run("reef_cycles", instance(*measured))
 

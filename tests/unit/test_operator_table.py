@@ -68,7 +68,13 @@ def tried(code: str) -> Iterator[tuple[str, str, Model]]:
     return (each for each in both if each[0] == code and each[1] in ("int8", "int16"))
 
 
-@pytest.mark.parametrize("code", ["FULLY_CONNECTED", "HARD_SWISH", "REVERSE_V2"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "HARD_SWISH",
+        *(pytest.param(c, marks=pytest.mark.slow) for c in ("FULLY_CONNECTED", "REVERSE_V2")),
+    ],
+)
 def test_the_types_of_vela_are_those_that_it_places(code: str) -> None:
     pytest.importorskip("ethosu.vela")
     assert listed(vela_types.placed(tried(code))[code]["u55"]) == of_vela(code)

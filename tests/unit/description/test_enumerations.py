@@ -56,6 +56,7 @@ def validator(which: str) -> Any:
     return jsonschema.Draft202012Validator(schema)
 
 
+@cache
 def accepts(which: str, text: str) -> bool:
     """Tell whether the JSON schema called `which` accepts a document."""
     valid: bool = validator(which).is_valid(plain(parse_yaml(text, Path("x"))))

@@ -13,7 +13,7 @@ from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.ops.registry import OPERATORS
 
 ROOT = Path(__file__).parents[3]
-LEAST = {"test": 200, "test-all": 1000}
+LEAST = {"test": 50, "test-all": 1000}
 
 
 @pytest.mark.slow
