@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from tests.benches.system_bench import system_bench
+from tests.benches.engine_bench import engine_bench
 
 from atoll.description.accelerators import find_accelerator, load_accelerator
 
@@ -11,4 +11,4 @@ _RTL = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rt
 assert _RTL
 RIPPLE = _RTL.sources
 RIPPLE_BENCH = (*RIPPLE, "engine_memory.sv")
-RIPPLE_TOP = system_bench("ripple", {"DataBytes": 8, "Turns": 1})
+RIPPLE_TOP = engine_bench("system_bench", "ripple", {"DataBytes": 8, "Turns": 1})

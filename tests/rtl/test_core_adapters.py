@@ -50,7 +50,8 @@ def faults_with(folder: Path, description: Sequence[str], adapter: Sequence[str]
             assert text.count(old) == 1
             text = text.replace(old, new)
         (folder / name).write_text(text.replace("sources: [atoll_", "sources: [./atoll_"))
-    shutil.copy(RTL / "atoll_assert.svh", folder)
+    for header in RTL.glob("*.svh"):
+        shutil.copy(header, folder)
     return run_core_test(str(folder / "core.yaml"), "rv32imc")
 
 

@@ -2,7 +2,7 @@
 """Blocks of the accelerator's RTL on their own, and its ports between independent AXI peers."""
 
 import pytest
-from tests.benches.reef_sources import PORTS_BENCH, REQUANTIZE_BENCH, STREAM_BENCH, WRITER_BENCH
+from tests.benches.reef_sources import PORTS_TOP, REEF, REQUANTIZE_BENCH, STREAM_BENCH, WRITER_BENCH
 from tests.benches.runner import run_bench
 
 pytestmark = pytest.mark.rtl
@@ -32,4 +32,4 @@ def test_writer(lanes: int, scalers: int, data_bytes: int) -> None:
 
 
 def test_ports() -> None:
-    run_bench("reef_ports", "reef_bench", PORTS_BENCH)
+    run_bench("reef_ports", "reef_ports_bench", REEF, generated=PORTS_TOP)

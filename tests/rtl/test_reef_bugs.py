@@ -213,8 +213,8 @@ IN_OPERATORS = {
     ),
     "who gets an answer": (
         "engine_readers.sv",
-        "rvalid[owner] = m_axi_rvalid_i && owner_valid;",
-        "rvalid[0] = m_axi_rvalid_i && owner_valid;",
+        "rvalid[owner] = read_rsp_i.rvalid && owner_valid;",
+        "rvalid[0] = read_rsp_i.rvalid && owner_valid;",
     ),
 }
 """Likewise, of the bench of operators."""
@@ -266,8 +266,8 @@ IN_WAITS = {
     ),
     "counts of the list before": (
         "engine_control.sv",
-        "else if (start_i) begin\n      cycles_q <= '0;\n      {stalls_q, wait_read_q,",
-        "else if (start_i) begin\n      cycles_q <= '0;\n      {stalls_q,",
+        "else if (list_i.start) begin\n      cycles_q <= '0;\n      {stalls_q, wait_read_q,",
+        "else if (list_i.start) begin\n      cycles_q <= '0;\n      {stalls_q,",
     ),
 }
 """Likewise, of the bench of waits."""

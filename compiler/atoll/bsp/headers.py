@@ -18,7 +18,7 @@ MAILBOX_DRIVER = "mailbox"
 PARAMETERS = "_parameters.h"
 """Ends the name of the header with the bytes of the constants that the application defines."""
 
-_RESTS_ON = {"ethos_u": ("command_list",)}
+_RESTS_ON = {"doorbell": ("command_list",), "ethos_u": ("command_list",)}
 """The other drivers that a driver calls."""
 _C_TYPES = {
     "bool": "uint8_t",

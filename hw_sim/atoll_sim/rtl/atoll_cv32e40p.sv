@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_core.svh"
 
 // A CV32E40P core on the system bus, without its extensions for floating point and PULP.
 //
@@ -15,33 +16,13 @@ module atoll_cv32e40p
   // The 64 KiB of the core's own registers.
   parameter logic [31:0] LocalOrigin  = 32'h0200_0000
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  // Request
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output logic                   we_o,
-  output logic [           31:0] addr_o,
-  output logic [8*DataBytes-1:0] wdata_o,
-  output logic [  DataBytes-1:0] be_o,
-  // The request is an instruction fetch
-  output logic                   instr_o,
-  // Answer
-  input  logic                   rvalid_i,
-  input  logic [8*DataBytes-1:0] rdata_i,
-  input  logic                   err_i,
-  // Level interrupts
-  input  logic [           31:0] irq_i,
-  // The core says that it stands still for good
-  output logic                   trap_o
+  `ATOLL_CORE_PORTS(DataBytes)
 );
 
   `ATOLL_ASSERT_INIT(LegalReset, ResetAddress[1:0] == '0)
 
-  logic instr_req, instr_gnt, instr_rvalid, instr_err;
-  logic data_req, data_gnt, data_we, data_rvalid, data_err, timer;
-  logic [31:0] instr_addr, instr_rdata, data_addr, data_wdata, data_rdata;
-  logic [3:0] data_be;
+  `ATOLL_CORE_BUS
+
   logic unused_inputs;
 
   assign unused_inputs = ^{irq_i[31:18], irq_i[1:0], instr_err, data_err};
@@ -87,41 +68,6 @@ module atoll_cv32e40p
     .debug_halted_o     (),
     .fetch_enable_i     (1'b1),
     .core_sleep_o       ()
-  );
-
-  atoll_core_bus #(
-    .DataBytes  (DataBytes),
-    .LocalOrigin(LocalOrigin)
-  ) u_bus (
-    .clk_i,
-    .rst_ni,
-    .instr_req_i   (instr_req),
-    .instr_gnt_o   (instr_gnt),
-    .instr_addr_i  (instr_addr),
-    .instr_rvalid_o(instr_rvalid),
-    .instr_rdata_o (instr_rdata),
-    .instr_err_o   (instr_err),
-    .data_req_i    (data_req),
-    .data_gnt_o    (data_gnt),
-    .data_we_i     (data_we),
-    .data_be_i     (data_be),
-    .data_addr_i   (data_addr),
-    .data_wdata_i  (data_wdata),
-    .data_rvalid_o (data_rvalid),
-    .data_rdata_o  (data_rdata),
-    .data_err_o    (data_err),
-    .valid_o,
-    .ready_i,
-    .we_o,
-    .addr_o,
-    .wdata_o,
-    .be_o,
-    .instr_o,
-    .rvalid_i,
-    .rdata_i,
-    .err_i,
-    .timer_o       (timer),
-    .halted_o      (trap_o)
   );
 
 endmodule

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_core.svh"
 
 // A PicoRV32 core on the system bus, one access at a time.
 //
@@ -19,25 +20,8 @@ module atoll_picorv32
   // Base E: 16 registers.
   parameter bit          HasE         = 1'b0
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  // Request
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output logic                   we_o,
-  output logic [           31:0] addr_o,
-  output logic [8*DataBytes-1:0] wdata_o,
-  output logic [  DataBytes-1:0] be_o,
-  // The request is an instruction fetch
-  output logic                   instr_o,
-  // Answer
-  input  logic                   rvalid_i,
-  input  logic [8*DataBytes-1:0] rdata_i,
-  input  logic                   err_i,
-  // Level interrupts; lines 0 to 2 belong to the core itself
-  input  logic [           31:0] irq_i,
-  // The core met an illegal instruction or address and stands still
-  output logic                   trap_o
+  // Lines 0 to 2 of `irq_i` belong to the core itself; it stands still at an illegal instruction or address
+  `ATOLL_CORE_PORTS(DataBytes)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_core.svh"
 
 // A VexRiscv core with a port for a function unit on the system bus: five stages, an instruction
 // cache of 4 KiB, and a data cache of 4 KiB for addresses below 0x8000_0000, where no chip of
@@ -22,43 +23,11 @@ module atoll_vexriscv_cfu
   // The 64 KiB of the core's own registers.
   parameter logic [31:0] LocalOrigin  = 32'h0200_0000
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  // Request
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output logic                   we_o,
-  output logic [           31:0] addr_o,
-  output logic [8*DataBytes-1:0] wdata_o,
-  output logic [  DataBytes-1:0] be_o,
-  // The request is an instruction fetch
-  output logic                   instr_o,
-  // Answer
-  input  logic                   rvalid_i,
-  input  logic [8*DataBytes-1:0] rdata_i,
-  input  logic                   err_i,
-  // Request to the function unit, which keeps its payload until it is taken
-  output logic                   unit_valid_o,
-  input  logic                   unit_ready_i,
-  // Custom opcode 0 to 3, funct7, funct3
-  output logic [           11:0] unit_function_o,
-  // The registers rs1 and rs2
-  output logic [           31:0] unit_a_o,
-  output logic [           31:0] unit_b_o,
-  // Answer of the function unit, kept until it is taken
-  input  logic                   unit_rvalid_i,
-  output logic                   unit_rready_o,
-  input  logic [           31:0] unit_result_i,
-  // Level interrupts
-  input  logic [           31:0] irq_i,
-  // The core says that it stands still for good
-  output logic                   trap_o
+  `ATOLL_CORE_AND_UNIT_PORTS(DataBytes)
 );
 
-  logic instr_req, instr_gnt, instr_rvalid, instr_err;
-  logic data_req, data_gnt, data_we, data_rvalid, data_err, timer;
-  logic [31:0] instr_addr, instr_rdata, data_addr, data_wdata, data_rdata;
-  logic [3:0] data_be;
+  `ATOLL_CORE_BUS
+
   logic instr_stb, data_stb, instr_sent_q, data_sent_q, unused_errors;
   logic [29:0] instr_word, data_word;
   logic [3:0] data_lanes;
@@ -129,41 +98,6 @@ module atoll_vexriscv_cfu
   assign loaded = u_core.dataCache_1_io_mem_cmd_s2mPipe_m2sPipe_payload_mask;
   assign data_be = data_we ? data_lanes : loaded;
 `endif
-
-  atoll_core_bus #(
-    .DataBytes  (DataBytes),
-    .LocalOrigin(LocalOrigin)
-  ) u_bus (
-    .clk_i,
-    .rst_ni,
-    .instr_req_i   (instr_req),
-    .instr_gnt_o   (instr_gnt),
-    .instr_addr_i  (instr_addr),
-    .instr_rvalid_o(instr_rvalid),
-    .instr_rdata_o (instr_rdata),
-    .instr_err_o   (instr_err),
-    .data_req_i    (data_req),
-    .data_gnt_o    (data_gnt),
-    .data_we_i     (data_we),
-    .data_be_i     (data_be),
-    .data_addr_i   (data_addr),
-    .data_wdata_i  (data_wdata),
-    .data_rvalid_o (data_rvalid),
-    .data_rdata_o  (data_rdata),
-    .data_err_o    (data_err),
-    .valid_o,
-    .ready_i,
-    .we_o,
-    .addr_o,
-    .wdata_o,
-    .be_o,
-    .instr_o,
-    .rvalid_i,
-    .rdata_i,
-    .err_i,
-    .timer_o       (timer),
-    .halted_o      (trap_o)
-  );
 
   `ATOLL_ASSERT_HELD(UnitRequestIsKept,
       unit_valid_o && !unit_ready_i, unit_valid_o, {unit_function_o, unit_a_o, unit_b_o})

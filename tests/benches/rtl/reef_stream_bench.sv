@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "atoll_axi.svh"
+
 // engine_reader and reef_aligner together, under names that an independent AXI peer binds to.
 module reef_stream_bench
   import engine_pkg::*;
@@ -40,21 +42,13 @@ module reef_stream_bench
   output logic                   step_last_o,
   // Nothing is under way
   output logic                   idle_o,
-  // AXI4 read channels
+  // AXI4 read channels, with transaction identifiers
   output logic                   m_axi_arid,
-  output logic [           31:0] m_axi_araddr,
-  output logic [            7:0] m_axi_arlen,
-  output logic [            2:0] m_axi_arsize,
-  output logic [            1:0] m_axi_arburst,
-  output logic                   m_axi_arvalid,
-  input  logic                   m_axi_arready,
   input  logic                   m_axi_rid,
-  input  logic [DataBytes*8-1:0] m_axi_rdata,
-  input  logic [            1:0] m_axi_rresp,
-  input  logic                   m_axi_rlast,
-  input  logic                   m_axi_rvalid,
-  output logic                   m_axi_rready
+  `ATOLL_AXI_READ_PORTS(DataBytes,,)
 );
+
+  `ATOLL_AXI_READ_STRUCTS(,)
 
   run_t run;
   logic reader_ready, aligner_ready, beat_valid, beat_pop, starved, unweighted, reader_idle, aligner_idle;
@@ -99,17 +93,9 @@ module reef_stream_bench
     .idle_o         (reader_idle),
     .want_o         (reader_want),
     .grant_i        (reader_want),
-    .m_axi_araddr_o (m_axi_araddr),
-    .m_axi_arlen_o  (m_axi_arlen),
-    .m_axi_arsize_o (m_axi_arsize),
-    .m_axi_arburst_o(m_axi_arburst),
-    .m_axi_arvalid_o(m_axi_arvalid),
-    .m_axi_arready_i(m_axi_arready),
-    .m_axi_rdata_i  (m_axi_rdata),
-    .m_axi_rresp_i  (m_axi_rresp),
-    .m_axi_rlast_i  (m_axi_rlast),
-    .m_axi_rvalid_i (m_axi_rvalid),
-    .m_axi_rready_o (m_axi_rready)
+    .read_req_o     (read_req),
+    .read_rsp_i     (read_rsp),
+    .rdata_i        (m_axi_rdata)
   );
 
   reef_aligner #(

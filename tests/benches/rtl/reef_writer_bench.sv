@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "atoll_axi.svh"
+
 // reef_writer under port names that an independent AXI peer binds to.
 module reef_writer_bench
   import engine_pkg::*;
@@ -25,24 +27,13 @@ module reef_writer_bench
   input  logic                   bytes_last_i,
   input  logic                   bytes_closes_i,
   output logic                   idle_o,
-  // AXI4 write channels
+  // AXI4 write channels, with transaction identifiers
   output logic                   m_axi_awid,
-  output logic [           31:0] m_axi_awaddr,
-  output logic [            7:0] m_axi_awlen,
-  output logic [            2:0] m_axi_awsize,
-  output logic [            1:0] m_axi_awburst,
-  output logic                   m_axi_awvalid,
-  input  logic                   m_axi_awready,
-  output logic [DataBytes*8-1:0] m_axi_wdata,
-  output logic [  DataBytes-1:0] m_axi_wstrb,
-  output logic                   m_axi_wlast,
-  output logic                   m_axi_wvalid,
-  input  logic                   m_axi_wready,
   input  logic                   m_axi_bid,
-  input  logic [            1:0] m_axi_bresp,
-  input  logic                   m_axi_bvalid,
-  output logic                   m_axi_bready
+  `ATOLL_AXI_WRITE_PORTS(DataBytes,,)
 );
+
+  `ATOLL_AXI_WRITE_STRUCTS(,)
 
   fault_t fault;
   block_t block;
@@ -82,20 +73,10 @@ module reef_writer_bench
     .fault_o        (fault),
     .idle_o,
     .bus_idle_o     (bus_idle),
-    .m_axi_awaddr_o (m_axi_awaddr),
-    .m_axi_awlen_o  (m_axi_awlen),
-    .m_axi_awsize_o (m_axi_awsize),
-    .m_axi_awburst_o(m_axi_awburst),
-    .m_axi_awvalid_o(m_axi_awvalid),
-    .m_axi_awready_i(m_axi_awready),
-    .m_axi_wdata_o  (m_axi_wdata),
-    .m_axi_wstrb_o  (m_axi_wstrb),
-    .m_axi_wlast_o  (m_axi_wlast),
-    .m_axi_wvalid_o (m_axi_wvalid),
-    .m_axi_wready_i (m_axi_wready),
-    .m_axi_bresp_i  (m_axi_bresp),
-    .m_axi_bvalid_i (m_axi_bvalid),
-    .m_axi_bready_o (m_axi_bready)
+    .write_req_o    (write_req),
+    .write_rsp_i    (write_rsp),
+    .wdata_o        (m_axi_wdata),
+    .wstrb_o        (m_axi_wstrb)
   );
 
 endmodule

@@ -13,7 +13,6 @@ from tests.unit.codegen.test_reef_commands import Memory, activation, constant, 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.reef.elements import busy_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.model import ReefModel
 
@@ -106,5 +105,5 @@ def test_estimates_are_near_what_the_bench_measured() -> None:
         device = npu(lanes, lanes, data_bytes)
         graph = random_graph(1, "add")
         tensors = tuple(replace(tensor, shape=(1, 1, 1, elements)) for tensor in graph.tensors)
-        busy = busy_of(graph.operators[0], replace(graph, tensors=tensors), device)
+        busy = ReefEmitter().busy(graph.operators[0], replace(graph, tensors=tensors), device)
         assert busy.cycles == pytest.approx(cycles, rel=0.12)

@@ -15,7 +15,7 @@ from atoll.ops.registry import kind_of
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.model import ReefModel
-from atoll_sim.engines.reef.moves import Axis, Move, busy_of
+from atoll_sim.engines.reef.moves import Axis, Move
 
 MEASURED: dict[tuple[str, tuple[int, ...]], int] = {
     ("reshape", (1, 1, 1, 2048)): 546,
@@ -143,5 +143,5 @@ def test_moves_beyond_a_command_are_several(axes: tuple[Axis, ...]) -> None:
 def test_estimates_are_near_what_the_bench_measured(kind: str, shape: tuple[int, ...]) -> None:
     x = activation("x", shape, 0.05, 0)
     graph = single(kind, [x], replace(x, name="y"), {"axis": 3})
-    cycles = busy_of(graph.operators[0], graph, npu()).cycles
+    cycles = ReefEmitter().busy(graph.operators[0], graph, npu()).cycles
     assert cycles == pytest.approx(MEASURED[kind, shape], rel=0.12)

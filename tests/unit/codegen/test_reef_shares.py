@@ -12,7 +12,7 @@ from tests.unit.codegen.test_reef_commands import activation, npu, run, scalar_r
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.reductions.softmax import GREATEST_DEPTH
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.reef.shares import busy_of
+from atoll_sim.engines.reef.emitter import ReefEmitter
 
 MEASURED = {(1, 2): 205, (1, 12): 235, (1, 1000): 3194, (50, 12): 3976}
 """Cycles that `benches/reef_shares.py` measured, by rows and the values of each."""
@@ -66,5 +66,5 @@ def test_every_sum_of_two_values() -> None:
 @pytest.mark.parametrize(("rows", "depth"), MEASURED)
 def test_estimates_are_near_what_the_bench_measured(rows: int, depth: int) -> None:
     graph = softmax((rows, depth), 0.1)
-    cycles = busy_of(graph.operators[0], graph, npu()).cycles
+    cycles = ReefEmitter().busy(graph.operators[0], graph, npu()).cycles
     assert cycles == pytest.approx(MEASURED[rows, depth], rel=0.05)

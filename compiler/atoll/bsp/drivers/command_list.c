@@ -92,7 +92,7 @@ static const char *error_name(uint32_t error) {
   return error < sizeof names / sizeof names[0] ? names[error] : "unknown";
 }
 
-static int32_t give_up(const struct atoll_command_list *engine, uint32_t completed) {
+int32_t atoll_command_list_give_up(const struct atoll_command_list *engine, uint32_t completed) {
   set(engine, engine->map.control, CONTROL_ABORT);
   say(engine, "no answer after ");
   atoll_print_decimal((int32_t)completed);
@@ -111,13 +111,10 @@ static int32_t wait(const struct atoll_command_list *engine, uint32_t timeout) {
     waited = now == completed ? waited + turn : 0u;
     completed = now;
   }
-  return give_up(engine, completed);
+  return atoll_command_list_give_up(engine, completed);
 }
 
-static int32_t outcome(const struct atoll_command_list *engine) {
-  const uint32_t status = get(engine, engine->map.status);
-  set(engine, engine->map.irq_status, 1u);
-  if ((status & STATUS_ERROR) == 0u && (status & STATUS_DONE) != 0u) return ATOLL_OK;
+int32_t atoll_command_list_fail(const struct atoll_command_list *engine) {
   const uint32_t error = get(engine, engine->map.error);
   say(engine, "error ");
   atoll_print_decimal((int32_t)error);
@@ -129,12 +126,22 @@ static int32_t outcome(const struct atoll_command_list *engine) {
   return ATOLL_ERROR_DEVICE;
 }
 
+static int32_t outcome(const struct atoll_command_list *engine) {
+  const uint32_t status = get(engine, engine->map.status);
+  set(engine, engine->map.irq_status, 1u);
+  if ((status & STATUS_ERROR) == 0u && (status & STATUS_DONE) != 0u) return ATOLL_OK;
+  return atoll_command_list_fail(engine);
+}
+
+int32_t atoll_command_list_is_legal(const void *commands, int32_t count) {
+  return count >= 1 && count <= COMMANDS_MOST &&
+         ((uintptr_t)commands & (COMMAND_BYTES - 1u)) == 0u;
+}
+
 int32_t atoll_command_list_start(const struct atoll_command_list *engine, const void *commands,
                                  int32_t count) {
   if (engine->state != ATOLL_COMMAND_LIST_OPEN) return ATOLL_ERROR_ORDER;
-  if (count < 1 || count > COMMANDS_MOST ||
-      ((uintptr_t)commands & (COMMAND_BYTES - 1u)) != 0u)
-    return ATOLL_ERROR_ARGUMENT;
+  if (atoll_command_list_is_legal(commands, count) == 0) return ATOLL_ERROR_ARGUMENT;
   if ((get(engine, engine->map.status) & STATUS_BUSY) != 0u) return ATOLL_ERROR_BUSY;
   set(engine, engine->map.list_address, (uint32_t)(uintptr_t)commands);
   set(engine, engine->map.list_count, (uint32_t)count);

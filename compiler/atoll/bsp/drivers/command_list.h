@@ -50,7 +50,11 @@ struct atoll_command_list {
 
 /* The instance that atoll_devices.h describes as ATOLL_DEVICE_<device>_..., of the accelerator that
  * it describes as ATOLL_<kind>_REGISTER_... */
-#define ATOLL_COMMAND_LIST_CONTEXT(device, kind)                                              \
+#define ATOLL_COMMAND_LIST_CONTEXT(device, kind) \
+  ATOLL_COMMAND_LIST_WITH(device, kind, LIST_ADDRESS, LIST_COUNT)
+
+/* The same for a driver that rests on this one, with the registers where it has those of the list. */
+#define ATOLL_COMMAND_LIST_WITH(device, kind, address, count)                                 \
   {                                                                                           \
     .name = ATOLL_DEVICE_##device##_NAME, .registers = ATOLL_DEVICE_##device##_REGISTERS,     \
     .irq = ATOLL_DEVICE_##device##_IRQ,                                                       \
@@ -61,8 +65,8 @@ struct atoll_command_list {
             .status = ATOLL_##kind##_REGISTER_STATUS,                                         \
             .error = ATOLL_##kind##_REGISTER_ERROR,                                           \
             .fault_address = ATOLL_##kind##_REGISTER_FAULT_ADDRESS,                           \
-            .list_address = ATOLL_##kind##_REGISTER_LIST_ADDRESS,                             \
-            .list_count = ATOLL_##kind##_REGISTER_LIST_COUNT,                                 \
+            .list_address = ATOLL_##kind##_REGISTER_##address,                                \
+            .list_count = ATOLL_##kind##_REGISTER_##count,                                    \
             .completed = ATOLL_##kind##_REGISTER_COMPLETED,                                   \
             .irq_enable = ATOLL_##kind##_REGISTER_IRQ_ENABLE,                                 \
             .irq_status = ATOLL_##kind##_REGISTER_IRQ_STATUS},                                \
@@ -89,5 +93,12 @@ int32_t atoll_command_list_wait(const struct atoll_command_list *engine, uint32_
 /* Start and wait. */
 int32_t atoll_command_list_run(const struct atoll_command_list *engine, const void *commands,
                                int32_t count, uint32_t timeout);
+
+/* For drivers that rest on this one: whether there may be `count` commands at `commands`; abort what
+ * does not end after `completed` commands, and say so; say which error the engine has. The last two
+ * return the status. */
+int32_t atoll_command_list_is_legal(const void *commands, int32_t count);
+int32_t atoll_command_list_give_up(const struct atoll_command_list *engine, uint32_t completed);
+int32_t atoll_command_list_fail(const struct atoll_command_list *engine);
 
 #endif

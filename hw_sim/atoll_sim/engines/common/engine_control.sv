@@ -12,10 +12,7 @@ module engine_control
   input  logic          clk_i,
   input  logic          rst_ni,
   // From the registers
-  input  logic          start_i,
-  input  logic          abort_i,
-  input  logic   [31:0] list_address_i,
-  input  logic   [31:0] list_count_i,
+  input  list_t         list_i,
   // To the registers
   output status_t       status_o,
   output logic          ended_o,
@@ -59,7 +56,7 @@ module engine_control
   logic running, legal_count, last;
 
   assign running     = state_q == StFetch || state_q == StRun;
-  assign legal_count = list_count_i[31:16] == 0 && list_count_i != 0;
+  assign legal_count = list_i.count[31:16] == 0 && list_i.count != 0;
   assign last        = left_q == 16'd1;
   assign waits       = state_q == StRun ? waits_i : '0;
 
@@ -69,7 +66,7 @@ module engine_control
     if (bus_fault_i.valid) fault = bus_fault_i;
     else if (fetch_done_i && fetch_error_i != ErrNone)
       fault = '{valid: 1'b1, error: fetch_error_i, address: address_q};
-    else if (abort_i) fault = '{valid: 1'b1, error: ErrAborted, address: address_q};
+    else if (list_i.stop) fault = '{valid: 1'b1, error: ErrAborted, address: address_q};
   end
 
   always_comb begin
@@ -85,16 +82,16 @@ module engine_control
     unique case (state_q)
       // No list. A list that cannot begin ends at once.
       StIdle:
-      if (start_i) begin
+      if (list_i.start) begin
         done_d      = 1'b0;
         completed_d = '0;
-        address_d   = list_address_i;
-        left_d      = list_count_i[15:0];
+        address_d   = list_i.address;
+        left_d      = list_i.count[15:0];
         fault_d     = '{valid: 1'b0, error: ErrNone, address: '0};
-        if (list_address_i[5:0] != 0)
-          fault_d = '{valid: 1'b1, error: ErrMisaligned, address: list_address_i};
+        if (list_i.address[5:0] != 0)
+          fault_d = '{valid: 1'b1, error: ErrMisaligned, address: list_i.address};
         else if (!legal_count)
-          fault_d = '{valid: 1'b1, error: ErrBadField, address: list_address_i};
+          fault_d = '{valid: 1'b1, error: ErrBadField, address: list_i.address};
         ended_o = fault_d.valid;
         if (!fault_d.valid) state_d = StFetch;
       end
@@ -159,7 +156,7 @@ module engine_control
     if (!rst_ni) begin
       cycles_q <= '0;
       {stalls_q, wait_read_q, wait_write_q, wait_weights_q} <= '0;
-    end else if (start_i) begin
+    end else if (list_i.start) begin
       cycles_q <= '0;
       {stalls_q, wait_read_q, wait_write_q, wait_weights_q} <= '0;
     end else begin
@@ -189,7 +186,7 @@ module engine_control
   `ATOLL_ASSERT_KNOWN(KnownControl, {ended_o, fetch_start_o, run_start_o, halt_o, flush_o})
   `ATOLL_ASSERT_IF(SomethingIsLeft, running, left_q != 0)
   `ATOLL_ASSERT(OneIsMissing, !(waits_i.read && waits_i.weights))
-  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_i, !status_o.busy)
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, list_i.start, !status_o.busy)
   `ATOLL_ASSERT_IF(NeverRunsAfterAFault, fault_q.valid, !running)
   `ATOLL_ASSERT_IF(BusIsAtRestWhenIdle, state_q == StIdle, bus_idle_i)
 

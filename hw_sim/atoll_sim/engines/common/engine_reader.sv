@@ -39,17 +39,9 @@ module engine_reader
   output logic                     want_o,
   input  logic                     grant_i,
   // AXI4 read channels
-  output logic   [           31:0] m_axi_araddr_o,
-  output logic   [            7:0] m_axi_arlen_o,
-  output logic   [            2:0] m_axi_arsize_o,
-  output logic   [            1:0] m_axi_arburst_o,
-  output logic                     m_axi_arvalid_o,
-  input  logic                     m_axi_arready_i,
-  input  logic   [DataBytes*8-1:0] m_axi_rdata_i,
-  input  logic   [            1:0] m_axi_rresp_i,
-  input  logic                     m_axi_rlast_i,
-  input  logic                     m_axi_rvalid_i,
-  output logic                     m_axi_rready_o
+  output read_req_t                read_req_o,
+  input  read_rsp_t                read_rsp_i,
+  input  logic   [DataBytes*8-1:0] rdata_i
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 2)
@@ -88,7 +80,7 @@ module engine_reader
     if (beats_q < (IndexBits + 1)'(burst)) burst = 5'(beats_q);
   end
 
-  assign want_o = beats_q != 0 && !halt_i && !bursts_full && (!arvalid_q || m_axi_arready_i)
+  assign want_o = beats_q != 0 && !halt_i && !bursts_full && (!arvalid_q || read_rsp_i.arready)
       && reserved_q + ReserveBits'(burst) <= ReserveBits'(QueueBeats);
   assign issue = want_o && grant_i;
   assign run_ready_o = beats_q == 0 || (issue && beats_q == (IndexBits + 1)'(burst));
@@ -121,7 +113,7 @@ module engine_reader
         arvalid_q <= 1'b1;
         arindex_q <= index_q;
         arlen_q   <= 4'(burst - 5'd1);
-      end else if (m_axi_arready_i) begin
+      end else if (read_rsp_i.arready) begin
         arvalid_q <= 1'b0;
       end
       if (flush_i) reserved_q <= '0;
@@ -129,22 +121,22 @@ module engine_reader
     end
   end
 
-  assign m_axi_araddr_o = {arindex_q, BeatBits'(0)};
-  assign m_axi_arlen_o = {4'b0, arlen_q};
-  assign m_axi_arsize_o = 3'(BeatBits);
-  assign m_axi_arburst_o = 2'b01;
-  assign m_axi_arvalid_o = arvalid_q;
-  assign m_axi_rready_o = burst_valid;
+  assign read_req_o.araddr = {arindex_q, BeatBits'(0)};
+  assign read_req_o.arlen = {4'b0, arlen_q};
+  assign read_req_o.arsize = 3'(BeatBits);
+  assign read_req_o.arburst = 2'b01;
+  assign read_req_o.arvalid = arvalid_q;
+  assign read_req_o.rready = burst_valid;
 
-  assign beat = m_axi_rvalid_i && m_axi_rready_o;
+  assign beat = read_rsp_i.rvalid && read_req_o.rready;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) beat_q <= '0;
-    else if (beat) beat_q <= m_axi_rlast_i ? '0 : beat_q + 4'd1;
+    else if (beat) beat_q <= read_rsp_i.rlast ? '0 : beat_q + 4'd1;
   end
 
-  assign fault_o.valid   = beat && m_axi_rresp_i[1];
-  assign fault_o.error   = response_error(m_axi_rresp_i, ErrReadSlave, ErrReadDecode);
+  assign fault_o.valid   = beat && read_rsp_i.rresp[1];
+  assign fault_o.error   = response_error(read_rsp_i.rresp, ErrReadSlave, ErrReadDecode);
   assign fault_o.address = {burst_index + IndexBits'(beat_q), BeatBits'(0)};
   assign idle_o          = !burst_valid;
 
@@ -157,7 +149,7 @@ module engine_reader
     .flush_i(1'b0),
     .push_i (issue),
     .data_i (index_q),
-    .pop_i  (beat && m_axi_rlast_i),
+    .pop_i  (beat && read_rsp_i.rlast),
     .valid_o(burst_valid),
     .data_o (burst_index),
     .full_o (bursts_full)
@@ -173,7 +165,7 @@ module engine_reader
     .rst_ni,
     .flush_i,
     .push_i (beat && !flush_i),
-    .data_i (m_axi_rdata_i),
+    .data_i (rdata_i),
     .pop_i  (beat_pop_i),
     .valid_o(beat_valid_o),
     .data_o (beat_data_o),
@@ -181,11 +173,11 @@ module engine_reader
   );
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
-      {run_ready_o, beat_valid_o, idle_o, m_axi_arvalid_o, m_axi_rready_o})
+      {run_ready_o, beat_valid_o, idle_o, read_req_o.arvalid, read_req_o.rready})
   `ATOLL_ASSERT(NeverRefusesABeat, !(beat && !flush_i && queue_full))
   `ATOLL_ASSERT_IF(NeverCrossesAPage,
       arvalid_q, 32'(arindex_q[PageBits-1:0]) + 32'(arlen_q) < (1 << PageBits))
-  `ATOLL_ASSERT_HELD(AddressIsHeld, arvalid_q && !m_axi_arready_i, arvalid_q, {arindex_q, arlen_q})
+  `ATOLL_ASSERT_HELD(AddressIsHeld, arvalid_q && !read_rsp_i.arready, arvalid_q, {arindex_q, arlen_q})
   `ATOLL_ASSERT_IF(OnlyFlushesWhenHalted, flush_i, halt_i)
 
 endmodule

@@ -36,26 +36,16 @@ module engine_readers
   // Nothing is outstanding on the bus
   output logic                       idle_o,
   // AXI4 read channels
-  output logic [               31:0] m_axi_araddr_o,
-  output logic [                7:0] m_axi_arlen_o,
-  output logic [                2:0] m_axi_arsize_o,
-  output logic [                1:0] m_axi_arburst_o,
-  output logic                       m_axi_arvalid_o,
-  input  logic                       m_axi_arready_i,
-  input  logic [    DataBytes*8-1:0] m_axi_rdata_i,
-  input  logic [                1:0] m_axi_rresp_i,
-  input  logic                       m_axi_rlast_i,
-  input  logic                       m_axi_rvalid_i,
-  output logic                       m_axi_rready_o
+  output read_req_t                  read_req_o,
+  input  read_rsp_t                  read_rsp_i,
+  input  logic [    DataBytes*8-1:0] rdata_i
 );
 
   `ATOLL_ASSERT_INIT(LegalBursts, $onehot(Bursts) && Bursts >= 2)
 
-  logic [1:0][31:0] araddr;
-  logic [1:0][7:0] arlen;
-  logic [1:0][2:0] arsize;
-  logic [1:0][1:0] arburst;
-  logic [1:0] want, grant, arvalid, rvalid, rready, idle;
+  read_req_t [1:0] reqs;
+  read_rsp_t [1:0] rsps;
+  logic [1:0] want, grant, rvalid, idle;
   fault_t [1:0] faults;
   logic shown, next, free, ends, owner_valid, owner, full;
   // Bursts under way of reader 1
@@ -80,40 +70,36 @@ module engine_readers
       .idle_o         (idle[i]),
       .want_o         (want[i]),
       .grant_i        (grant[i]),
-      .m_axi_araddr_o (araddr[i]),
-      .m_axi_arlen_o  (arlen[i]),
-      .m_axi_arsize_o (arsize[i]),
-      .m_axi_arburst_o(arburst[i]),
-      .m_axi_arvalid_o(arvalid[i]),
-      .m_axi_arready_i,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rlast_i,
-      .m_axi_rvalid_i (rvalid[i]),
-      .m_axi_rready_o (rready[i])
+      .read_req_o     (reqs[i]),
+      .read_rsp_i     (rsps[i]),
+      .rdata_i
     );
+
+    always_comb begin
+      rsps[i]        = read_rsp_i;
+      rsps[i].rvalid = rvalid[i];
+    end
   end
 
   assign fault_o = faults[0].valid ? faults[0] : faults[1];
   assign idle_o  = &idle;
 
   // The address on the bus is that of this reader.
-  assign shown           = arvalid[1];
-  assign m_axi_arvalid_o = |arvalid;
-  assign m_axi_araddr_o  = araddr[shown];
-  assign m_axi_arlen_o   = arlen[shown];
-  assign m_axi_arsize_o  = arsize[shown];
-  assign m_axi_arburst_o = arburst[shown];
+  assign shown = reqs[1].arvalid;
+  always_comb begin
+    read_req_o        = reqs[shown];
+    read_req_o.rready = owner_valid && reqs[owner].rready;
+  end
 
   // The next one is granted when that one is taken.
-  assign free = (!m_axi_arvalid_o || m_axi_arready_i) && !full;
+  assign free = (!read_req_o.arvalid || read_rsp_i.arready) && !full;
   assign next = !want[0];
   always_comb begin
     grant       = '0;
     grant[next] = free && (!next || second_q == 0 || !beat_valid_o[0]);
   end
 
-  assign ends = m_axi_rvalid_i && m_axi_rready_o && m_axi_rlast_i;
+  assign ends = read_rsp_i.rvalid && read_req_o.rready && read_rsp_i.rlast;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) second_q <= '0;
@@ -139,13 +125,12 @@ module engine_readers
 
   always_comb begin
     rvalid        = '0;
-    rvalid[owner] = m_axi_rvalid_i && owner_valid;
+    rvalid[owner] = read_rsp_i.rvalid && owner_valid;
   end
-  assign m_axi_rready_o = owner_valid && rready[owner];
 
-  `ATOLL_ASSERT_KNOWN(KnownControl, {grant, rvalid, m_axi_arvalid_o, m_axi_rready_o})
-  `ATOLL_ASSERT(OneAddress, $onehot0(arvalid))
+  `ATOLL_ASSERT_KNOWN(KnownControl, {grant, rvalid, read_req_o.arvalid, read_req_o.rready})
+  `ATOLL_ASSERT(OneAddress, $onehot0({reqs[1].arvalid, reqs[0].arvalid}))
   `ATOLL_ASSERT_HELD(AddressIsHeld,
-      m_axi_arvalid_o && !m_axi_arready_i, m_axi_arvalid_o, {m_axi_araddr_o, m_axi_arlen_o})
+      read_req_o.arvalid && !read_rsp_i.arready, read_req_o.arvalid, {read_req_o.araddr, read_req_o.arlen})
 
 endmodule

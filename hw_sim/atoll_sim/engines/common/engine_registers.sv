@@ -20,30 +20,13 @@ module engine_registers
   input  logic          clk_i,
   input  logic          rst_ni,
   // AXI4-Lite control port
-  input  logic   [11:0] s_axil_awaddr_i,
-  input  logic          s_axil_awvalid_i,
-  output logic          s_axil_awready_o,
-  input  logic   [31:0] s_axil_wdata_i,
-  input  logic   [ 3:0] s_axil_wstrb_i,
-  input  logic          s_axil_wvalid_i,
-  output logic          s_axil_wready_o,
-  output logic   [ 1:0] s_axil_bresp_o,
-  output logic          s_axil_bvalid_o,
-  input  logic          s_axil_bready_i,
-  input  logic   [11:0] s_axil_araddr_i,
-  input  logic          s_axil_arvalid_i,
-  output logic          s_axil_arready_o,
-  output logic   [31:0] s_axil_rdata_o,
-  output logic   [ 1:0] s_axil_rresp_o,
-  output logic          s_axil_rvalid_o,
-  input  logic          s_axil_rready_i,
-  // For one cycle each: run the list; stop it
-  output logic          start_o,
-  output logic          abort_o,
-  // The list; stable while busy
-  output logic   [31:0] list_address_o,
-  output logic   [31:0] list_count_o,
-  // How the list stands; `ended_i` for one cycle when it ends
+  input  axil_req_t     axil_req_i,
+  output axil_rsp_t     axil_rsp_o,
+  // Something is asked there, or an answer waits
+  output logic          in_use_o,
+  // The list
+  output list_t         list_o,
+  // How it stands; `ended_i` for one cycle when it ends
   input  status_t     status_i,
   input  logic        ended_i,
   // Level interrupt
@@ -77,9 +60,9 @@ module engine_registers
   logic [11:0] write_offset, read_offset;
   logic unused;
 
-  assign write_offset = {s_axil_awaddr_i[11:2], 2'b00};
-  assign read_offset  = {s_axil_araddr_i[11:2], 2'b00};
-  assign unused       = ^{s_axil_awaddr_i[1:0], s_axil_araddr_i[1:0]};
+  assign write_offset = {axil_req_i.awaddr[11:2], 2'b00};
+  assign read_offset  = {axil_req_i.araddr[11:2], 2'b00};
+  assign unused       = ^{axil_req_i.awaddr[1:0], axil_req_i.araddr[1:0]};
 
   // Writes: address and data are taken together.
   logic write, write_legal;
@@ -87,32 +70,32 @@ module engine_registers
   logic [1:0] bresp_q;
   logic [31:0] strobe;
 
-  assign write = s_axil_awvalid_i && s_axil_wvalid_i && (!bvalid_q || s_axil_bready_i);
+  assign write = axil_req_i.awvalid && axil_req_i.wvalid && (!bvalid_q || axil_req_i.bready);
   assign strobe = {
-    {8{s_axil_wstrb_i[3]}}, {8{s_axil_wstrb_i[2]}}, {8{s_axil_wstrb_i[1]}}, {8{s_axil_wstrb_i[0]}}
+    {8{axil_req_i.wstrb[3]}}, {8{axil_req_i.wstrb[2]}}, {8{axil_req_i.wstrb[1]}}, {8{axil_req_i.wstrb[0]}}
   };
-  assign s_axil_awready_o = write;
-  assign s_axil_wready_o = write;
-  assign s_axil_bvalid_o = bvalid_q;
-  assign s_axil_bresp_o = bresp_q;
+  assign axil_rsp_o.awready = write;
+  assign axil_rsp_o.wready = write;
+  assign axil_rsp_o.bvalid = bvalid_q;
+  assign axil_rsp_o.bresp = bresp_q;
 
   always_comb begin
     write_legal = 1'b0;
     if (write) unique case (write_offset)
-      OffsetControl: write_legal = !(status_i.busy && s_axil_wdata_i[0] && s_axil_wstrb_i[0]);
+      OffsetControl: write_legal = !(status_i.busy && axil_req_i.wdata[0] && axil_req_i.wstrb[0]);
       OffsetListAddress, OffsetListCount: write_legal = !status_i.busy;
       OffsetIrqEnable, OffsetIrqStatus: write_legal = 1'b1;
       default: write_legal = 1'b0;
     endcase
   end
 
-  logic control, irq_clear;
+  logic control, irq_clear, start, stop;
 
-  assign control = write && write_legal && write_offset == OffsetControl && s_axil_wstrb_i[0];
-  assign start_o = control && s_axil_wdata_i[0];
-  assign abort_o = control && s_axil_wdata_i[1] && status_i.busy;
+  assign control = write && write_legal && write_offset == OffsetControl && axil_req_i.wstrb[0];
+  assign start = control && axil_req_i.wdata[0];
+  assign stop = control && axil_req_i.wdata[1] && status_i.busy;
   assign irq_clear =
-      write && write_offset == OffsetIrqStatus && s_axil_wdata_i[0] && s_axil_wstrb_i[0];
+      write && write_offset == OffsetIrqStatus && axil_req_i.wdata[0] && axil_req_i.wstrb[0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -126,16 +109,16 @@ module engine_registers
       if (write) begin
         bvalid_q <= 1'b1;
         bresp_q  <= write_legal ? Okay : SlaveError;
-      end else if (s_axil_bready_i) begin
+      end else if (axil_req_i.bready) begin
         bvalid_q <= 1'b0;
       end
       if (write && write_legal && write_offset == OffsetListAddress)
-        list_address_q <= (list_address_q & ~strobe) | (s_axil_wdata_i & strobe);
+        list_address_q <= (list_address_q & ~strobe) | (axil_req_i.wdata & strobe);
       if (write && write_legal && write_offset == OffsetListCount)
-        list_count_q <= (list_count_q & ~strobe) | (s_axil_wdata_i & strobe);
-      if (write && write_offset == OffsetIrqEnable && s_axil_wstrb_i[0])
-        irq_enable_q <= s_axil_wdata_i[0];
-      irq_status_q <= ended_i || (irq_status_q && !irq_clear && !start_o);
+        list_count_q <= (list_count_q & ~strobe) | (axil_req_i.wdata & strobe);
+      if (write && write_offset == OffsetIrqEnable && axil_req_i.wstrb[0])
+        irq_enable_q <= axil_req_i.wdata[0];
+      irq_status_q <= ended_i || (irq_status_q && !irq_clear && !start);
     end
   end
 
@@ -146,11 +129,11 @@ module engine_registers
   logic [31:0] rdata_q, value;
 
   assign failed = status_i.fault.valid && !status_i.busy;
-  assign read = s_axil_arvalid_i && s_axil_arready_o;
-  assign s_axil_arready_o = !rvalid_q || s_axil_rready_i;
-  assign s_axil_rvalid_o = rvalid_q;
-  assign s_axil_rresp_o = rresp_q;
-  assign s_axil_rdata_o = rdata_q;
+  assign read = axil_req_i.arvalid && axil_rsp_o.arready;
+  assign axil_rsp_o.arready = !rvalid_q || axil_req_i.rready;
+  assign axil_rsp_o.rvalid = rvalid_q;
+  assign axil_rsp_o.rresp = rresp_q;
+  assign axil_rsp_o.rdata = rdata_q;
 
   always_comb begin
     value      = '0;
@@ -193,20 +176,21 @@ module engine_registers
       rvalid_q <= 1'b1;
       rresp_q  <= read_legal ? Okay : SlaveError;
       rdata_q  <= value;
-    end else if (s_axil_rready_i) begin
+    end else if (axil_req_i.rready) begin
       rvalid_q <= 1'b0;
     end
   end
 
-  assign list_address_o = list_address_q;
-  assign list_count_o   = list_count_q;
-  assign irq_o          = irq_enable_q && irq_status_q;
+  assign in_use_o = axil_req_i.awvalid || axil_req_i.wvalid || axil_req_i.arvalid || bvalid_q || rvalid_q;
+
+  assign list_o = '{start: start, stop: stop, address: list_address_q, count: list_count_q};
+  assign irq_o  = irq_enable_q && irq_status_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
-      {s_axil_awready_o, s_axil_wready_o, s_axil_bvalid_o, s_axil_arready_o, s_axil_rvalid_o,
-       start_o, abort_o, irq_o})
-  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start_o, !status_i.busy)
-  `ATOLL_ASSERT_HELD(WriteAnswerIsHeld, bvalid_q && !s_axil_bready_i, bvalid_q, bresp_q)
-  `ATOLL_ASSERT_HELD(ReadAnswerIsHeld, rvalid_q && !s_axil_rready_i, rvalid_q, {rdata_q, rresp_q})
+      {axil_rsp_o.awready, axil_rsp_o.wready, axil_rsp_o.bvalid, axil_rsp_o.arready, axil_rsp_o.rvalid,
+       start, stop, irq_o})
+  `ATOLL_ASSERT_IF(OnlyStartsWhenIdle, start, !status_i.busy)
+  `ATOLL_ASSERT_HELD(WriteAnswerIsHeld, bvalid_q && !axil_req_i.bready, bvalid_q, bresp_q)
+  `ATOLL_ASSERT_HELD(ReadAnswerIsHeld, rvalid_q && !axil_req_i.rready, rvalid_q, {rdata_q, rresp_q})
 
 endmodule

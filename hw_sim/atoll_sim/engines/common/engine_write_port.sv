@@ -31,20 +31,10 @@ module engine_write_port
   // Nothing is outstanding on the bus
   output logic                     idle_o,
   // AXI4 write channels
-  output logic   [           31:0] m_axi_awaddr_o,
-  output logic   [            7:0] m_axi_awlen_o,
-  output logic   [            2:0] m_axi_awsize_o,
-  output logic   [            1:0] m_axi_awburst_o,
-  output logic                     m_axi_awvalid_o,
-  input  logic                     m_axi_awready_i,
-  output logic   [DataBytes*8-1:0] m_axi_wdata_o,
-  output logic   [  DataBytes-1:0] m_axi_wstrb_o,
-  output logic                     m_axi_wlast_o,
-  output logic                     m_axi_wvalid_o,
-  input  logic                     m_axi_wready_i,
-  input  logic   [            1:0] m_axi_bresp_i,
-  input  logic                     m_axi_bvalid_i,
-  output logic                     m_axi_bready_o
+  output write_req_t               write_req_o,
+  input  write_rsp_t               write_rsp_i,
+  output logic   [DataBytes*8-1:0] wdata_o,
+  output logic   [  DataBytes-1:0] wstrb_o
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 2)
@@ -59,7 +49,7 @@ module engine_write_port
   logic [IndexBits-1:0] written_index;
 
   assign ready_o = !halt_i && !writes_full
-      && (!awvalid_q || m_axi_awready_i) && !beats_full;
+      && (!awvalid_q || write_rsp_i.awready) && !beats_full;
   assign issue = valid_i && ready_o;
 
   always_ff @(posedge clk_i) begin
@@ -68,20 +58,20 @@ module engine_write_port
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) awvalid_q <= 1'b0;
-    else awvalid_q <= issue || (awvalid_q && !m_axi_awready_i);
+    else awvalid_q <= issue || (awvalid_q && !write_rsp_i.awready);
   end
 
-  assign m_axi_awaddr_o  = {awindex_q, BeatBits'(0)};
-  assign m_axi_awlen_o   = 8'd0;
-  assign m_axi_awsize_o  = 3'(BeatBits);
-  assign m_axi_awburst_o = 2'b01;
-  assign m_axi_awvalid_o = awvalid_q;
-  assign m_axi_wlast_o   = 1'b1;
-  assign m_axi_bready_o  = written_valid;
+  assign write_req_o.awaddr  = {awindex_q, BeatBits'(0)};
+  assign write_req_o.awlen   = 8'd0;
+  assign write_req_o.awsize  = 3'(BeatBits);
+  assign write_req_o.awburst = 2'b01;
+  assign write_req_o.awvalid = awvalid_q;
+  assign write_req_o.wlast   = 1'b1;
+  assign write_req_o.bready  = written_valid;
 
-  assign answer          = m_axi_bvalid_i && m_axi_bready_o;
-  assign fault_o.valid   = answer && m_axi_bresp_i[1];
-  assign fault_o.error   = response_error(m_axi_bresp_i, ErrWriteSlave, ErrWriteDecode);
+  assign answer          = write_rsp_i.bvalid && write_req_o.bready;
+  assign fault_o.valid   = answer && write_rsp_i.bresp[1];
+  assign fault_o.error   = response_error(write_rsp_i.bresp, ErrWriteSlave, ErrWriteDecode);
   assign fault_o.address = {written_index, BeatBits'(0)};
   assign idle_o          = !written_valid;
 
@@ -94,9 +84,9 @@ module engine_write_port
     .flush_i(1'b0),
     .push_i (issue),
     .data_i ({data_i, strobe_i}),
-    .pop_i  (m_axi_wvalid_o && m_axi_wready_i),
-    .valid_o(m_axi_wvalid_o),
-    .data_o ({m_axi_wdata_o, m_axi_wstrb_o}),
+    .pop_i  (write_req_o.wvalid && write_rsp_i.wready),
+    .valid_o(write_req_o.wvalid),
+    .data_o ({wdata_o, wstrb_o}),
     .full_o (beats_full)
   );
 
@@ -116,10 +106,10 @@ module engine_write_port
   );
 
   `ATOLL_ASSERT_KNOWN(KnownControl,
-      {ready_o, idle_o, m_axi_awvalid_o, m_axi_wvalid_o, m_axi_bready_o})
-  `ATOLL_ASSERT_HELD(AddressIsHeld, awvalid_q && !m_axi_awready_i, awvalid_q, awindex_q)
+      {ready_o, idle_o, write_req_o.awvalid, write_req_o.wvalid, write_req_o.bready})
+  `ATOLL_ASSERT_HELD(AddressIsHeld, awvalid_q && !write_rsp_i.awready, awvalid_q, awindex_q)
   `ATOLL_ASSERT_HELD(DataIsHeld,
-      m_axi_wvalid_o && !m_axi_wready_i, m_axi_wvalid_o, {m_axi_wdata_o, m_axi_wstrb_o})
+      write_req_o.wvalid && !write_rsp_i.wready, write_req_o.wvalid, {wdata_o, wstrb_o})
   `ATOLL_ASSERT_IF(NeverIssuesWhenHalted, halt_i, !issue)
 
 endmodule

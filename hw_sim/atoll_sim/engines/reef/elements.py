@@ -9,16 +9,16 @@ from struct import Struct
 from typing import ClassVar
 
 from atoll.ir.busy import Bound, Busy
-from atoll.ir.graph import Graph, Operator, Tensor
+from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.elements.addition import add_factors
 from atoll.ops.elements.elementwise import scale_factor
 from atoll.ops.quantization import activation_range, quantize_multiplier, zero_point_of
 from atoll.ops.rounding import rounds_once
-from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
+from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
 from atoll_sim.engines.reef.places import Place, place_of
 
@@ -66,77 +66,71 @@ TURN_STEPS = 8
 _OPCODES = {"add": ElementOpcode.ADD, "mul": ElementOpcode.MUL}
 
 
-def takes(op: Operator) -> bool:
-    """Tell whether `op` is computed element by element."""
-    return op.kind in _OPCODES
+class Elements(Family):
+    """One command over all elements of two operands."""
 
+    @classmethod
+    def takes(cls, op: Operator, graph: Graph) -> bool:
+        """Tell whether `op` is computed element by element."""
+        return op.kind in _OPCODES
 
-def job_of(op: Operator, graph: Graph, npu: Engine) -> Job:
-    """Name the buffers of `op`; operands that are constants are the job's own."""
-    (output,) = op.outputs
-    reads = tuple(dict.fromkeys(name for name in op.inputs if graph.tensor(name).data is None))
-    return Job(
-        operator=op.name,
-        device=npu.name,
-        reads=reads,
-        writes=op.outputs,
-        constants=tuple(_constants(op, graph)),
-        commands=f"{op.name}_commands",
-        commands_size=encode.DESCRIPTOR_BYTES,
-        overlaps=tuple(SafeOverlap(output, name, 0) for name in reads),
-    )
+    def job(self, splits: int) -> Job:
+        """Name the buffers; the output may lie over each operand."""
+        (output,), reads = self.op.outputs, self.activations(self.op.inputs)
+        overlaps = tuple(SafeOverlap(output, name, 0) for name in reads)
+        return self.make_job(reads, tuple(self.constants(self.op.inputs)), overlaps)
 
+    def encode(self, address: Callable[[str], int], splits: int) -> bytes:
+        """Return the command."""
+        op, graph = self.op, self.graph
+        (output,) = graph.results(op)
+        if op.kind == "add":
+            first, second, result = map(quantize_multiplier, add_factors(op, graph))
+        else:
+            (factor,) = scale_factor(op, graph)
+            first, second, result = (0, 0), (0, 0), quantize_multiplier(factor)
+        low, high = activation_range(op, output)
+        sources = [address(self.source(position)) for position in (0, 1)]
+        return ElementDescriptor(
+            opcode=_OPCODES[op.kind],
+            first_address=sources[0],
+            second_address=sources[1],
+            second_address_again=sources[1],
+            output_address=address(output.name),
+            elements=output.elements,
+            first_multiplier=first[0],
+            second_multiplier=second[0],
+            result_multiplier=result[0],
+            first_shift=first[1],
+            second_shift=second[1],
+            result_shift=result[1],
+            first_zero_point=zero_point_of(operand(op, graph, 0)),
+            second_zero_point=zero_point_of(operand(op, graph, 1)),
+            output_zero_point=zero_point_of(output),
+            flags=int(rounds_once(op)),
+            activation_min=low,
+            activation_max=high,
+        ).encode()
 
-def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> bytes:
-    """Return the command."""
-    (output,) = graph.results(op)
-    if op.kind == "add":
-        first, second, result = map(quantize_multiplier, add_factors(op, graph))
-    else:
-        (factor,) = scale_factor(op, graph)
-        first, second, result = (0, 0), (0, 0), quantize_multiplier(factor)
-    low, high = activation_range(op, output)
-    sources = [address(_source(op, graph, position)) for position in (0, 1)]
-    return ElementDescriptor(
-        opcode=_OPCODES[op.kind],
-        first_address=sources[0],
-        second_address=sources[1],
-        second_address_again=sources[1],
-        output_address=address(output.name),
-        elements=output.elements,
-        first_multiplier=first[0],
-        second_multiplier=second[0],
-        result_multiplier=result[0],
-        first_shift=first[1],
-        second_shift=second[1],
-        result_shift=result[1],
-        first_zero_point=zero_point_of(operand(op, graph, 0)),
-        second_zero_point=zero_point_of(operand(op, graph, 1)),
-        output_zero_point=zero_point_of(output),
-        flags=int(rounds_once(op)),
-        activation_min=low,
-        activation_max=high,
-    ).encode()
+    def busy(self, commands: int) -> Busy:
+        """Predict with what an instance is busy.
 
-
-def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
-    """Predict with what an instance is busy.
-
-    Each operand takes a step for as many elements as there are lanes. A memory that is known moves
-    one beat at a time, of three; otherwise it is taken to write while it reads.
-    """
-    count, port = graph.results(op)[0].elements, npu.params["data_bytes"]
-    beats = -(-count // port)
-    places = [place_of(name, graph, npu) for name in (*op.inputs, *op.outputs)]
-    *sources, target = places
-    parts = {
-        Bound.COMPUTE: ceil(2 * count / npu.params["input_lanes"]),
-        Bound.READ: ceil(beats * sum(each.reading(port) for each in sources)),
-        Bound.WRITE: ceil(beats * (-(-port // target.width)) + _changing(beats, places)),
-    }
-    moving = sum if npu.workspace_width else max
-    busy = max(parts[Bound.COMPUTE], moving((parts[Bound.READ], parts[Bound.WRITE])))
-    return Busy(cycles=start_cycles(npu) + busy, parts=parts)
+        Each operand takes a step for as many elements as there are lanes. A memory that is known
+        moves one beat at a time, of three; otherwise it is taken to write while it reads.
+        """
+        op, graph, npu = self.op, self.graph, self.npu
+        count, port = graph.results(op)[0].elements, npu.params["data_bytes"]
+        beats = -(-count // port)
+        places = [place_of(name, graph, npu) for name in (*op.inputs, *op.outputs)]
+        *sources, target = places
+        parts = {
+            Bound.COMPUTE: ceil(2 * count / npu.params["input_lanes"]),
+            Bound.READ: ceil(beats * sum(each.reading(port) for each in sources)),
+            Bound.WRITE: ceil(beats * (-(-port // target.width)) + _changing(beats, places)),
+        }
+        moving = sum if npu.workspace_width else max
+        busy = max(parts[Bound.COMPUTE], moving((parts[Bound.READ], parts[Bound.WRITE])))
+        return Busy(cycles=start_cycles(npu) + busy, parts=parts)
 
 
 def _changing(beats: int, places: Sequence[Place]) -> int:
@@ -150,21 +144,3 @@ def _changing(beats: int, places: Sequence[Place]) -> int:
     if all(between):
         return beats * max(between)
     return -(-beats // TURN_STEPS) * first.changing(second)
-
-
-def _constants(op: Operator, graph: Graph) -> list[Tensor]:
-    made = {
-        _source(op, graph, position): graph.tensor(name)
-        for position, name in enumerate(op.inputs)
-        if graph.tensor(name).data is not None
-    }
-    return [
-        Tensor(name=name, shape=(tensor.elements,), dtype="int8", data=tensor.data)
-        for name, tensor in made.items()
-    ]
-
-
-def _source(op: Operator, graph: Graph, position: int) -> str:
-    """Return the name of the buffer that holds an operand."""
-    constant = graph.tensor(op.inputs[position]).data is not None
-    return f"{op.name}_operand{position}" if constant else op.inputs[position]

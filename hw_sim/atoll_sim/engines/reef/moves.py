@@ -15,9 +15,9 @@ from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.quantization import zero_point_of
 from atoll.ops.registry import kind_of
-from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import NEXT_CYCLES, START_CYCLES
+from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
 from atoll_sim.engines.reef.places import place_of
 from atoll_sim.engines.reef.runs import average, beginnings
@@ -110,84 +110,100 @@ class Move(NamedTuple):
             ).commands()
 
 
-def takes(op: Operator, graph: Graph) -> bool:
-    """Tell whether bytes of `op` move, or are mapped one by one: its kind counts `elements`."""
-    return op.kind in _MOVES or (
-        len(op.inputs) == 1 and "elements" in kind_of(op).features(op, graph)
-    )
+class Moves(Family):
+    """Commands that move rows, or map their bytes by a table."""
 
-
-def job_of(op: Operator, graph: Graph, npu: Engine) -> Job:
-    """Name the buffers of `op`; operands that are constants are the job's own."""
-    (output,) = op.outputs
-    reads = tuple(dict.fromkeys(name for name in _inputs(op) if graph.tensor(name).data is None))
-    count = sum(1 for _ in _commands(op, graph))
-    in_order = op.kind not in _SCATTERED
-    return Job(
-        operator=op.name,
-        device=npu.name,
-        reads=reads,
-        writes=op.outputs,
-        constants=tuple(_constants(op, graph)),
-        commands=f"{op.name}_commands",
-        commands_size=count * encode.DESCRIPTOR_BYTES,
-        commands_count=count,
-        overlaps=tuple(SafeOverlap(output, name, 0) for name in reads if in_order),
-    )
-
-
-def commands_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> bytes:
-    """Return the commands."""
-    mapped = _is_mapped(op)
-    fill = zero_point_of(graph.results(op)[0]) & 0xFF if op.kind == "pad" else 0
-    made = []
-    for move in _commands(op, graph):
-        filled = move.position is None
-        source = output = address(op.outputs[0]) + move.output
-        if move.position is not None:
-            source = address(_source(op, graph, move.position)) + move.source
-        table = address(_table(op)) if mapped else source
-        descriptor = MoveDescriptor(
-            source_address=source,
-            output_address=output,
-            table_address=table,
-            table_address_again=table,
-            row_bytes=move.row,
-            flags=FILLED * filled | MAPPED * mapped,
-            value=fill if filled else 0,
-            **_fields(move.axes),
+    @classmethod
+    def takes(cls, op: Operator, graph: Graph) -> bool:
+        """Tell whether bytes of `op` move, or are mapped one by one: its kind counts `elements`."""
+        return op.kind in _MOVES or (
+            len(op.inputs) == 1 and "elements" in kind_of(op).features(op, graph)
         )
-        made.append(descriptor.encode())
-    return b"".join(made)
 
+    def job(self, splits: int) -> Job:
+        """Name the buffers, and make the table."""
+        (output,), reads = self.op.outputs, self.activations(self._moved)
+        in_order = self.op.kind not in _SCATTERED
+        return self.make_job(
+            reads,
+            (*self.constants(self._moved), *self._tables()),
+            tuple(SafeOverlap(output, name, 0) for name in reads if in_order),
+            count=sum(1 for _ in self._commands()),
+        )
 
-def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
-    """Predict with what an instance is busy.
+    def encode(self, address: Callable[[str], int], splits: int) -> bytes:
+        """Return the commands."""
+        op, fill = self.op, 0
+        if op.kind == "pad":
+            fill = zero_point_of(self.graph.results(op)[0]) & 0xFF
+        made = []
+        for move in self._commands():
+            filled = move.position is None
+            source = output = address(op.outputs[0]) + move.output
+            if move.position is not None:
+                source = address(self.source(move.position)) + move.source
+            table = address(self.table) if self._mapped else source
+            descriptor = MoveDescriptor(
+                source_address=source,
+                output_address=output,
+                table_address=table,
+                table_address_again=table,
+                row_bytes=move.row,
+                flags=FILLED * filled | MAPPED * self._mapped,
+                value=fill if filled else 0,
+                **_fields(move.axes),
+            )
+            made.append(descriptor.encode())
+        return b"".join(made)
 
-    A memory that is known moves one beat at a time, of two; otherwise it is taken to write while it
-    reads.
-    """
-    port, moves = npu.params["data_bytes"], list(_commands(op, graph))
-    target = place_of(op.outputs[0], graph, npu)
-    width = npu.params["input_lanes"] // 2
-    parts = {Bound.COMPUTE: 0, Bound.READ: 0, Bound.WRITE: 0}
-    cycles = START_CYCLES + (len(moves) - 1) * NEXT_CYCLES
-    if _is_mapped(op):
-        cycles += TABLE_BYTES // port + npu.constants_wait
-    for move in moves:
-        computing = move.rows * -(-move.row // width)
-        to = _beats(move.row, move.output, (axis.output for axis in move.axes), port)
-        of = _beats(move.row, move.source, (axis.source for axis in move.axes), port)
-        writing, reading = ceil(move.rows * to) * -(-port // target.width), 0
-        if move.position is not None:
-            source = place_of(op.inputs[move.position], graph, npu)
-            reading = ceil(ceil(move.rows * of) * source.reading(port))
-            writing += ceil(move.rows * to) * source.changing(target)
-        moving = reading + writing if npu.workspace_width else max(reading, writing)
-        cycles += max(computing, moving)
-        for bound, value in zip(parts, (computing, reading, writing), strict=True):
-            parts[bound] += value
-    return Busy(cycles=cycles, parts=parts)
+    def busy(self, commands: int) -> Busy:
+        """Predict with what an instance is busy.
+
+        A memory that is known moves one beat at a time, of two; otherwise it is taken to write
+        while it reads.
+        """
+        op, graph, npu = self.op, self.graph, self.npu
+        port, moves = npu.params["data_bytes"], list(self._commands())
+        target = place_of(op.outputs[0], graph, npu)
+        width = npu.params["input_lanes"] // 2
+        parts = {Bound.COMPUTE: 0, Bound.READ: 0, Bound.WRITE: 0}
+        cycles = START_CYCLES + (len(moves) - 1) * NEXT_CYCLES
+        if self._mapped:
+            cycles += TABLE_BYTES // port + npu.constants_wait
+        for move in moves:
+            computing = move.rows * -(-move.row // width)
+            to = _beats(move.row, move.output, (axis.output for axis in move.axes), port)
+            of = _beats(move.row, move.source, (axis.source for axis in move.axes), port)
+            writing, reading = ceil(move.rows * to) * -(-port // target.width), 0
+            if move.position is not None:
+                source = place_of(op.inputs[move.position], graph, npu)
+                reading = ceil(ceil(move.rows * of) * source.reading(port))
+                writing += ceil(move.rows * to) * source.changing(target)
+            moving = reading + writing if npu.workspace_width else max(reading, writing)
+            cycles += max(computing, moving)
+            for bound, value in zip(parts, (computing, reading, writing), strict=True):
+                parts[bound] += value
+        return Busy(cycles=cycles, parts=parts)
+
+    @property
+    def _mapped(self) -> bool:
+        """Tell whether an element of the result depends on its place's input by a table."""
+        return self.op.kind not in _MOVES
+
+    @property
+    def _moved(self) -> tuple[str, ...]:
+        """Return the operands whose bytes move."""
+        return self.op.inputs if self.op.kind == "concatenation" else self.op.inputs[:1]
+
+    def _tables(self) -> Iterator[Tensor]:
+        if self._mapped:
+            (results,) = kind_of(self.op).reference(self.op, self.graph, (_VALUES,))
+            table = results.astype(np.int8).tobytes()
+            yield Tensor(name=self.table, shape=(TABLE_BYTES,), dtype="int8", data=table)
+
+    def _commands(self) -> Iterator[Move]:
+        for move in _moves(self.op, self.graph):
+            yield from move.commands()
 
 
 def _beats(row: int, start: int, pitches: Iterator[int], port: int) -> float:
@@ -210,16 +226,6 @@ def _fields(axes: tuple[Axis, ...]) -> dict[str, int]:
         more = axis.extent - 1
         back = Axis(0, back.source + more * axis.source, back.output + more * axis.output)
     return fields
-
-
-def _is_mapped(op: Operator) -> bool:
-    """Tell whether an element of the result depends on its place's input by a table."""
-    return op.kind not in _MOVES
-
-
-def _commands(op: Operator, graph: Graph) -> Iterator[Move]:
-    for move in _moves(op, graph):
-        yield from move.commands()
 
 
 def _moves(op: Operator, graph: Graph) -> Iterator[Move]:
@@ -251,30 +257,3 @@ def _inside(source: Tensor, output: Tensor, paddings: Tensor) -> Move:
     start = sum(count * pitches[at][1] for at, count in enumerate(before))
     wide = tuple(axis for axis in axes if axis.extent > 1)
     return Move(0, 0, start, prod(source.shape[inner:]), wide)
-
-
-def _inputs(op: Operator) -> tuple[str, ...]:
-    """Return the operands whose bytes move."""
-    return op.inputs if op.kind == "concatenation" else op.inputs[:1]
-
-
-def _constants(op: Operator, graph: Graph) -> Iterator[Tensor]:
-    for position, name in enumerate(_inputs(op)):
-        tensor = graph.tensor(name)
-        if tensor.data is not None:
-            made = _source(op, graph, position)
-            yield Tensor(name=made, shape=(tensor.elements,), dtype="int8", data=tensor.data)
-    if _is_mapped(op):
-        (results,) = kind_of(op).reference(op, graph, (_VALUES,))
-        table = results.astype(np.int8).tobytes()
-        yield Tensor(name=_table(op), shape=(TABLE_BYTES,), dtype="int8", data=table)
-
-
-def _source(op: Operator, graph: Graph, position: int) -> str:
-    """Return the name of the buffer that holds an operand."""
-    constant = graph.tensor(op.inputs[position]).data is not None
-    return f"{op.name}_operand{position}" if constant else op.inputs[position]
-
-
-def _table(op: Operator) -> str:
-    return f"{op.name}_table"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_axi.svh"
 
 // reef, an int8 tensor accelerator; docs/reef.md is its contract.
 //
@@ -26,55 +27,8 @@ module reef
   // Bytes of a beat: 8 or 16, at least the lanes.
   parameter int unsigned DataBytes   = 8
 ) (
-  // Clock and asynchronous reset
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  // AXI4-Lite control port
-  input  logic [           11:0] s_axil_awaddr_i,
-  input  logic                   s_axil_awvalid_i,
-  output logic                   s_axil_awready_o,
-  input  logic [           31:0] s_axil_wdata_i,
-  input  logic [            3:0] s_axil_wstrb_i,
-  input  logic                   s_axil_wvalid_i,
-  output logic                   s_axil_wready_o,
-  output logic [            1:0] s_axil_bresp_o,
-  output logic                   s_axil_bvalid_o,
-  input  logic                   s_axil_bready_i,
-  input  logic [           11:0] s_axil_araddr_i,
-  input  logic                   s_axil_arvalid_i,
-  output logic                   s_axil_arready_o,
-  output logic [           31:0] s_axil_rdata_o,
-  output logic [            1:0] s_axil_rresp_o,
-  output logic                   s_axil_rvalid_o,
-  input  logic                   s_axil_rready_i,
-  // AXI4 data master, INCR bursts of whole beats
-  output logic [           31:0] m_axi_awaddr_o,
-  output logic [            7:0] m_axi_awlen_o,
-  output logic [            2:0] m_axi_awsize_o,
-  output logic [            1:0] m_axi_awburst_o,
-  output logic                   m_axi_awvalid_o,
-  input  logic                   m_axi_awready_i,
-  output logic [DataBytes*8-1:0] m_axi_wdata_o,
-  output logic [  DataBytes-1:0] m_axi_wstrb_o,
-  output logic                   m_axi_wlast_o,
-  output logic                   m_axi_wvalid_o,
-  input  logic                   m_axi_wready_i,
-  input  logic [            1:0] m_axi_bresp_i,
-  input  logic                   m_axi_bvalid_i,
-  output logic                   m_axi_bready_o,
-  output logic [           31:0] m_axi_araddr_o,
-  output logic [            7:0] m_axi_arlen_o,
-  output logic [            2:0] m_axi_arsize_o,
-  output logic [            1:0] m_axi_arburst_o,
-  output logic                   m_axi_arvalid_o,
-  input  logic                   m_axi_arready_i,
-  input  logic [DataBytes*8-1:0] m_axi_rdata_i,
-  input  logic [            1:0] m_axi_rresp_i,
-  input  logic                   m_axi_rlast_i,
-  input  logic                   m_axi_rvalid_i,
-  output logic                   m_axi_rready_o,
-  // Level interrupt
-  output logic                   irq_o
+  // Control port, data master and interrupt, see docs/accelerators.md
+  `ATOLL_ENGINE_PORTS(DataBytes, _i, _o)
 );
 
   `ATOLL_ASSERT_INIT(LegalVector, Vector inside {0, 1, 2})
@@ -83,9 +37,13 @@ module reef
   localparam int unsigned Scalers = Requantisers < OutputLanes ? Requantisers : OutputLanes;
   localparam int unsigned GroupBits = OutputLanes > Scalers ? $clog2(OutputLanes / Scalers) : 1;
 
+  // The ports as structs
+  `ATOLL_ENGINE_STRUCTS
+
   // List and faults; of two in one cycle, that of the read counts
-  logic start, abort, ended, halt, flush;
-  logic [31:0] list_address, list_count, constants_address, constants_bytes;
+  logic ended, halt, flush;
+  list_t list;
+  logic [31:0] constants_address, constants_bytes;
   status_t status;
   fault_t read_fault, write_fault;
 
@@ -113,13 +71,12 @@ module reef
   logic constants_run_valid, constants_run_ready, constants_valid, constants_pop;
 
   // Between lists and accesses to registers everything sleeps.
-  logic clk, awake;
+  logic clk, awake, in_use;
 
   engine_clock u_clock (
     .clk_i,
     .rst_ni,
-    .work_i (s_axil_awvalid_i || s_axil_wvalid_i || s_axil_arvalid_i || s_axil_bvalid_o
-        || s_axil_rvalid_o || status.busy || ended),
+    .work_i (in_use || status.busy || ended),
     .clk_o  (clk),
     .awake_o(awake)
   );
@@ -128,31 +85,14 @@ module reef
     .Params({8'd2, 8'(DataBytes), 8'(OutputLanes), 8'(InputLanes)}),
     .WeightRows(WeightRows | LineColumns << 16 | Vector << 28)
   ) u_registers (
-    .clk_i         (clk),
+    .clk_i     (clk),
     .rst_ni,
-    .s_axil_awaddr_i,
-    .s_axil_awvalid_i,
-    .s_axil_awready_o,
-    .s_axil_wdata_i,
-    .s_axil_wstrb_i,
-    .s_axil_wvalid_i,
-    .s_axil_wready_o,
-    .s_axil_bresp_o,
-    .s_axil_bvalid_o,
-    .s_axil_bready_i,
-    .s_axil_araddr_i,
-    .s_axil_arvalid_i,
-    .s_axil_arready_o,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
-    .s_axil_rvalid_o,
-    .s_axil_rready_i,
-    .start_o       (start),
-    .abort_o       (abort),
-    .list_address_o(list_address),
-    .list_count_o  (list_count),
-    .status_i      (status),
-    .ended_i       (ended),
+    .axil_req_i(axil_req),
+    .axil_rsp_o(axil_rsp),
+    .in_use_o  (in_use),
+    .list_o    (list),
+    .status_i  (status),
+    .ended_i   (ended),
     .irq_o
   );
 
@@ -162,10 +102,7 @@ module reef
   ) u_commands (
     .clk_i          (clk),
     .rst_ni,
-    .start_i        (start),
-    .abort_i        (abort),
-    .list_address_i (list_address),
-    .list_count_i   (list_count),
+    .list_i         (list),
     .status_o       (status),
     .ended_o        (ended),
     .bus_fault_i    (read_fault.valid ? read_fault : write_fault),
@@ -211,17 +148,9 @@ module reef
     .beat_pop_i     ({constants_pop, beat_pop}),
     .fault_o        (read_fault),
     .idle_o         (reader_idle),
-    .m_axi_araddr_o,
-    .m_axi_arlen_o,
-    .m_axi_arsize_o,
-    .m_axi_arburst_o,
-    .m_axi_arvalid_o,
-    .m_axi_arready_i,
-    .m_axi_rdata_i,
-    .m_axi_rresp_i,
-    .m_axi_rlast_i,
-    .m_axi_rvalid_i,
-    .m_axi_rready_o
+    .read_req_o     (read_req),
+    .read_rsp_i     (read_rsp),
+    .rdata_i        (m_axi_rdata_i)
   );
 
   reef_datapath #(
@@ -279,20 +208,10 @@ module reef
     .fault_o      (write_fault),
     .idle_o       (writer_idle),
     .bus_idle_o   (writer_bus_idle),
-    .m_axi_awaddr_o,
-    .m_axi_awlen_o,
-    .m_axi_awsize_o,
-    .m_axi_awburst_o,
-    .m_axi_awvalid_o,
-    .m_axi_awready_i,
-    .m_axi_wdata_o,
-    .m_axi_wstrb_o,
-    .m_axi_wlast_o,
-    .m_axi_wvalid_o,
-    .m_axi_wready_i,
-    .m_axi_bresp_i,
-    .m_axi_bvalid_i,
-    .m_axi_bready_o
+    .write_req_o  (write_req),
+    .write_rsp_i  (write_rsp),
+    .wdata_o      (m_axi_wdata_o),
+    .wstrb_o      (m_axi_wstrb_o)
   );
 
   `ATOLL_ASSERT_IF(RestsAsleep,

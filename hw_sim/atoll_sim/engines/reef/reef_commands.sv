@@ -18,10 +18,7 @@ module reef_commands
   input  logic                             clk_i,
   input  logic                             rst_ni,
   // From and to the registers, see `engine_control`
-  input  logic                             start_i,
-  input  logic                             abort_i,
-  input  logic      [           31:0]      list_address_i,
-  input  logic      [           31:0]      list_count_i,
+  input  list_t                            list_i,
   output status_t                          status_o,
   output logic                             ended_o,
   // A fault on the bus, for one cycle; nothing is outstanding on it
@@ -101,10 +98,7 @@ module reef_commands
   engine_control u_control (
     .clk_i,
     .rst_ni,
-    .start_i,
-    .abort_i,
-    .list_address_i,
-    .list_count_i,
+    .list_i,
     .status_o,
     .ended_o,
     .fetch_start_o  (fetch_start),

@@ -46,20 +46,10 @@ module reef_writer
   output logic                     idle_o,
   output logic                     bus_idle_o,
   // AXI4 write channels
-  output logic   [           31:0] m_axi_awaddr_o,
-  output logic   [            7:0] m_axi_awlen_o,
-  output logic   [            2:0] m_axi_awsize_o,
-  output logic   [            1:0] m_axi_awburst_o,
-  output logic                     m_axi_awvalid_o,
-  input  logic                     m_axi_awready_i,
-  output logic   [DataBytes*8-1:0] m_axi_wdata_o,
-  output logic   [  DataBytes-1:0] m_axi_wstrb_o,
-  output logic                     m_axi_wlast_o,
-  output logic                     m_axi_wvalid_o,
-  input  logic                     m_axi_wready_i,
-  input  logic   [            1:0] m_axi_bresp_i,
-  input  logic                     m_axi_bvalid_i,
-  output logic                     m_axi_bready_o
+  output write_req_t               write_req_o,
+  input  write_rsp_t               write_rsp_i,
+  output logic   [DataBytes*8-1:0] wdata_o,
+  output logic   [  DataBytes-1:0] wstrb_o
 );
 
   `ATOLL_ASSERT_INIT(LegalLanes, OutputLanes inside {4, 8, 16})
@@ -152,20 +142,10 @@ module reef_writer
     .strobe_i(pending ? strobe_q[DataBytes-1:0] : beat_strobe_i),
     .fault_o,
     .idle_o  (bus_idle_o),
-    .m_axi_awaddr_o,
-    .m_axi_awlen_o,
-    .m_axi_awsize_o,
-    .m_axi_awburst_o,
-    .m_axi_awvalid_o,
-    .m_axi_awready_i,
-    .m_axi_wdata_o,
-    .m_axi_wstrb_o,
-    .m_axi_wlast_o,
-    .m_axi_wvalid_o,
-    .m_axi_wready_i,
-    .m_axi_bresp_i,
-    .m_axi_bvalid_i,
-    .m_axi_bready_o
+    .write_req_o,
+    .write_rsp_i,
+    .wdata_o,
+    .wstrb_o
   );
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {bytes_ready_o, closed_o, idle_o, bus_idle_o})

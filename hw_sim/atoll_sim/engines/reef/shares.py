@@ -14,9 +14,9 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.reductions.softmax import exponentials, scaling_of
-from atoll.resolve.soc import Engine
 from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
+from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
 from atoll_sim.engines.reef.loads import reading
 from atoll_sim.engines.reef.places import narrower
@@ -56,59 +56,50 @@ class ShareDescriptor(encode.Descriptor):
     reserved_15: int = 0
 
 
-def takes(op: Operator) -> bool:
-    """Tell whether results of `op` are shares of rows."""
-    return op.kind == "softmax"
+class Shares(Family):
+    """One command for all rows."""
 
+    @classmethod
+    def takes(cls, op: Operator, graph: Graph) -> bool:
+        """Tell whether results of `op` are shares of rows."""
+        return op.kind == "softmax"
 
-def job_of(op: Operator, graph: Graph, npu: Engine) -> Job:
-    """Name the buffers of `op`, and make its table."""
-    table = exponentials(*scaling_of(op, operand(op, graph, 0))).astype(np.int32)
-    constant = Tensor(name=_table(op), shape=table.shape, dtype="int32", data=table.tobytes())
-    return Job(
-        operator=op.name,
-        device=npu.name,
-        reads=op.inputs,
-        writes=op.outputs,
-        constants=(constant,),
-        commands=f"{op.name}_commands",
-        commands_size=encode.DESCRIPTOR_BYTES,
-        overlaps=(SafeOverlap(op.outputs[0], op.inputs[0], 0),),
-    )
+    def job(self, splits: int) -> Job:
+        """Name the buffers, and make the table."""
+        x = operand(self.op, self.graph, 0)
+        values = exponentials(*scaling_of(self.op, x)).astype(np.int32)
+        shape = values.shape
+        table = Tensor(name=self.table, shape=shape, dtype="int32", data=values.tobytes())
+        overlap = SafeOverlap(self.op.outputs[0], self.op.inputs[0], 0)
+        return self.make_job(self.op.inputs, (table,), (overlap,))
 
+    def encode(self, address: Callable[[str], int], splits: int) -> bytes:
+        """Return the command."""
+        x, table = operand(self.op, self.graph, 0), address(self.table)
+        return ShareDescriptor(
+            source_address=address(self.op.inputs[0]),
+            output_address=address(self.op.outputs[0]),
+            table_address=table,
+            table_address_again=table,
+            values=x.shape[-1],
+            rows=x.elements // x.shape[-1],
+        ).encode()
 
-def command_of(op: Operator, graph: Graph, address: Callable[[str], int]) -> bytes:
-    """Return the command."""
-    x, table = operand(op, graph, 0), address(_table(op))
-    return ShareDescriptor(
-        source_address=address(op.inputs[0]),
-        output_address=address(op.outputs[0]),
-        table_address=table,
-        table_address_again=table,
-        values=x.shape[-1],
-        rows=x.elements // x.shape[-1],
-    ).encode()
-
-
-def busy_of(op: Operator, graph: Graph, npu: Engine) -> Busy:
-    """Predict with what an instance is busy: a value takes a cycle each of three times."""
-    x, port = operand(op, graph, 0), npu.params["data_bytes"]
-    values, rows = x.shape[-1], x.elements // x.shape[-1]
-    loading = reading(TABLE_BYTES, narrower(npu.constants_width, npu), npu)
-    computing = PASSES * x.elements + ROW_CYCLES * rows
-    places = beginnings(values if rows > 1 else port, port)
-    read = PASSES * ceil(rows * average(values, places, port).beats)
-    return Busy(
-        cycles=start_cycles(npu) - SOONER_CYCLES + loading + computing,
-        parts={
-            Bound.COMPUTE: computing,
-            Bound.READ: read,
-            Bound.WRITE: -(-x.elements // port),
-            Bound.WEIGHTS: loading,
-        },
-        reads={op.inputs[0]: read * port, _table(op): TABLE_BYTES},
-    )
-
-
-def _table(op: Operator) -> str:
-    return f"{op.name}_table"
+    def busy(self, commands: int) -> Busy:
+        """Predict with what an instance is busy: a value takes a cycle each of three times."""
+        npu, x = self.npu, operand(self.op, self.graph, 0)
+        port, values, rows = npu.params["data_bytes"], x.shape[-1], x.elements // x.shape[-1]
+        loading = reading(TABLE_BYTES, narrower(npu.constants_width, npu), npu)
+        computing = PASSES * x.elements + ROW_CYCLES * rows
+        places = beginnings(values if rows > 1 else port, port)
+        read = PASSES * ceil(rows * average(values, places, port).beats)
+        return Busy(
+            cycles=start_cycles(npu) - SOONER_CYCLES + loading + computing,
+            parts={
+                Bound.COMPUTE: computing,
+                Bound.READ: read,
+                Bound.WRITE: -(-x.elements // port),
+                Bound.WEIGHTS: loading,
+            },
+            reads={self.op.inputs[0]: read * port, self.table: TABLE_BYTES},
+        )

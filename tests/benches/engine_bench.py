@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the bench of an engine: the engine, and a memory that answers without Python."""
+"""Write benches of an engine: with a memory that answers without Python, or bare AXI ports."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,10 +22,11 @@ CONTROL = {
 }
 
 
-def system_bench(engine: str, parameters: Mapping[str, int]) -> Mapping[str, str]:
-    """Return module ``<engine>_system_bench`` by its file name.
+def engine_bench(kind: str, engine: str, parameters: Mapping[str, int]) -> Mapping[str, str]:
+    """Return module ``<engine>_<kind>`` by its file name.
 
     Args:
+        kind: ``system_bench`` or ``ports_bench``.
         engine: module of the engine.
         parameters: of the engine, with defaults; `DataBytes` is one.
     """
@@ -37,7 +38,7 @@ def system_bench(engine: str, parameters: Mapping[str, int]) -> Mapping[str, str
         keep_trailing_newline=True,
         autoescape=False,
     )
-    text = environment.get_template("system_bench.sv.j2").render(
+    text = environment.get_template(f"{kind}.sv.j2").render(
         engine=engine,
         parameters=parameters,
         axi=[(name, WIDTHS.get(str(width), str(width))) for name, width, _ in AXI],
@@ -45,4 +46,4 @@ def system_bench(engine: str, parameters: Mapping[str, int]) -> Mapping[str, str
         answers={name for name, _, asks in AXI if not asks},
         ignored=IGNORED,
     )
-    return {f"{engine}_system_bench.sv": text}
+    return {f"{engine}_{kind}.sv": text}
