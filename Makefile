@@ -5,11 +5,13 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed-run
 DEV    := $(VENV)/.installed-dev
 DOCS   := $(VENV)/.installed-docs
+# Rooms whose tests call compilers, debuggers and simulators.
+TOOLS  := board bsp image sim
 
 # Commands and simulators that tests start load our modules from bytecode, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test test-all bench synth lint format schemas docs clean
+.PHONY: demo quick test test-all bench synth lint lint-python format schemas docs clean
 
 demo: $(RUN)
 	$(BIN)/python examples/01_digits/demo.py
@@ -17,9 +19,9 @@ demo: $(RUN)
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" -q
 
-quick: lint
+quick: lint-python
 	ATOLL_EFFORT=quick $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not rtl" -q \
-	  tests/unit tests/golden
+	  tests/unit tests/golden $(TOOLS:%=--ignore=tests/unit/%)
 
 test-all: lint $(DOCS)
 	ATOLL_EFFORT=all $(BIN)/python -m pytest -n 2 --dist worksteal -q
@@ -35,12 +37,14 @@ bench: $(DEV)
 synth: $(DEV)
 	nice $(BIN)/python -m benchmarks.synthesis --write
 
-lint: $(DEV)
+lint: lint-python
+	$(BIN)/python -m atoll_sim.build.lint tests/benches/rtl
+
+lint-python: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m atoll_sim.build.lint tests/benches/rtl
 
 format: $(DEV)
 	$(BIN)/ruff format .

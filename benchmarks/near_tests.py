@@ -64,8 +64,8 @@ class Nearness:
     def _who_uses(self, path: Path) -> set[Path]:
         if path.name == "conftest.py":
             return {p for p in self._texts if p.is_relative_to(path.parent) and p != path}
-        if path.suffix == ".py" and "benches" not in path.parts:
-            return self._users.get(path, set())
+        if path in self._users and "benches" not in path.parts:
+            return self._users[path]
         name = path.stem if path.suffix in (".sv", ".py") else path.name
         users = self._mention.get(name, set()) - {path}
         folder = path.parent
