@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from atoll.api.kits import AcceleratorTrial
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
-from atoll_sim.accelerator_test.outcome import Check
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.faults.report import passed
 from atoll_sim.mutate.campaign import plant
@@ -32,7 +32,7 @@ class Campaigns:
     toolchain: str | None
     progress: Progress
 
-    def hardware(self, count: int) -> Iterator[Check]:
+    def hardware(self, count: int) -> Iterator[AcceleratorTrial]:
         """Yield a check for each kind of fault: none may end in a hang, or wrong and unnoticed."""
         begin, sample = time.perf_counter(), random_sample(self.compiled.graph)[0]
         campaign = run_campaign(
@@ -51,9 +51,9 @@ class Campaigns:
                 for trial in trials
                 if not passed(replace(campaign, trials=(trial,)))
             )
-            yield Check(f"hardware: {kind}", len(trials), wrong, each * len(trials))
+            yield AcceleratorTrial(f"hardware: {kind}", len(trials), wrong, each * len(trials))
 
-    def builds(self, count: int) -> Iterator[Check]:
+    def builds(self, count: int) -> Iterator[AcceleratorTrial]:
         """Yield a check for each part of a build that is made wrong: somebody must notice."""
         begin = time.perf_counter()
         campaign = plant(
@@ -71,4 +71,6 @@ class Campaigns:
                 f"nobody notices: {trial.mutant}" for trial in trials if trial.counts_against_us
             )
             if trials:
-                yield Check(f"wrong builds: {area}", len(trials), wrong, each * len(trials))
+                yield AcceleratorTrial(
+                    f"wrong builds: {area}", len(trials), wrong, each * len(trials)
+                )
