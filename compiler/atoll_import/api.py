@@ -14,14 +14,14 @@ _UNWRITTEN = Path("<text>")
 
 
 def begin(
-    files: Sequence[Path], output: Path | None, form: str, device: str, *, overwrite: bool
+    files: Sequence[Path], output: Path | None, form: str, device: str, *, force: bool
 ) -> Import:
     """Return what `import_files` finds, written to `output` if there is one.
 
     Raises:
         UsageError: E091, E092; as `import_files`.
     """
-    if output and output.exists() and not overwrite:
+    if output and output.exists() and not force:
         remedy = "choose another name, or overwrite it with --force"
         raise UsageError("E091", f"{output} exists already", remedy=remedy)
     if output:

@@ -43,7 +43,7 @@ def import_command(
 
     Example: atoll import vendor.pdsc chip.svd --device NAME -o chip.yaml
     """
-    found = atoll.import_files(files, output, format=form, device=device, overwrite=force)
+    found = atoll.import_files(files, output, format=form, device=device, force=force)
     if machine:
         print(json_text(found.to_json()), end="")
     else:

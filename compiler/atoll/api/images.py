@@ -152,9 +152,8 @@ class ImageCheck:
 
     def _repr_html_(self) -> str:
         words = [each.message for each in self.faults] or [self._verdict()] * bool(self.soc)
-        stack = self.stack._repr_html_() if self.stack else ""
-        usage = html_table(f"What {self.image} takes", self.rows()) if self.soc else ""
-        return usage + stack + "".join(html_table(each, ()) for each in words)
+        usage = html_table(f"What {self.image} takes", self.rows(), words)
+        return usage + (self.stack._repr_html_() if self.stack else "")
 
 
 def check_image(

@@ -102,7 +102,7 @@ def import_files(
     *,
     format: str = "",
     device: str = "",
-    overwrite: bool = False,
+    force: bool = False,
 ) -> Import:
     """Begin a description with what files of a chip's vendor say; they are read as one chip.
 
@@ -111,7 +111,7 @@ def import_files(
         output: a YAML file to write, with a schema for editors beside it; None for none.
         format: that all files have; "" if each tells its own.
         device: the device, of files that describe several.
-        overwrite: replace a file that is there.
+        force: replace a file that is there.
 
     Raises:
         UsageError: E091, `output` is there; E092, it cannot be written; E094, there is no such
@@ -119,5 +119,5 @@ def import_files(
     """
     begin = function_of("atoll_import.api:begin", "import_files")
     target = None if output is None else Path(output)
-    found: Import = begin(tuple(map(Path, files)), target, format, device, overwrite=overwrite)
+    found: Import = begin(tuple(map(Path, files)), target, format, device, force=force)
     return found
