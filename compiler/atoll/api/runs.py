@@ -85,7 +85,7 @@ class NetworkRun:
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll run --json`` prints of one network."""
         dataset = self.accuracy.to_json() if self.accuracy else None
-        return self._report.as_json() | {"passed": self.passed, "dataset": dataset}
+        return self._report.as_json() | {"dataset": dataset}
 
     def _repr_html_(self) -> str:
         verdict = "passed" if self.passed else "failed"
