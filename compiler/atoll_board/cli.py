@@ -8,7 +8,6 @@ import typer
 
 import atoll
 from atoll.artifacts.samples import samples_of
-from atoll.bsp.missing_driver import undriven_engines
 from atoll.cli.network_files import files_by_network
 from atoll.cli.options import (
     AcceleratorsOption,
@@ -24,8 +23,7 @@ from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import working
 from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.shown import json_text
-from atoll_board.package import Board, package_files, require_emitters
-from atoll_board.writer import Written, require_same, write_package
+from atoll_board.api import require_emitters, write_board
 
 OnlyOption = Annotated[
     str,
@@ -61,7 +59,6 @@ def bsp_command(
     Example: atoll bsp lagoon model.tflite -o bsp, then: cmake --preset zig -S bsp
     """
     chip = atoll.load_soc(soc, overrides=overrides or ())
-    resolved = chip._resolved
     asked = tuple(filter(None, only.split(",")))
     require_emitters(asked)
     with working("making the package") as progress:
@@ -73,18 +70,19 @@ def bsp_command(
         log_notes(made, linked=False)
         networks = [each.name for each in made]
         compiled = [each._compiled for each in made]
-        batches = samples_of(compiled, files_by_network("--input", samples or (), networks))
-        progress("writing the package")
-        files = package_files(Board.of(resolved, compiled, batches, selftest=selftest), asked)
-        if check:
-            require_same(files, output)
-            done = Written(same=tuple(sorted(path for each in files.values() for path in each)))
-        else:
-            done = write_package(resolved.name, files, output)
+        found = write_board(
+            chip._resolved,
+            compiled,
+            samples_of(compiled, files_by_network("--input", samples or (), networks)),
+            output,
+            only=asked,
+            selftest=selftest,
+            check=check,
+        )
     if machine:
-        print(json_text({"folder": str(output), "soc": resolved.name, **done.as_json()}), end="")
+        print(json_text(found.to_json()), end="")
     else:
-        log(wrapped(f"{output}: {done.summary()}", log_room()))
-        for name in sorted({engine.spec.name for engine in undriven_engines(resolved)}):
+        log(wrapped(f"{output}: {found.summary()}", log_room()))
+        for name in found.undriven:
             what = f"note: nothing says how '{name}' is driven: its driver is missing (README.md)"
             log(wrapped(what, log_room()))

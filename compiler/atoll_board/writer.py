@@ -37,25 +37,6 @@ class Written:
     kept: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, list[str]]:
-        """Return the paths for machines."""
-        return {
-            "written": list(self.written),
-            "same": list(self.same),
-            "kept": list(self.kept),
-            "removed": list(self.removed),
-        }
-
-    def summary(self) -> str:
-        """Say in one line what became of the files."""
-        counts = {
-            "written": len(self.written),
-            "as they were": len(self.same),
-            "yours": len(self.kept),
-            "removed": len(self.removed),
-        }
-        return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-
 
 def write_package(soc: str, files: Files, folder: Path) -> Written:
     """Write what is new, leave the user's files, remove what is no longer made.

@@ -2,34 +2,9 @@
 """The changes between two sets of things, each as a sentence."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from atoll.api.differences import Change
 from atoll_compare.values import NO_REACH, REACH, Thing, Value
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference.
-
-    Attributes:
-        kind: of the thing that it is about, such as ``memory``.
-        name: of the thing.
-        key: of the description; empty where the thing itself came or went.
-        before: its value in the first, in bytes, hertz or cycles; None where it was not.
-        after: likewise in the second.
-        text: a sentence.
-    """
-
-    kind: str
-    name: str
-    key: str
-    before: str | int | None
-    after: str | int | None
-    text: str
-
-    def as_json(self) -> dict[str, str | int | None]:
-        """Return the change for programs."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def changes(first: Sequence[Thing], second: Sequence[Thing]) -> Iterator[Change]:

@@ -6,12 +6,10 @@ from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import JsonOption, SetOption, offered
-from atoll.cli.output import log_room
-from atoll.diagnostics.columns import wrapped
+from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
-from atoll_compare.changes import changes
-from atoll_compare.sides import things_at
 
 _SIDE = "A chip, or a folder of 'atoll build'."
 
@@ -39,12 +37,7 @@ def diff(
 
     Example: atoll diff lagoon my_chip.yaml
     """
-    found = tuple(changes(things_at(first), things_at(second, overrides or ())))
-    if machine:
-        print(json_text({"changes": [each.as_json() for each in found]}), end="")
-    elif found:
-        print("\n".join(wrapped(each.text, log_room()) for each in found))
-    else:
-        print("no difference")
-    if found and exit_code:
+    found = atoll.diff(first, second, overrides=overrides or ())
+    print(json_text(found.to_json()) if machine else found.text(room()), end="")
+    if found.changes and exit_code:
         raise typer.Exit(1)

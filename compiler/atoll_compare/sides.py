@@ -2,38 +2,39 @@
 """What can be compared: a chip, or the folder of a build."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from atoll.api.chips import Overrides, SocSource, is_text, load_soc
 from atoll.artifacts.build_tree import MARKER, RESOLVED
 from atoll.diagnostics.errors import UsageError
-from atoll.resolve import load_soc
 from atoll.resolve.export import from_json
 from atoll_compare.values import Thing, Value, size, things_of
 
 _PLAN = "plan.json"
 
 
-def things_at(source: Path, overrides: Sequence[str] = ()) -> tuple[Thing, ...]:
+def things_at(source: SocSource, overrides: Overrides = ()) -> tuple[Thing, ...]:
     """Return what there is at `source`: of a chip, and of a build's memory plans too.
 
     Args:
-        source: a description, or the folder of a build.
-        overrides: ``key.path=value`` texts that win over a description.
+        source: a chip, what `load_soc` takes, or the folder of a build.
+        overrides: values that win over a description.
 
     Raises:
         AtollError: the description is wrong; E009, E096, the folder of a build is damaged.
         UsageError: E090, a build would be changed.
     """
-    if not (source / MARKER).is_file():
-        return things_of(load_soc(source, overrides))
+    folder = None if is_text(source) or not isinstance(source, str | Path) else Path(source)
+    if folder is None or not (folder / MARKER).is_file():
+        return things_of(load_soc(source, overrides=overrides)._resolved)
     if overrides:
         remedy = "build the chip again with --set, and compare that"
-        raise UsageError("E090", f"--set changes a chip, and '{source}' is a build", remedy=remedy)
-    chip = from_json(_read(source / RESOLVED))
-    plans = sorted(source.rglob(_PLAN))
-    return (*things_of(chip), *(each for path in plans for each in _plan(path, source)))
+        raise UsageError("E090", f"--set changes a chip, and '{folder}' is a build", remedy=remedy)
+    chip = from_json(_read(folder / RESOLVED))
+    plans = sorted(folder.rglob(_PLAN))
+    return (*things_of(chip), *(each for path in plans for each in _plan(path, folder)))
 
 
 def _plan(path: Path, folder: Path) -> Iterator[Thing]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from atoll.api.images import NOT_BOUNDED
 from atoll.description.faults import nearest
 from atoll.diagnostics.errors import Fault, UsageError
 from atoll.resolve.memory_views import core_as_it_sees
@@ -18,7 +19,6 @@ from atoll.stack.elf_threads import intended_stacks, misplaced
 from atoll.stack.frame_sizes import read_usage
 from atoll_image.elf import ElfImage, reading
 
-NOT_BOUNDED = "not bounded"
 _MACHINES = ("EM_RISCV", "EM_ARM", "EM_AARCH64")
 _ALLOW = "or pass --allow-unbounded"
 _ALIGNED = 16
@@ -37,7 +37,7 @@ class Questions:
     """
 
     entries: Sequence[str] = ()
-    usage: Sequence[Path] = ()
+    usage: Sequence[Path | str] = ()
     calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
     nested: bool = False
     priorities: Mapping[str, int] = field(default_factory=dict)
@@ -231,7 +231,7 @@ def stack_of(
     if any(section.end > 1 << 32 for section in image.sections):
         message = f"'{path}' has sections beyond 32 bits of address"
         raise UsageError("E186", message, remedy="link it below 4 GiB")
-    sizes = read_usage(questions.usage)
+    sizes = read_usage(tuple(map(Path, questions.usage)))
     with reading(path):
         program = Program.read(path, sizes)
         calls = {

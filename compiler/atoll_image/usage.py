@@ -3,11 +3,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from atoll.api.images import NOT_BOUNDED
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import RegionKind, ResolvedSoc
 from atoll.resolve.tables import Quantity, Row, Table, address, size
 from atoll_image.elf import ElfImage
-from atoll_image.stacks import NOT_BOUNDED
 
 _BAR = 20
 _FULL, _EMPTY = "#", "."

@@ -6,16 +6,10 @@ from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import JsonOption
 from atoll.cli.output import log, log_room
-from atoll.description.schemas import require_schema_beside, write_schema_beside
-from atoll.diagnostics.columns import wrapped
-from atoll.diagnostics.errors import UsageError
-from atoll.diagnostics.shown import cut, json_text, shown
-from atoll.utils.files import write_text
-from atoll_import.imported import Imported, import_files
-
-_LONGEST = 200
+from atoll.diagnostics.shown import json_text
 
 
 def import_command(
@@ -49,54 +43,8 @@ def import_command(
 
     Example: atoll import vendor.pdsc chip.svd --device NAME -o chip.yaml
     """
-    if output.exists() and not force:
-        remedy = "choose another name, or overwrite it with --force"
-        raise UsageError("E091", f"{output} exists already", remedy=remedy)
-    require_schema_beside(output)
-    imported = import_files(files, output, form, device)
-    write_text(output, imported.text)
-    write_schema_beside(output)
+    found = atoll.import_files(files, output, format=form, device=device, force=force)
     if machine:
-        print(json_text({"wrote": [str(output)], **_json(imported)}), end="")
+        print(json_text(found.to_json()), end="")
     else:
-        _print(imported, output)
-
-
-def _print(imported: Imported, output: Path) -> None:
-    lines = [f"wrote {output}: {len(imported.questions)} questions"]
-    lines += [
-        f"  {output}:{question.at.line}: {'.'.join(question.key)}: {question.wants}"
-        for question in imported.questions
-        if question.at
-    ]
-    if imported.left_out:
-        lines.append(f"left out: {len(imported.left_out)}")
-        lines += [
-            f"  {each.source}: {cut(shown(each.what), _LONGEST)}: {each.why}"
-            for each in imported.left_out
-        ]
-    log("\n".join(wrapped(shown(line), log_room()) for line in lines))
-
-
-def _json(imported: Imported) -> dict[str, object]:
-    return {
-        "questions": [
-            {
-                "key": ".".join(question.key),
-                "line": question.at.line if question.at else 0,
-                "asks": question.asks,
-                "answers": list(question.answers),
-                "example": question.example,
-            }
-            for question in imported.questions
-        ],
-        "left_out": [
-            {
-                "what": cut(each.what, _LONGEST),
-                "why": each.why,
-                "file": str(each.source.path),
-                "line": each.source.line,
-            }
-            for each in imported.left_out
-        ],
-    }
+        log(found.text(log_room()).rstrip("\n"))

@@ -15,7 +15,13 @@ author = "the authors of Atoll"
 version = release = atoll.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-include_patterns = ["README.md", "CHANGELOG.md", "docs/**", "examples/*/README.md"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/**",
+    "examples/*/README.md",
+]
 root_doc = "docs/index"
 html_theme = "furo"
 html_title = f"Atoll {release}"
@@ -46,6 +52,7 @@ def add_contents(app: Any, name: str, content: list[str]) -> None:
         *(f"/examples/{example}/README" for example in examples),
         "/README",
         "/CHANGELOG",
+        "/CONTRIBUTING",
     ]
     content[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(listed) + "\n```\n"
 

@@ -2,8 +2,8 @@
 """What the simulator gives to `atoll.run`, `atoll.simulate` and `atoll.validate`."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,17 @@ from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.chip.checks import check_cores
+from atoll_sim.dataset.judged import Judged
 from atoll_sim.faults import campaign as faults_of
 from atoll_sim.faults import report as fault_report
 from atoll_sim.inputs.build_folder import Image, open_build
 from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.caches import CacheCampaign, plant_left_out
-from atoll_sim.players import players_of, takes_part
-from atoll_sim.run import CpuKind, Outcome, Players, check_kinds, run_image, run_models
+from atoll_sim.oracle.ask import Oracle, oracle_for, oracle_of
+from atoll_sim.players import Accelerator, asked_cpu, asked_players, takes_part
+from atoll_sim.run import CpuKind, Outcome, check_kinds, run_image, run_models
 from atoll_sim.waves.request import Waves, of_network, request_waves
-
-Accelerator = str | Mapping[str, str] | Players | None
 
 
 def run_compiled(
@@ -38,17 +38,24 @@ def run_compiled(
     keep: Path | None = None,
     toolchain: str | None = None,
     waves: Path | Waves | None = None,
+    oracle: bool = False,
+    dataset: Path | None = None,
 ) -> tuple[Outcome, ...]:
     """Run networks in turn, as one firmware, and check them; as `atoll_sim.run.run_models`.
 
+    With a `dataset` there are no `samples`.
+
     Raises:
         UsageError: E089, E090; the arguments contradict each other, or one is none of its words;
-            E163, an accelerator cannot be played so.
+            E093, the dataset does not fit; E163, an accelerator cannot be played so; E180 to E182,
+            there is no oracle.
     """
-    kind, record = _cpu(cpu), _waves(waves, models)
+    if dataset:
+        refuse_with_dataset(len(models), sampled=bool(samples))
+    kind, record = asked_cpu(cpu), _waves(waves, models)
     check_kinds(kind, record)
     soc = models[0].soc
-    players = _players(accelerator)
+    players = asked_players(accelerator)
     if not takes_part(players) and any(each.options.accelerators for each in models):
         raise UsageError(
             "E163",
@@ -56,9 +63,12 @@ def run_compiled(
             remedy="compile it with accelerators=False",
         )
     kind.check_chip(soc)
-    return run_models(
+    oracles = [oracle_for(each.source) for each in models] if oracle else []
+    judged = Judged.of(models[0], dataset, current()) if dataset else None
+    batches = (judged.samples,) if judged else samples
+    outcomes = run_models(
         models,
-        samples,
+        batches,
         cpu=kind,
         accelerator=players,
         keep=keep,
@@ -66,6 +76,47 @@ def run_compiled(
         toolchain=toolchain,
         waves=record,
     )
+    if judged:
+        accuracy = judged.held_against(outcomes[0].outputs)
+        outcomes = (replace(outcomes[0], accuracy=accuracy),)
+    if oracles:
+        current()("asking the oracle")
+        asked = zip(outcomes, oracles, models, batches, strict=True)
+        outcomes = tuple(_witnessed(*each) for each in asked)
+    return outcomes
+
+
+def refuse_with_dataset(networks: int, *, sampled: bool) -> None:
+    """Refuse what makes no sense beside a labelled set.
+
+    Raises:
+        UsageError: E090.
+    """
+    if networks > 1:
+        what, remedy = f"--dataset is for one MODEL, not {networks}", "run them one by one"
+        raise UsageError("E090", what, remedy=remedy)
+    if sampled:
+        what = "--dataset and --input both say which samples run"
+        raise UsageError("E090", what, remedy="leave one of them out")
+
+
+def require_oracles(files: Sequence[Path]) -> None:
+    """Refuse networks for which nobody else can answer.
+
+    Raises:
+        UsageError: E180, E182.
+    """
+    for file in files:
+        oracle_of(file)
+
+
+def _witnessed(
+    outcome: Outcome, ask: Oracle, model: Compiled, samples: Sequence[Sample]
+) -> Outcome:
+    """Add to a report what an oracle says of the samples."""
+    given = [[sample[name] for name in model.graph.inputs] for sample in samples]
+    verdict = ask(model.source.path, given)
+    return replace(outcome, report=replace(outcome.report, oracle=verdict))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +143,13 @@ class Folder:
         Raises:
             UsageError: E089; such cores run no firmware.
         """
-        kind = _cpu(cpu)
+        kind = asked_cpu(cpu)
         require_firmware(kind)
         return run_image(
             self.image,
             samples,
             cpu=kind,
-            accelerator=_players(accelerator),
+            accelerator=asked_players(accelerator),
             progress=current(),
             waves=_waves(waves, self.models),
         )
@@ -225,22 +276,6 @@ def _instead(soc: ResolvedSoc) -> tuple[str, str]:
         alone = "use --caches alone, which runs on the instruction-set simulator"
         return f"{alone}, or {core[4:]}", f"{alone}, or {unit}"
     return core, unit
-
-
-def _cpu(word: str) -> CpuKind:
-    kind = next((each for each in CpuKind if each == word), None)
-    if kind is None:
-        message = f"nobody called '{word:.60}' plays cores"
-        raise UsageError("E090", message, remedy=f"use one of {', '.join(CpuKind)}")
-    return kind
-
-
-def _players(asked: Accelerator) -> Players | None:
-    if asked is None or isinstance(asked, Players):
-        return asked
-    if isinstance(asked, str):
-        return players_of([asked])
-    return players_of([f"{name}={word}" for name, word in asked.items()])
 
 
 def _waves(asked: Path | Waves | None, models: Sequence[Compiled]) -> Waves | None:

@@ -2,7 +2,6 @@
 """The commands that the simulator adds to `atoll`: run and simulate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 import atoll
 from atoll.api.driver import Compiled, names_of
 from atoll.api.simulation import run_of
-from atoll.artifacts.samples import Sample, samples_of, save_outputs
+from atoll.artifacts.samples import samples_of, save_outputs
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
 from atoll.cli.options import (
@@ -27,12 +26,15 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import require_writable
-from atoll_sim.api import open_folder, require_firmware, run_compiled
-from atoll_sim.dataset.judged import Judged, refuse_with_dataset
-from atoll_sim.dataset.text import render_accuracy
-from atoll_sim.oracle.ask import Oracle, oracle_of
+from atoll_sim.api import (
+    open_folder,
+    refuse_with_dataset,
+    require_firmware,
+    require_oracles,
+    run_compiled,
+)
 from atoll_sim.players import AcceleratorOption, players_of, takes_part
-from atoll_sim.run import CpuKind, Outcome, Players, check_kinds
+from atoll_sim.run import CpuKind, Outcome, check_kinds
 from atoll_sim.waves.options import WavesOptions
 
 OutputOption = Annotated[
@@ -98,21 +100,23 @@ def run(
     asked, asked_players = waves.request(), players_of(accelerator)
     check_kinds(cpu, asked)
     _prepare(output or ())
-    refuse_with_dataset(dataset, models, samples)
+    if dataset:
+        refuse_with_dataset(len(models), sampled=bool(samples))
     inputs, outputs = (
         files_by_network(f"--{side}", files or (), names_of(models))
         for side, files in (("input", samples), ("output", output))
     )
-    oracles = [oracle_of(model) for model in models] if oracle else ()
+    require_oracles(models if oracle else ())
     chip = atoll.load_soc(soc, overrides=overrides or ())
     chip.require_toolchain(toolchain)
     if asked_players:
         asked_players.check(chip._resolved)
     cpu.check_chip(chip._resolved)
-    compiled = _planned(chip, models, placement, asked_players)._compiled
-    judged = _judged(compiled[0], dataset)
-    batches = (judged.samples,) if judged else samples_of(compiled, inputs)
-    with working("compiling"):
+    options = build_options(models, placement, accelerators=takes_part(asked_players))
+    with working("compiling and planning"):
+        compiled = compile_files(chip, models, options)._compiled
+    batches = () if dataset else samples_of(compiled, inputs)
+    with working("reading the samples" if dataset else "compiling"):
         outcomes = run_compiled(
             compiled,
             batches,
@@ -121,28 +125,10 @@ def run(
             keep=keep,
             toolchain=toolchain,
             waves=asked,
+            oracle=oracle,
+            dataset=dataset,
         )
-    if oracle:
-        with working("asking the oracle"):
-            outcomes = _witnessed(outcomes, oracles, models, compiled, batches)
-    _finish(compiled, outcomes, outputs, brief=brief, machine=machine, judged=judged)
-
-
-def _witnessed(
-    outcomes: Sequence[Outcome],
-    oracles: Sequence[Oracle],
-    files: Sequence[Path],
-    models: Sequence[Compiled],
-    batches: Sequence[Sequence[Sample]],
-) -> tuple[Outcome, ...]:
-    """Add to each report what an oracle says of the samples."""
-    made = []
-    for outcome, ask, file, model, batch in zip(
-        outcomes, oracles, files, models, batches, strict=True
-    ):
-        verdict = ask(file, [[sample[name] for name in model.graph.inputs] for sample in batch])
-        made.append(replace(outcome, report=replace(outcome.report, oracle=verdict)))
-    return tuple(made)
+    _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
 
 
 def simulate(
@@ -179,24 +165,6 @@ def simulate(
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
 
 
-def _planned(
-    soc: atoll.Soc,
-    models: Sequence[Path],
-    placement: PlacementOptions,
-    players: Players | None,
-) -> atoll.Compilation:
-    options = build_options(models, placement, accelerators=takes_part(players))
-    with working("compiling and planning"):
-        return compile_files(soc, models, options)
-
-
-def _judged(compiled: Compiled, dataset: Path | None) -> Judged | None:
-    if dataset is None:
-        return None
-    with working("reading the samples") as progress:
-        return Judged.of(compiled, dataset, progress)
-
-
 def _prepare(outputs: Sequence[str]) -> None:
     for output in outputs:
         require_writable(path_of(output))
@@ -209,22 +177,16 @@ def _finish(
     *,
     brief: bool,
     machine: bool,
-    judged: Judged | None = None,
 ) -> None:
-    for model, outcome in zip(models, outcomes, strict=True):
-        made = judged.found.outputs if judged else outcome.outputs
-        if made and model.graph.name in outputs:
-            save_outputs(outputs[model.graph.name], made)
     found = run_of(models, outcomes)
-    accuracy = judged.held_against(outcomes[0].outputs) if judged else None
+    for each in found:
+        made = each.accuracy.outputs if each.accuracy else each.outputs
+        if made and each.network in outputs:
+            save_outputs(outputs[each.network], made)
     if machine:
-        told = accuracy.as_json() if accuracy else None
-        objects = [each.to_json() | {"dataset": told} for each in found]
-        print(json_text(objects if len(objects) > 1 else objects[0]), end="")
+        print(json_text(found.to_json()), end="")
     else:
         for each in found:
             out.print(each.rich(brief=brief))
-    if accuracy and not machine:
-        out.print(render_accuracy(accuracy))
-    if not found.passed or (accuracy and not accuracy.passed):
+    if not found.passed:
         raise typer.Exit(1)

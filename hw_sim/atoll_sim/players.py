@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The option ``--accelerator``: who plays the accelerators."""
+"""Who plays cores and accelerators, as callers and the option ``--accelerator`` say it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
 from atoll.description.identifiers import identifier
 from atoll.diagnostics.errors import UsageError
-from atoll_sim.session import AcceleratorKind, Players
+from atoll_sim.session import AcceleratorKind, CpuKind, Players
+
+Accelerator = str | Mapping[str, str] | Players | None
+"""Who plays the accelerators: a word for all, words by name, or what `players_of` returned."""
 
 OF_ONE = (AcceleratorKind.RTL, AcceleratorKind.MODEL)
 """What a single accelerator may be played by."""
@@ -46,6 +49,32 @@ def players_of(words: Sequence[str] | None) -> Players | None:
             remedy="give one word for all, and NAME=rtl or NAME=model for single ones",
         )
     return Players(kinds[0] if kinds else AcceleratorKind.RTL, named, asked=bool(kinds))
+
+
+def asked_cpu(word: str) -> CpuKind:
+    """Return who plays the cores.
+
+    Raises:
+        UsageError: E090; nobody is called so.
+    """
+    kind = next((each for each in CpuKind if each == word), None)
+    if kind is None:
+        message = f"nobody called '{word:.60}' plays cores"
+        raise UsageError("E090", message, remedy=f"use one of {', '.join(CpuKind)}")
+    return kind
+
+
+def asked_players(asked: Accelerator) -> Players | None:
+    """Return who plays the accelerators; None if nobody is asked for.
+
+    Raises:
+        UsageError: E163; a word is none.
+    """
+    if asked is None or isinstance(asked, Players):
+        return asked
+    if isinstance(asked, str):
+        return players_of([asked])
+    return players_of([f"{name}={word}" for name, word in asked.items()])
 
 
 def takes_part(players: Players | None) -> bool:

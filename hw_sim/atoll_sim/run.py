@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from atoll.api.accuracy import Accuracy
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
@@ -63,10 +64,11 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A report, and the outputs of each finished sample."""
+    """A report, the outputs of each finished sample, and what a labelled set of more says."""
 
     report: RunReport
     outputs: tuple[Sample, ...]
+    accuracy: Accuracy | None = None
 
 
 def check_kinds(cpu: CpuKind, waves: Waves | None = None) -> None:

@@ -40,6 +40,47 @@ def smallest(network: str, sizes: list[int]) -> int | None:
     return None
 
 
+def others(network: str) -> None:
+    """Ask what needs no compilation, and what packages beside the core do."""
+    chip = atoll.load_soc("lagoon")
+    smaller = chip.with_({"pools.shared.size": "64 KiB"})
+    changes: list[atoll.Change] = [*atoll.diff(chip, smaller)]
+    print(len(changes), changes[0].text)
+    names: tuple[str, ...] = atoll.operators(chip).names
+    title: object = atoll.schema("run-output")["title"]
+    print("CONV_2D" in names, title, atoll.passes().rows()[0]["name"])
+    graph: str = atoll.run_passes(network, ["fuse-activations"]).text()
+    log = "selftest begin version=1 chip=lagoon tests=1\\nselftest end failed=0\\n"
+    found: atoll.SelftestCheck = atoll.check_selftest(log, soc=chip)
+    print(graph[:5], found.passed, found.missing)
+    files: tuple[Path, ...] = atoll.new_soc("mine", cores=["ibex"]).files
+    made = atoll.compile(chip, network)
+    package: atoll.BoardPackage = atoll.write_bsp(chip, "bsp", networks=made, only=["svd"])
+    built = atoll.build(made, "build")
+    (elf,) = built.folder.rglob("firmware.elf")
+    questions: atoll.StackQuestions = {"nested": True}
+    image = atoll.check_image(chip, elf, **questions)
+    needed: int | None = image.stack.total_bytes if image.stack else None
+    print(files, len(package.written), image.passed, needed)
+    judged = atoll.run(
+        made, cpu="native", accelerator="model", oracle=False, dataset="digits_test.npz"
+    )
+    accuracy: atoll.Accuracy | None = judged.network.accuracy
+    print("right", accuracy and accuracy.right)
+
+
+def typed_only() -> None:
+    """Name what takes long, or needs tools; mypy reads it."""
+    tools: bool = atoll.doctor().ok
+    begun: atoll.Import = atoll.import_files(["chip.svd"], device="x")
+    ran: atoll.ImageRun = atoll.run_image("lagoon", ["fw.elf"], cpu="iss", max_cycles=1000)
+    core: atoll.CoreCheck = atoll.check_core("ibex", isa="rv32imc")
+    kit: atoll.AcceleratorCheck = atoll.check_accelerator("reef", params={"input_lanes": 8})
+    rows: list[dict[str, object]] = [*core.rows(), *kit.rows(), *begun.rows()]
+    print(tools, ran.passed, rows, atoll.new_accelerator("mine").files)
+
+
+others("digits_int8.tflite")
 print("size", smallest(str(Path("digits_int8.tflite")), [64, 65536]))
 '''
 
@@ -50,6 +91,9 @@ made.network.peak_bytes + 1
 atoll.run(made, cpu="magic")
 atoll.no_such_name
 atoll.compile("lagoon", "net.tflite", plase={"a": "cpu"})
+atoll.check_image("lagoon", "x.elf", nestet=True)
+atoll.run_image("lagoon", ["x.elf"], cpu="native")
+atoll.diff("lagoon")
 """
 
 
@@ -84,8 +128,8 @@ def mypy(python: Path, script: Path) -> subprocess.CompletedProcess[str]:
 def test_a_script_is_typed_and_runs(python: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    digits = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
-    (tmp_path / digits.name).write_bytes(digits.read_bytes())
+    for name in ("digits_int8.tflite", "digits_test.npz"):
+        (tmp_path / name).write_bytes((ROOT / "examples" / "01_digits" / name).read_bytes())
     checked = mypy(python, script)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     where = [str(python), "-c", "import atoll; print(atoll.__file__)"]
@@ -93,6 +137,8 @@ def test_a_script_is_typed_and_runs(python: Path, tmp_path: Path) -> None:
     assert "site-packages" in told.stdout
     ran = subprocess.run([python, script], cwd=tmp_path, capture_output=True, text=True, env={})
     assert ran.returncode == 0, ran.stderr
+    assert "1 pool 'shared' shrank from 256 KiB to 64 KiB" in ran.stdout
+    assert "right 3" in ran.stdout
     assert "True None unknown" in ran.stdout
     assert ran.stdout.endswith("size 65536\n")
 
@@ -103,4 +149,4 @@ def test_what_is_wrong_in_a_script_is_noticed(python: Path, tmp_path: Path) -> N
     script.write_text(WRONG)
     checked = mypy(python, script)
     lines = {line.split(":")[1] for line in checked.stdout.splitlines() if ": error:" in line}
-    assert lines == {"3", "4", "5", "6", "7"}, checked.stdout
+    assert lines == {"3", "4", "5", "6", "7", "8", "9", "10"}, checked.stdout

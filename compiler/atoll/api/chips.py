@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from atoll.api.notebook import Row, html_table, svg_element
 from atoll.description.faults import Faults
@@ -234,12 +234,17 @@ def load_soc(
     if isinstance(source, Mapping):
         text = data_text(source)
         path = path_of_text(text, "mapping", base)
-    elif isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+    elif is_text(source):
         text, path = source, path_of_text(source, "text", base)
     else:
         path = find_soc(source)
         return _resolved(read_description(path, texts, faults), path.parent, faults)
     return _resolved(read_description(path, texts, faults, text), base, faults)
+
+
+def is_text(source: object) -> TypeGuard[str]:
+    """Tell whether a source is a description itself, and not the place of one."""
+    return isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{"))
 
 
 def data_text(data: object) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What networks are expected to take, before anything is built."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,6 +8,7 @@ from rich.console import RenderableType
 
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import Row, html_table, plain_text
+from atoll.api.together import Together
 from atoll.cost.estimate import LayerEstimate
 from atoll.cost.estimate import NetworkEstimate as Found
 from atoll.report.estimate_text import render_estimate
@@ -100,36 +100,10 @@ class NetworkEstimate:
         return html_table(title, self.rows(), self.notes)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Together[NetworkEstimate]):
     """What the networks of a firmware are expected to take."""
 
-    networks: tuple[NetworkEstimate, ...]
-
-    @property
-    def network(self) -> NetworkEstimate:
-        """The only network.
-
-        Raises:
-            ValueError: there are several.
-        """
-        (one,) = self.networks
-        return one
-
-    def rows(self) -> list[Row]:
-        """Return the operators of all networks."""
-        return [{"network": each.network, **row} for each in self.networks for row in each.rows()]
-
-    def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return what ``atoll estimate --json`` prints: an object, or a list for several."""
-        objects = [each.to_json() for each in self.networks]
-        return objects if len(objects) > 1 else objects[0]
-
-    def __iter__(self) -> Iterator[NetworkEstimate]:
-        return iter(self.networks)
-
-    def _repr_html_(self) -> str:
-        return "".join(each._repr_html_() for each in self.networks)
+    __slots__ = ()
 
 
 def estimate(compilation: Compilation) -> Estimate:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run proved and measured."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
+from atoll.api.accuracy import Accuracy
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.samples import Array
+from atoll.api.together import Together
 from atoll.memory.problem import MemoryPlan
+from atoll.report.oracle import OracleVerdict
 from atoll.report.result import LayerCycles, Mismatch, RunReport, Violation
 from atoll.report.text import render
 
@@ -26,7 +29,8 @@ class NetworkRun:
     """What one network did, held against reference and plan.
 
     Attributes:
-        passed: bit-exact, and no access broke the plan.
+        passed: bit-exact, and no access broke the plan; an oracle agrees, and the chip made the
+            bytes that this computer made of a dataset.
         bit_exact: every tensor of every sample equals Atoll's reference.
         layers_compared: tensors held against the reference, over all samples.
         accesses: bus accesses held against the plan; 0 where the cores tell none.
@@ -35,7 +39,9 @@ class NetworkRun:
         total_cycles: of the host, from reset to exit; None where no clock ran.
         total_cycles_basis: how they were found, or why they are not known.
         host_clock_hz: the clock in which all cycles are counted.
-        outputs: of each sample, by tensor.
+        outputs: of each sample that ran on the chip, by tensor.
+        accuracy: what the network made of a dataset; None if there was none.
+        oracle: what another implementation makes of the model file; None if it was not asked.
     """
 
     soc: str
@@ -54,6 +60,8 @@ class NetworkRun:
     host_clock_hz: int
     notes: tuple[str, ...]
     outputs: tuple[Mapping[str, Array], ...] = field(repr=False)
+    accuracy: Accuracy | None = field(repr=False)
+    oracle: OracleVerdict | None = field(repr=False)
     _report: RunReport = field(repr=False)
     _plan: MemoryPlan = field(repr=False)
 
@@ -71,11 +79,13 @@ class NetworkRun:
 
     def rich(self, *, brief: bool = False) -> RenderableType:
         """Return the same for a console of the package `rich`."""
-        return render(self._report, self._plan, brief=brief)
+        found = render(self._report, self._plan, brief=brief)
+        return Group(found, self.accuracy.rich()) if self.accuracy else found
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll run --json`` prints of one network."""
-        return self._report.as_json() | {"dataset": None}
+        dataset = self.accuracy.to_json() if self.accuracy else None
+        return self._report.as_json() | {"dataset": dataset}
 
     def _repr_html_(self) -> str:
         verdict = "passed" if self.passed else "failed"
@@ -84,49 +94,26 @@ class NetworkRun:
         return html_table(title, self.rows(), (*found, *(f"note: {each}" for each in self.notes)))
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Together[NetworkRun]):
     """What the networks of a firmware did in turn."""
 
-    networks: tuple[NetworkRun, ...]
+    __slots__ = ()
 
     @property
     def passed(self) -> bool:
         """All of them are right."""
         return all(each.passed for each in self.networks)
 
-    @property
-    def network(self) -> NetworkRun:
-        """The only network.
-
-        Raises:
-            ValueError: there are several.
-        """
-        (one,) = self.networks
-        return one
-
-    def rows(self) -> list[Row]:
-        """Return the operators of all networks."""
-        return [{"network": each.network, **row} for each in self.networks for row in each.rows()]
-
     def text(self, *, brief: bool = False, columns: int | None = None) -> str:
         """Return what ``atoll run`` prints."""
         return "".join(each.text(brief=brief, columns=columns) for each in self.networks)
 
-    def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return an object as ``atoll run --json`` prints it, or a list for several networks."""
-        objects = [each.to_json() for each in self.networks]
-        return objects if len(objects) > 1 else objects[0]
-
-    def __iter__(self) -> Iterator[NetworkRun]:
-        return iter(self.networks)
-
-    def _repr_html_(self) -> str:
-        return "".join(each._repr_html_() for each in self.networks)
-
 
 def network_run(
-    report: RunReport, plan: MemoryPlan, outputs: tuple[Mapping[str, Array], ...]
+    report: RunReport,
+    plan: MemoryPlan,
+    outputs: tuple[Mapping[str, Array], ...],
+    accuracy: Accuracy | None,
 ) -> NetworkRun:
     """Return a report as callers see it."""
     clocked = report.total_cycles > 0
@@ -137,7 +124,7 @@ def network_run(
         cpu=report.cpu,
         accelerator=report.accelerator,
         samples=report.samples,
-        passed=report.passed,
+        passed=report.passed and (accuracy is None or accuracy.passed),
         bit_exact=report.bit_exact,
         layers_compared=report.layers_compared,
         accesses=report.accesses,
@@ -148,6 +135,8 @@ def network_run(
         host_clock_hz=report.host_clock,
         notes=report.notes,
         outputs=outputs,
+        accuracy=accuracy,
+        oracle=report.oracle,
         _report=report,
         _plan=plan,
     )

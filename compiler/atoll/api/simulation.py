@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run, simulate and validate: what the simulator does, where it is installed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol, Unpack
 
 from rich.console import RenderableType
 
+from atoll.api.accuracy import Accuracy
+from atoll.api.beside import function_of
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.compilation import Compilation, compile, several
 from atoll.api.driver import Compiled
@@ -17,17 +18,7 @@ from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.requests import BuildSource, Requests
 from atoll.api.runs import Run, network_run
 from atoll.api.samples import Array, Samples, samples_for
-from atoll.diagnostics.errors import UsageError
-from atoll.plugins.parts import load
 from atoll.report.result import RunReport
-
-PACKAGE = "atoll_sim"
-FUNCTIONS = {
-    "run": f"{PACKAGE}.api:run_compiled",
-    "open": f"{PACKAGE}.api:open_folder",
-    "validate": f"{PACKAGE}.api:validate_compiled",
-}
-"""Where the simulator has what this module offers."""
 
 Cpu = Literal["rtl", "iss", "qemu", "native"]
 AcceleratorWord = Literal["rtl", "model", "none"]
@@ -45,6 +36,11 @@ class Outcome(Protocol):
     @property
     def outputs(self) -> tuple[Mapping[str, Array], ...]:
         """Of each finished sample."""
+        ...
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """What the network made of a dataset, if there was one."""
         ...
 
 
@@ -110,6 +106,8 @@ def run(
     keep: Path | str | None = None,
     toolchain: str | None = None,
     waves: Path | str | None = None,
+    oracle: bool = False,
+    dataset: Path | str | None = None,
 ) -> Run:
     """Build, simulate and check networks; hold each layer and access against reference and plan.
 
@@ -121,10 +119,14 @@ def run(
         keep: keep the build folder there.
         toolchain: compiles and links; None takes the description's.
         waves: record waveforms in this file (.vcd, .fst), with ``cpu="rtl"``.
+        oracle: hold the imported network against another implementation too: onnxruntime for an
+            ONNX file, tflite-micro for a TFLite file.
+        dataset: labelled samples (.npz: labels, and an array for each input) of one network, all of
+            which this computer runs, and a few the chip.
 
     Raises:
         UsageError: E090, no simulator is installed; E093, the samples do not fit; E163, nobody can
-            play an accelerator as asked.
+            play an accelerator as asked; E180 to E182, there is no oracle.
         SimulationError: the simulation did not come to its end.
 
     >>> import atoll
@@ -132,16 +134,19 @@ def run(
     >>> atoll.run(made, cpu="native", accelerator="model").passed
     True
     """
-    simulator = _simulator("run")
+    simulator = function_of("atoll_sim.api:run_compiled", "run")
     compilation.soc.require_toolchain(toolchain)
+    given = samples is not None or dataset is None
     outcomes = simulator(
         compilation._compiled,
-        samples_for(compilation._compiled, samples),
+        samples_for(compilation._compiled, samples) if given else (),
         cpu=cpu,
         accelerator=accelerator,
         keep=None if keep is None else Path(keep),
         toolchain=toolchain,
         waves=None if waves is None else Path(waves),
+        oracle=oracle,
+        dataset=None if dataset is None else Path(dataset),
     )
     return run_of(compilation._compiled, outcomes)
 
@@ -159,7 +164,7 @@ def simulate(
     Raises:
         UsageError: E096, it is no usable build folder.
     """
-    opened = _simulator("open")(Path(folder))
+    opened = function_of("atoll_sim.api:open_folder", "simulate")(Path(folder))
     compiled: tuple[Compiled, ...] = opened.models
     outcomes = opened.run(
         samples_for(compiled, samples),
@@ -201,7 +206,7 @@ def validate(
         UsageError: E090; no simulator is installed.
         AtollError: as `compile`.
     """
-    plant = _simulator("validate")
+    plant = function_of("atoll_sim.api:validate_compiled", "validate")
     chip = load_soc(soc)
     chip.require_toolchain(toolchain)
     compiled = [
@@ -222,20 +227,9 @@ def validate(
 def run_of(compiled: Sequence[Compiled], outcomes: Sequence[Outcome]) -> Run:
     """Return what the simulator found as callers see it."""
     pairs = zip(compiled, outcomes, strict=True)
-    return Run(tuple(network_run(each.report, model.plan, each.outputs) for model, each in pairs))
-
-
-def _simulator(what: str) -> Callable[..., Any]:
-    """Return a function of the simulator.
-
-    Raises:
-        UsageError: E090; it is not installed.
-    """
-    if find_spec(PACKAGE) is None:
-        raise UsageError(
-            "E090",
-            f"'{what}' needs the simulator, and the package '{PACKAGE}' is not installed",
-            remedy="install Atoll whole, with: pip install atoll",
+    return Run(
+        tuple(
+            network_run(each.report, model.plan, each.outputs, each.accuracy)
+            for model, each in pairs
         )
-    function: Callable[..., Any] = load(FUNCTIONS[what])
-    return function
+    )

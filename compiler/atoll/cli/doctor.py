@@ -3,9 +3,9 @@
 
 import typer
 
-from atoll.bsp.doctor import diagnose
+import atoll
 from atoll.cli.options import JsonOption
-from atoll.diagnostics.shown import json_text, shown_lines
+from atoll.diagnostics.shown import json_text
 
 
 def doctor(machine: JsonOption = False) -> None:
@@ -14,11 +14,7 @@ def doctor(machine: JsonOption = False) -> None:
     Each one that is missing comes with what to install.
     The status is 0 if all that is required works.
     """
-    checks = diagnose()
-    well = all(check_.ok for check_ in checks if check_.required)
-    if machine:
-        print(json_text({"ok": well, "checks": [check.as_json() for check in checks]}), end="")
-    else:
-        print(shown_lines("\n".join(map(str, checks))))
-    if not well:
+    found = atoll.doctor()
+    print(json_text(found.to_json()) if machine else found.text(), end="")
+    if not found.ok:
         raise typer.Exit(1)

@@ -7,16 +7,12 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli.new_accelerator import write_skeleton
-from atoll.cli.new_parts import asked, parts_of
+import atoll
+from atoll.api.written import require_new_soc
 from atoll.cli.options import JsonOption, offered
-from atoll.cli.written import wrote
-from atoll.description.schemas import require_schema_beside, write_schema_beside
-from atoll.description.template import USUAL, Parts, starting_description
-from atoll.diagnostics.errors import AtollError, UsageError
-from atoll.resolve import load_soc
-from atoll.utils.files import write_text
-from atoll.utils.scratch import temporary_folder
+from atoll.cli.written import log_files
+from atoll.description.part_words import NONE, parts_of, words_of
+from atoll.diagnostics.errors import UsageError
 
 WORD = "accelerator"
 """What 'atoll new' makes the package of, if another name follows."""
@@ -54,10 +50,25 @@ class PartOptions:
     ] = None
     ask: Annotated[bool, typer.Option("--ask", help="Ask for each of these.")] = False
 
-    def parts(self, folder: Path) -> Parts:
-        """Return the parts; paths are relative to `folder`."""
-        given = parts_of(self.core, self.accelerator, self.dma, self.memory, folder)
-        return asked(given, folder) if self.ask else given
+    def asked(self, folder: Path) -> "PartOptions":
+        """Return what the user answers, words between blanks; an empty answer takes what is here.
+
+        Raises:
+            DescriptionError: E042; there is no such core.
+            UsageError: E090; a memory is not understood, or nobody answers.
+        """
+        parts = parts_of(self.core, self.accelerator, self.dma, self.memory, folder)
+        cores, accelerators, engines, memories = words_of(parts)
+        try:
+            return PartOptions(
+                core=_answer("Cores, the host first", cores),
+                accelerator=_answer("Accelerators, or none", accelerators),
+                dma=[each for each in _answer("DMA engines", engines or [NONE]) if each != NONE],
+                memory=_answer("Memories", memories),
+            )
+        except typer.Abort as end:
+            remedy = "answer, or give --core, --accelerator, --dma and --memory instead of --ask"
+            raise UsageError("E090", "--ask got no answer", remedy=remedy) from end
 
 
 def new(
@@ -96,19 +107,17 @@ def new(
             raise UsageError("E191", message, remedy=remedy)
         _new_accelerator(name, called, path, machine=machine)
         return
-    target = path or Path(f"{name}.yaml")
-    starting_description(name)
-    if target.exists():
-        raise UsageError(
-            "E091", f"{target} exists already", remedy="choose another name, or remove the file"
-        )
-    parts = options.parts(target.parent)
-    text = starting_description(name, parts)
-    _try(target, text, parts)
-    require_schema_beside(target)
-    write_text(target, text)
-    write_schema_beside(target)
-    wrote(target, machine=machine, hint=f"; next: atoll check {target}")
+    target = require_new_soc(name, path)
+    parts = options.asked(target.parent) if options.ask else options
+    made = atoll.new_soc(
+        name,
+        target,
+        cores=parts.core,
+        accelerators=parts.accelerator,
+        engines=parts.dma,
+        memories=parts.memory,
+    )
+    log_files(made, machine=machine, hint=f"; next: atoll check {target}")
 
 
 def _new_accelerator(word: str, name: str, path: Path | None, *, machine: bool) -> None:
@@ -119,31 +128,11 @@ def _new_accelerator(word: str, name: str, path: Path | None, *, machine: bool) 
             remedy=f"write 'atoll new {WORD} {name}', or 'atoll new {name}' for a chip",
         )
     target = path or Path(name)
-    files = write_skeleton(name, target)
-    described = target / name / f"{name}.yaml"
-    if machine:
-        wrote(*files, machine=True)
-    else:
-        wrote(target, machine=False, hint=f"; next: atoll accelerator test {described}")
+    made = atoll.new_accelerator(name, target)
+    hint = f"; next: atoll accelerator test {target / name / f'{name}.yaml'}"
+    log_files(made, machine=machine, folder=target, hint=hint)
 
 
-def _try(target: Path, text: str, parts: Parts) -> None:
-    """Refuse parts that make no chip.
-
-    Raises:
-        UsageError: E145; with what keeps them from being one.
-    """
-    if parts == USUAL:
-        return
-    with temporary_folder() as folder:
-        trial = folder / f"{target.stem}.yaml"
-        trial.write_text(text, encoding="utf-8")
-        try:
-            load_soc(trial)
-        except AtollError as error:
-            fault = error.faults[0]
-            raise UsageError(
-                "E145",
-                f"these parts make no chip: {fault.message}",
-                remedy=f"choose others; of the file: {fault.remedy}",
-            ) from error
+def _answer(question: str, usual: list[str]) -> list[str]:
+    words: str = typer.prompt(question, default=" ".join(usual), err=True)
+    return words.split()

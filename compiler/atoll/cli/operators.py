@@ -6,13 +6,11 @@ from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import JsonOption, SetOption, offered
 from atoll.cli.tables import room
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
-from atoll.report.operators import operator_tables, supported_operators
-from atoll.resolve import load_soc
-from atoll.resolve.tables import as_text
 
 
 def operators(
@@ -36,10 +34,6 @@ def operators(
     """
     if overrides and soc is None:
         raise UsageError("E090", "--set needs a SOC", remedy="see atoll operators --help")
-    chip = load_soc(soc, overrides or ()) if soc else None
-    found = supported_operators(chip)
-    if machine:
-        listed = [each.as_json() for each in found]
-        print(json_text({"soc": chip.name if chip else None, "operators": listed}), end="")
-        return
-    print(as_text(operator_tables(found, chip), room()), end="")
+    chip = atoll.load_soc(soc, overrides=overrides or ()) if soc else None
+    found = atoll.operators(chip)
+    print(json_text(found.to_json()) if machine else found.text(room()), end="")

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll schema`."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import JsonOption, offered
-from atoll.cli.written import wrote
-from atoll.report.schema_files import schema_text, write_schemas
+from atoll.cli.written import log_files
 
 
 def schema(
@@ -32,6 +33,6 @@ def schema(
     Example: atoll schema accelerator > accelerator.schema.json
     """
     if write is None:
-        print(schema_text(which), end="")
+        print(json.dumps(atoll.schema(which), indent=2))
     else:
-        wrote(*write_schemas(write), machine=machine)
+        log_files(atoll.write_schemas(write), machine=machine)

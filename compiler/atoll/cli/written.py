@@ -3,14 +3,17 @@
 
 from pathlib import Path
 
+import atoll
 from atoll.cli.output import log
 from atoll.diagnostics.shown import json_text
 
 
-def wrote(*paths: Path, machine: bool, hint: str = "") -> None:
-    """Name the files to people, or as JSON to programs."""
+def log_files(
+    made: atoll.WrittenFiles, *, machine: bool, folder: Path | None = None, hint: str = ""
+) -> None:
+    """Name files to people, or the folder that has them; or files as JSON to programs."""
     if machine:
-        print(json_text({"wrote": list(map(str, paths))}), end="")
+        print(json_text(made.to_json()), end="")
         return
-    for path in paths:
+    for path in made.files if folder is None else (folder,):
         log(f"wrote {path}{hint}")

@@ -67,25 +67,18 @@ def read_allocate(tokens: Tokens) -> Allocate:
 
 
 def _declaration(tokens: Tokens) -> tuple[str, Type]:
-    tokens.expect("allocate")
-    name = tokens.name()
+    name = tokens.name("allocate")
     tokens.expect(":")
     return name, tokens.choose(_TYPES, "a type")
 
 
 def _home(tokens: Tokens) -> tuple[int, str, tuple[str, ...]]:
-    tokens.expect("align")
-    align = tokens.number()
-    tokens.expect("in")
-    scope = tokens.name()
-    return align, scope, tokens.nests(tokens.name, "[", "]") if tokens.next == "[" else ()
+    align, scope = tokens.number("align"), tokens.name("in")
+    return align, scope, tokens.names() if tokens.next == "[" else ()
 
 
 def _elements(tokens: Tokens) -> int:
-    tokens.expect("[")
-    elements = tokens.number()
-    tokens.expect("]")
-    return elements
+    return tokens.enclosed(tokens.number, "[", "]")
 
 
 class FunctionReader:
@@ -107,8 +100,7 @@ class FunctionReader:
         """Read ``function @name(parameters) -> result { statements }``."""
         tokens = self._tokens
         tokens.expect("function")
-        tokens.expect("@")
-        name = tokens.name()
+        name = tokens.name("@")
         parameters = tokens.nests(self._parameter, "(", ")")
         result = tokens.choose(_TYPES, "a type") if tokens.accept("->") else None
         isa = tokens.quoted() if tokens.accept("for") else ""
@@ -178,8 +170,7 @@ class FunctionReader:
 
     def _loop(self) -> For:
         vectorized = self._tokens.accept("vectorized")
-        self._tokens.expect("for")
-        variable = self._tokens.name()
+        variable = self._tokens.name("for")
         self._tokens.expect("in")
         begin = self._expression()
         self._tokens.expect("..")
@@ -191,8 +182,7 @@ class FunctionReader:
         return For(variable, begin, end, body, vectorized)
 
     def _let(self) -> Let:
-        self._tokens.expect("let")
-        variable = self._tokens.name()
+        variable = self._tokens.name("let")
         self._tokens.expect("=")
         value = self._expression()
         self._types[variable] = value.type
@@ -265,10 +255,7 @@ class FunctionReader:
         if tokens.accept("dot"):
             return self._dot()
         if tokens.accept("word"):
-            self._tokens.expect("(")
-            first = self._load()
-            self._tokens.expect(")")
-            return Word(first)
+            return Word(tokens.enclosed(self._load, "(", ")"))
         if word in _PREFIX:
             return Binary(tokens.choose(_PREFIX, ""), *self._arguments(2))
         conversion, type = tokens.choose(_CASTS, "a name that is declared")
@@ -284,8 +271,7 @@ class FunctionReader:
         left = self._load()
         tokens.expect(",")
         right = self._load()
-        tokens.expect(",")
-        length = tokens.number()
+        length = tokens.number(",")
         align = tokens.number() if tokens.accept(",") else 1
         tokens.expect(")")
         return Dot(start, left, right, length, align)
@@ -305,7 +291,4 @@ class FunctionReader:
         return arguments
 
     def _index(self) -> Expr:
-        self._tokens.expect("[")
-        index = self._expression()
-        self._tokens.expect("]")
-        return index
+        return self._tokens.enclosed(self._expression, "[", "]")

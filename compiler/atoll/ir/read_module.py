@@ -47,8 +47,7 @@ def parse_module(
         ProgramError: E079, the text is no module; E198, it is one for people.
     """
     tokens = Tokens(text, "loop program", path)
-    tokens.expect("module")
-    name = tokens.name()
+    name = tokens.name("module")
     functions: list[PrimFunc] = []
     results: dict[str, Type] = {}
     declared = _declared(tokens, instructions)
@@ -86,14 +85,10 @@ def _declared(tokens: Tokens, instructions: Iterable[Instruction]) -> Declared:
 def _instruction(tokens: Tokens) -> Instruction:
     """Read what `str(instruction)` prints behind its first word."""
     name = tokens.name()
-    numbers: dict[str, int] = {}
-    for key in ("opcode", "funct3", "funct7", "latency"):
-        tokens.expect(key)
-        numbers[key] = tokens.number()
-    tokens.expect("meaning")
-    meaning = tokens.quoted()
-    tokens.expect("model")
-    model = tokens.quoted()
+    keys = ("opcode", "funct3", "funct7", "latency")
+    numbers = {key: tokens.number(key) for key in keys}
+    meaning = tokens.quoted("meaning")
+    model = tokens.quoted("model")
     return Instruction(
         name=name, meaning=meaning, model=model, state=tokens.accept("state"), **numbers
     )
@@ -101,9 +96,9 @@ def _instruction(tokens: Tokens) -> Instruction:
 
 def _entry(tokens: Tokens) -> Entry:
     tokens.expect("entry")
-    inputs = _names(tokens)
+    inputs = tokens.names()
     tokens.expect("->")
-    outputs = _names(tokens)
+    outputs = tokens.names()
     tokens.expect("{")
     allocations: list[Allocate] = []
     parts: list[BufferPart] = []
@@ -139,49 +134,35 @@ def _state_or_not(tokens: Tokens) -> Allocate:
     return replace(allocate, initial=tokens.data(allocate.buffer, allocate.size))
 
 
-def _names(tokens: Tokens) -> tuple[str, ...]:
-    return tokens.nests(tokens.name, "[", "]")
-
-
 def _buffer_part(tokens: Tokens) -> BufferPart:
     """Read ``part name: size of buffer from offset``."""
-    tokens.expect("part")
-    name = tokens.name()
-    tokens.expect(":")
-    size = tokens.number()
-    tokens.expect("of")
-    buffer = tokens.name()
-    tokens.expect("from")
-    return BufferPart(name=name, buffer=buffer, offset=tokens.number(), size=size)
+    name = tokens.name("part")
+    size = tokens.number(":")
+    buffer = tokens.name("of")
+    return BufferPart(name=name, buffer=buffer, offset=tokens.number("from"), size=size)
 
 
 def _constant(tokens: Tokens) -> Constant:
-    tokens.expect("constant")
-    name = tokens.name()
-    tokens.expect(":")
-    size = tokens.number()
-    tokens.expect("align")
-    align, pools = tokens.number(), _names(tokens)
+    name = tokens.name("constant")
+    size = tokens.number(":")
+    align, pools = tokens.number("align"), tokens.names()
     tokens.expect("=")
     data = None if tokens.accept("later") else tokens.data(name, size)
     return Constant(name=name, size=size, align=align, pools=pools, data=data)
 
 
 def _step(tokens: Tokens) -> Step:
-    tokens.expect("step")
-    number, operator = tokens.number(), tokens.name()
-    tokens.expect("on")
-    device = tokens.name()
+    number, operator = tokens.number("step"), tokens.name()
+    device = tokens.name("on")
     tokens.expect(":")
     action = _action(tokens)
     tokens.expect("reads")
-    reads = _names(tokens)
+    reads = tokens.names()
     tokens.expect("writes")
-    writes = _names(tokens)
+    writes = tokens.names()
     driver = record = ""
     if tokens.accept("driven"):
-        tokens.expect("by")
-        driver = tokens.name()
+        driver = tokens.name("by")
     if tokens.accept("with"):
         record = tokens.name()
     over = tokens.accept("over")
@@ -214,26 +195,26 @@ def _maintenance(tokens: Tokens, word: str) -> tuple[Maintenance, ...]:
 def _overlap(tokens: Tokens) -> SafeOverlap:
     """Read ``written + distance <= read``."""
     written = tokens.name()
-    tokens.expect("+")
-    distance = tokens.number()
+    distance = tokens.number("+")
     tokens.expect("<=")
     return SafeOverlap(written, tokens.name(), distance)
 
 
 def _part(tokens: Tokens) -> CoreCall:
     """Read ``core @kernel(buffers)``."""
-    device = tokens.name()
-    tokens.expect("@")
-    return CoreCall(device, tokens.name(), tokens.nests(tokens.name, "(", ")"))
+    return CoreCall(tokens.name(), *_kernel(tokens))
+
+
+def _kernel(tokens: Tokens) -> tuple[str, tuple[str, ...]]:
+    """Read ``@kernel(buffers)``."""
+    return tokens.name("@"), tokens.names("(", ")")
 
 
 def _action(tokens: Tokens) -> Action:
     if tokens.accept("call"):
-        tokens.expect("@")
-        return KernelCall(tokens.name(), tokens.nests(tokens.name, "(", ")"))
+        return KernelCall(*_kernel(tokens))
     if tokens.accept("begin"):
-        tokens.expect("@")
-        return CallStart(tokens.name(), tokens.nests(tokens.name, "(", ")"))
+        return CallStart(*_kernel(tokens))
     if tokens.accept("spread"):
         parts = [_part(tokens)]
         while tokens.accept(","):
@@ -242,12 +223,8 @@ def _action(tokens: Tokens) -> Action:
     if tokens.accept("wait"):
         return AcceleratorWait(tokens.name())
     starts = tokens.accept("start")
-    if not starts:
-        tokens.expect("run")
-    device = tokens.name()
-    tokens.expect("(")
-    commands = tokens.name()
-    tokens.expect(",")
-    count = tokens.number()
+    device = tokens.name() if starts else tokens.name("run")
+    commands = tokens.name("(")
+    count = tokens.number(",")
     tokens.expect(")")
     return (AcceleratorStart if starts else AcceleratorRun)(device, commands, count)

@@ -85,12 +85,18 @@ class Tokens:
         self.position += 1
         return chosen
 
-    def name(self) -> str:
-        """Step over a name and return it."""
-        return self.take("name")
+    def name(self, *before: str) -> str:
+        """Step over the tokens `before` and a name, and return the name."""
+        return self.take("name", *before)
 
-    def quoted(self) -> str:
-        """Step over a text in quotes and return it."""
+    def names(self, opening: str = "[", closing: str = "]") -> tuple[str, ...]:
+        """Read names between two marks, with commas between them."""
+        return self.nests(self.name, opening, closing)
+
+    def quoted(self, *before: str) -> str:
+        """Step over the tokens `before` and a text in quotes, and return the text."""
+        for each in before:
+            self.expect(each)
         try:
             text = json.loads(self.take("quoted"))
         except ValueError:
@@ -99,9 +105,9 @@ class Tokens:
         assert isinstance(text, str)
         return text
 
-    def number(self) -> int:
-        """Step over a decimal number and return it."""
-        return int(self.take("number"))
+    def number(self, *before: str) -> int:
+        """Step over the tokens `before` and a decimal number, and return the number."""
+        return int(self.take("number", *before))
 
     def data(self, owner: str, size: int) -> bytes:
         """Step over the bytes of `owner` and return them: `size` zeros, or those that are written.
@@ -115,12 +121,21 @@ class Tokens:
             self.lack(f"the bytes of '{owner}'")
         return bytes.fromhex(self.take("hex").removeprefix("0x"))
 
-    def take(self, kind: str) -> str:
-        """Step over a token of a kind and return it."""
+    def take(self, kind: str, *before: str) -> str:
+        """Step over the tokens `before` and one of a kind, and return that."""
+        for each in before:
+            self.expect(each)
         if self.kind != kind:
             self.refuse(_KINDS[kind])
         self.position += 1
         return self.ahead(-1)
+
+    def enclosed(self, what: Callable[[], T], opening: str, closing: str) -> T:
+        """Read one item between two marks."""
+        self.expect(opening)
+        item = what()
+        self.expect(closing)
+        return item
 
     def nests(self, what: Callable[[], T], opening: str, closing: str) -> tuple[T, ...]:
         """Read items between two marks, with commas between them."""

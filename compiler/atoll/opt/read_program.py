@@ -22,24 +22,30 @@ STANDARD_INPUT = "-"
 _FIRST_WORD = re.compile(r"\s*(\w*)")
 
 
-def read_program(path: Path, *, verified: bool = True) -> Program:
+def read_program(source: Path | str, *, verified: bool = True) -> Program:
     """Return what a file holds: the text of a graph or a loop program, or a network.
+
+    Args:
+        source: the file, `STANDARD_INPUT`, or the text itself, of several lines.
+        verified: the program is to be well-formed.
 
     Raises:
         UsageError: E001, E002, it cannot be read; AtollError: E078, E079, E198 and those of front
             ends, it holds none of these.
     """
-    stdin = str(path) == STANDARD_INPUT
-    if not stdin and path.is_file() and _is_model(path):
-        program: Program = load_network(path)
+    if isinstance(source, str) and "\n" in source:
+        program, where = _parsed(source, None), "the text"
+    elif str(source) == STANDARD_INPUT:
+        program, where = _parsed(sys.stdin.read(), None), "standard input"
     else:
-        text = sys.stdin.read() if stdin else _text(path)
-        program = _parsed(text, None if stdin else path)
+        path, where = Path(source), str(source)
+        model = path.is_file() and _is_model(path)
+        program = load_network(path) if model else _parsed(_text(path), path)
     try:
         if verified:
             verify_program(program, None)
     except AtollError as error:
-        raise error.about("standard input" if stdin else str(path)) from error
+        raise error.about(where) from error
     return program
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from atoll.api.kits import AcceleratorTrial
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
-from atoll_sim.accelerator_test.outcome import Check
 from atoll_sim.campaign.trials import Trial, grouped
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.mutate.campaign import plant
@@ -33,7 +33,7 @@ class Campaigns:
     toolchain: str | None
     progress: Progress
 
-    def hardware(self, count: int) -> Iterator[Check]:
+    def hardware(self, count: int) -> Iterator[AcceleratorTrial]:
         """Yield a check for each kind of fault: none may end in a hang, or wrong and unnoticed."""
         begin, sample = time.perf_counter(), random_sample(self.compiled.graph)[0]
         campaign = run_campaign(
@@ -46,7 +46,7 @@ class Campaigns:
         )
         yield from _checks("hardware", grouped(campaign.trials), time.perf_counter() - begin)
 
-    def builds(self, count: int) -> Iterator[Check]:
+    def builds(self, count: int) -> Iterator[AcceleratorTrial]:
         """Yield a check for each part of a build that is made wrong: somebody must notice."""
         begin = time.perf_counter()
         campaign = plant(
@@ -64,9 +64,9 @@ class Campaigns:
 
 def _checks(
     what: str, groups: Mapping[str, Sequence[Trial[Any, Any]]], seconds: float
-) -> Iterator[Check]:
+) -> Iterator[AcceleratorTrial]:
     """Yield a check for each group of trials, which took equally long each."""
     each = seconds / max(sum(map(len, groups.values())), 1)
     for name, trials in groups.items():
         wrong = tuple(fault for trial in trials for fault in trial.wrong)
-        yield Check(f"{what}: {name}", len(trials), wrong, each * len(trials))
+        yield AcceleratorTrial(f"{what}: {name}", len(trials), wrong, each * len(trials))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
+from atoll.api.kits import AcceleratorCheck, AcceleratorTrial, FeatureCoverage, OperatorTiming
 from atoll.artifacts.samples import random_sample
 from atoll.description.accelerators import AcceleratorDescription
 from atoll.description.build import Build, BuildRequests
@@ -31,7 +32,6 @@ from atoll_sim.accelerator_test.chip import (
 )
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import joined
-from atoll_sim.accelerator_test.outcome import Check, Coverage, Outcome, Timing
 from atoll_sim.run import run_models
 from atoll_sim.session import AcceleratorKind, CpuKind
 
@@ -54,7 +54,7 @@ class _Kit:
     random: Random
     progress: Progress
     toolchain: str | None
-    checks: list[Check] = field(default_factory=list)
+    checks: list[AcceleratorTrial] = field(default_factory=list)
 
     def chip(self, memories: Memories) -> ResolvedSoc:
         """Return the chip with such memories."""
@@ -68,7 +68,7 @@ class _Kit:
         begin = time.perf_counter()
         faults = tuple(check())
         seconds = time.perf_counter() - begin
-        self.checks.append(Check(name=name, tried=tried, faults=faults, seconds=seconds))
+        self.checks.append(AcceleratorTrial(name=name, tried=tried, faults=faults, seconds=seconds))
 
 
 def run_accelerator_test(
@@ -81,7 +81,7 @@ def run_accelerator_test(
     seed: int = 1,
     toolchain: str | None = None,
     progress: Progress = silent,
-) -> Outcome:
+) -> AcceleratorCheck:
     """Try an accelerator.
 
     Args:
@@ -101,13 +101,13 @@ def run_accelerator_test(
         kit = _Kit(described, params, folder, Random(seed), progress, toolchain)
         soc = kit.chip(SETTINGS[0])
         drawn = _drawn(soc, operators, kit.random)
-        engine, timings = _engine(soc), list[Timing]()
+        engine, timings = _engine(soc), list[OperatorTiming]()
         _try_all(kit, soc, drawn, faults, mutants, timings)
         kinds = [support.kind for support in engine.spec.operators]
-        return Outcome(
+        return AcceleratorCheck(
             accelerator=engine.spec.name,
             in_rtl=bool(engine.spec.rtl_module),
-            checks=tuple(kit.checks),
+            trials=tuple(kit.checks),
             coverage=tuple(_coverage(drawn, engine)),
             timings=tuple(timings),
             left_out=tuple(kind for kind in kinds if not drawn.get(kind)),
@@ -120,7 +120,7 @@ def _try_all(
     drawn: Mapping[str, list[Drawn]],
     faults: int,
     mutants: int,
-    timings: list[Timing],
+    timings: list[OperatorTiming],
 ) -> None:
     """Make one check after the other, up to the first that finds something wrong."""
     every = [each for found in drawn.values() for each in found]
@@ -210,7 +210,9 @@ def _driven(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
     yield from _wrong(outcome.report, compiled.graph)
 
 
-def _timed(networks: Sequence[Graph], soc: ResolvedSoc, timings: list[Timing]) -> Iterator[str]:
+def _timed(
+    networks: Sequence[Graph], soc: ResolvedSoc, timings: list[OperatorTiming]
+) -> Iterator[str]:
     """Yield what is wrong when firmware has one instance run all operators; note their cycles.
 
     The host waits for each of them, so that nothing else is under way.
@@ -224,15 +226,17 @@ def _timed(networks: Sequence[Graph], soc: ResolvedSoc, timings: list[Timing]) -
         for layer in outcome.report.by_layer:
             if layer.device == FIRST:
                 pairs.setdefault(layer.kind.upper(), []).append((layer.estimate, layer.cycles))
-    timings += (Timing(operator=kind, pairs=tuple(found)) for kind, found in sorted(pairs.items()))
+    timings += (
+        OperatorTiming(operator=kind, pairs=tuple(found)) for kind, found in sorted(pairs.items())
+    )
 
 
-def _coverage(drawn: Mapping[str, list[Drawn]], engine: Engine) -> Iterator[Coverage]:
+def _coverage(drawn: Mapping[str, list[Drawn]], engine: Engine) -> Iterator[FeatureCoverage]:
     for support in engine.spec.operators:
         found = drawn.get(support.kind, ())
         for feature, limits in support.limits.items() if found else ():
             values = [each.features[feature] for each in found]
-            yield Coverage(
+            yield FeatureCoverage(
                 operator=support.kind.upper(),
                 feature=feature,
                 least=min(values),
@@ -240,7 +244,7 @@ def _coverage(drawn: Mapping[str, list[Drawn]], engine: Engine) -> Iterator[Cove
                 limits=limits,
             )
         if sizes := [tensor.size for each in found for tensor in each.graph.tensors]:
-            yield Coverage(
+            yield FeatureCoverage(
                 operator=support.kind.upper(),
                 feature=BYTES,
                 least=min(sizes),

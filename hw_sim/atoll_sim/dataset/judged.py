@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A labelled set on this computer, and some of its samples on the chip."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from atoll.api.accuracy import Accuracy
 from atoll.artifacts.samples import Sample
-from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
-from atoll_sim.dataset.accuracy import Accuracy, Evaluated, evaluate
+from atoll_sim.dataset.accuracy import evaluate
 from atoll_sim.dataset.host_network import outputs_equal
 from atoll_sim.dataset.labelled import Labelled, load_labelled
 
@@ -27,7 +27,7 @@ class Judged:
     """
 
     labelled: Labelled
-    found: Evaluated
+    found: Accuracy
     numbers: tuple[int, ...]
 
     @classmethod
@@ -51,22 +51,4 @@ class Judged:
         """Return the accuracy with how many samples the chip made the same bytes of."""
         pairs = zip(self.numbers, outputs, strict=False)
         equal = sum(outputs_equal(self.found.outputs[number], each) for number, each in pairs)
-        return replace(self.found.accuracy, compared=len(self.numbers), equal=equal)
-
-
-def refuse_with_dataset(
-    dataset: Path | None, models: Collection[Path], samples: Collection[str] | None
-) -> None:
-    """Refuse what makes no sense beside a labelled set.
-
-    Raises:
-        UsageError: E090.
-    """
-    if dataset is None:
-        return
-    if len(models) > 1:
-        what, remedy = f"--dataset is for one MODEL, not {len(models)}", "run them one by one"
-        raise UsageError("E090", what, remedy=remedy)
-    if samples:
-        what = "--dataset and --input both say which samples run"
-        raise UsageError("E090", what, remedy="leave one of them out")
+        return replace(self.found, compared=len(self.numbers), equal=equal)

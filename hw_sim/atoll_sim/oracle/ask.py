@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from atoll.diagnostics.errors import UsageError
-from atoll.frontend.registry import format_of
+from atoll.frontend.registry import IN_MEMORY, Source, format_of
 from atoll.report.oracle import OracleVerdict
 from atoll_sim.oracle.steps import Array
 
@@ -32,6 +32,18 @@ def oracle_of(model: Path) -> Oracle:
         return against_tflm
     message = f"--oracle: {model} is read by front end '{name}', whose format has no oracle"
     raise UsageError("E182", message, remedy="leave --oracle out")
+
+
+def oracle_for(source: Source) -> Oracle:
+    """Return what answers for a network that was loaded.
+
+    Raises:
+        UsageError: E182, it was made in memory; as `oracle_of`.
+    """
+    if source.suffix == IN_MEMORY:
+        message = f"--oracle: network '{source.path.stem}' was made in memory, and has no oracle"
+        raise UsageError("E182", message, remedy="leave the oracle out, or load it from a file")
+    return oracle_of(source.path)
 
 
 def _require(module: str, package: str) -> None:

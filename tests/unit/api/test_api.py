@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`import atoll`: chips, networks, compilations and plans, from files and from memory."""
 
-import json
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError
@@ -11,24 +10,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.unit.api.both import plain, printed
 
 import atoll
-from atoll.cli import main
 from atoll.diagnostics.errors import MOST_TEXTS, path_of_text
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = Path(__file__).parents[3] / "examples" / "03_two_networks" / "sampler.tflite"
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    """Return the JSON that a command prints."""
-    assert main([*arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def plain(data: object) -> Any:
-    """Return what JSON makes of data, so that tuples and lists are alike."""
-    return json.loads(json.dumps(data))
 
 
 @pytest.fixture(scope="module")
@@ -315,7 +303,7 @@ def test_words_that_say_nothing_are_refused(made: atoll.Compilation) -> None:
 def test_without_a_simulator_there_is_a_remedy(
     made: atoll.Compilation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("atoll.api.simulation.PACKAGE", "atoll_simulator_of_nobody")
+    monkeypatch.setattr("atoll.api.beside.find_spec", lambda name: None)
     with pytest.raises(atoll.UsageError) as caught:
         atoll.run(made)
     assert caught.value.code == "E090"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the package of an accelerator to start from: `atoll new accelerator NAME`."""
+"""Write the package of an accelerator to start from."""
 
 from pathlib import Path
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `atoll new` is told of a chip's parts, by options or by answers."""
+"""The parts of a chip to start from, as words of a command line or of a caller."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import typer
 
 from atoll.description.cores import find_core, load_core
 from atoll.description.template import USUAL, CorePart, MemoryPart, Parts
@@ -51,29 +49,14 @@ def parts_of(
     )
 
 
-def asked(parts: Parts, folder: Path) -> Parts:
-    """Ask for each kind of part, words between blanks; an empty answer takes what `parts` has.
-
-    Raises:
-        DescriptionError: E042; there is no such core.
-        UsageError: E090; a memory is not understood, or nobody answers.
-    """
-    try:
-        return parts_of(
-            _answer("Cores, the host first", (f"{each.core}:{each.isa}" for each in parts.cores)),
-            _answer("Accelerators, or none", parts.accelerators or (NONE,)),
-            [word for word in _answer("DMA engines", parts.engines or (NONE,)) if word != NONE],
-            _answer("Memories", map(_written, parts.memories)),
-            folder,
-        )
-    except typer.Abort as end:
-        remedy = "answer, or give --core, --accelerator, --dma and --memory instead of --ask"
-        raise UsageError("E090", "--ask got no answer", remedy=remedy) from end
-
-
-def _answer(question: str, usual: Iterable[str]) -> list[str]:
-    words: str = typer.prompt(question, default=" ".join(usual), err=True)
-    return words.split()
+def words_of(parts: Parts) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return what `parts_of` makes such parts of, without its folder."""
+    return (
+        [f"{each.core}:{each.isa}" for each in parts.cores],
+        list(parts.accelerators or (NONE,)),
+        list(parts.engines),
+        list(map(_written, parts.memories)),
+    )
 
 
 def _core(word: str, folder: Path) -> CorePart:

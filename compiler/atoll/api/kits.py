@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a core or an accelerator keeps what its description promises."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atoll.api.beside import function_of
+from atoll.api.notebook import Row, html_table
+from atoll.diagnostics.columns import laid_out
+
+MOST_SHOWN = 10
+"""Faults of one check that are printed; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceleratorTrial:
+    """What was tried in one way.
+
+    Attributes:
+        name: in what way.
+        tried: how often.
+        faults: what was wrong.
+        seconds: that it took.
+    """
+
+    name: str
+    tried: int
+    faults: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureCoverage:
+    """The values of one feature that operators had, and its limits; None where it has none."""
+
+    operator: str
+    feature: str
+    least: int
+    most: int
+    limits: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorTiming:
+    """Cycles of operators of a kind that firmware ran alone, and what was expected of them.
+
+    Attributes:
+        operator: the kind.
+        pairs: cycles that were expected, and those that were measured; at least one pair.
+    """
+
+    operator: str
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """The least and the greatest of measured by expected."""
+        ratios = [measured / expected for expected, measured in self.pairs]
+        return min(ratios), max(ratios)
+
+    @property
+    def fit(self) -> tuple[float, int]:
+        """Factor and offset that make measured cycles of expected ones, by least squares."""
+        expected, measured = (np.array(each, float) for each in zip(*self.pairs, strict=True))
+        if np.ptp(expected) == 0:
+            return float(measured.mean() / expected.mean()), 0
+        factor, offset = np.polyfit(expected, measured, 1)
+        return float(factor), round(float(offset))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorCheck:
+    """How an accelerator did.
+
+    Attributes:
+        in_rtl: there is RTL, which was tried.
+        trials: in turn, up to the first that found something wrong.
+        left_out: operators that the kit draws none of.
+    """
+
+    accelerator: str
+    in_rtl: bool
+    trials: tuple[AcceleratorTrial, ...]
+    coverage: tuple[FeatureCoverage, ...] = field(repr=False)
+    timings: tuple[OperatorTiming, ...] = field(repr=False)
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Nothing was wrong, and something was tried."""
+        return not any(each.faults for each in self.trials) and any(
+            each.tried for each in self.trials
+        )
+
+    def rows(self) -> list[Row]:
+        """Return the checks."""
+        return [
+            {
+                "check": each.name,
+                "tried": each.tried,
+                "faults": [*each.faults],
+                "wall_ns": round(each.seconds * 10**9),
+            }
+            for each in self.trials
+        ]
+
+    def coverage_rows(self) -> list[Row]:
+        """Return which values of each feature were tried, and the limits."""
+        return [
+            {
+                "operator": each.operator,
+                "feature": each.feature,
+                "least": each.least,
+                "most": each.most,
+                "min": each.limits[0],
+                "max": each.limits[1],
+            }
+            for each in self.coverage
+        ]
+
+    def timing_rows(self) -> list[Row]:
+        """Return the cycles of operators, by the formulas of the description and measured."""
+        return [
+            {
+                "operator": each.operator,
+                "factor_percent": round(100 * each.fit[0]),
+                "offset_cycles": each.fit[1],
+                "measured": [
+                    {"formula_cycles": expected, "cycles": measured}
+                    for expected, measured in each.pairs
+                ],
+            }
+            for each in self.timings
+        ]
+
+    def text(self, columns: int | None = None) -> str:
+        """Return what ``atoll accelerator test`` prints."""
+        return "".join(f"{line}\n" for line in self._lines(columns))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``atoll accelerator test --json`` prints."""
+        return {
+            "accelerator": self.accelerator,
+            "rtl": self.in_rtl,
+            "passed": self.passed,
+            "checks": self.rows(),
+            "coverage": self.coverage_rows(),
+            "timings": self.timing_rows(),
+            "left_out": [*self.left_out],
+        }
+
+    def _lines(self, columns: int | None) -> Iterator[str]:
+        rows = [("check", "tried", "seconds", "result")]
+        rows += [
+            (each.name, f"{each.tried}", f"{each.seconds:.1f}", _result(each.faults))
+            for each in self.trials
+        ]
+        yield from _table(rows, (1, 2), columns)
+        if self.coverage:
+            yield ""
+            covered = [("operator", "feature", "tried", "limits")]
+            covered += [
+                (each.operator, each.feature, f"{each.least} to {each.most}", _limits(each))
+                for each in self.coverage
+            ]
+            yield from _table(covered, (), columns)
+        if self.timings:
+            yield ""
+            timed = [("operator", "timed", "cycles by formula", "what fits")]
+            yield from _table([*timed, *map(_timed, self.timings)], (1,), columns)
+        for trial in self.trials:
+            for fault in trial.faults[:MOST_SHOWN]:
+                yield f"{trial.name}: {fault}"
+            if (more := len(trial.faults) - MOST_SHOWN) > 0:
+                yield f"{trial.name}: ... and {more} more"
+        if self.left_out:
+            listed = ", ".join(kind.upper() for kind in self.left_out)
+            yield f"not tried, the kit draws none within the limits: {listed}"
+        good = sum(not each.faults for each in self.trials)
+        rtl = "" if self.in_rtl else "; there is no RTL"
+        yield f"accelerator {self.accelerator}: {good} of {len(self.trials)} checks right{rtl}"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"accelerator {self.accelerator}", self.rows())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreTrial:
+    """What was tried of a core's adapter.
+
+    Attributes:
+        check: what was tried.
+        waits: how often the bus waited.
+        faults: what was wrong.
+    """
+
+    check: str
+    waits: str
+    cycles: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreCheck:
+    """How the RTL adapter of a core did.
+
+    Attributes:
+        module: the adapter.
+    """
+
+    core: str
+    isa: str
+    module: str
+    trials: tuple[CoreTrial, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Nothing is wrong."""
+        return not any(each.faults for each in self.trials)
+
+    def rows(self) -> list[Row]:
+        """Return the checks."""
+        return [asdict(each) | {"faults": [*each.faults]} for each in self.trials]
+
+    def text(self, columns: int | None = None) -> str:
+        """Return what ``atoll core test`` prints."""
+        rows = [("check", "waits", "cycles", "result")]
+        rows += [
+            (each.check, each.waits, f"{each.cycles:,}", _result(each.faults))
+            for each in self.trials
+        ]
+        wrong = (
+            f"{each.check}, waits {each.waits}: {fault}"
+            for each in self.trials
+            for fault in each.faults
+        )
+        good = sum(not each.faults for each in self.trials)
+        verdict = f"core {self.core}, {self.isa}: {good} of {len(self.trials)} checks right"
+        return "".join(f"{line}\n" for line in (*_table(rows, (2,), columns), *wrong, verdict))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``atoll core test --json`` prints."""
+        return {
+            "core": self.core,
+            "isa": self.isa,
+            "module": self.module,
+            "passed": self.passed,
+            "checks": self.rows(),
+        }
+
+    def _repr_html_(self) -> str:
+        return html_table(f"core {self.core}, {self.isa}", self.rows())
+
+
+def check_accelerator(
+    accelerator: Path | str,
+    *,
+    params: Mapping[str, int] | None = None,
+    operators: int = 16,
+    faults: int = 18,
+    mutants: int = 25,
+    seed: int = 1,
+    toolchain: str | None = None,
+) -> AcceleratorCheck:
+    """Test an accelerator against its description, as ``atoll accelerator test`` does.
+
+    Args:
+        accelerator: name of an installed one, or the path of its YAML.
+        params: of its instances.
+        operators: how many of each kind are drawn.
+        faults: how many faults of the hardware around it.
+        mutants: how many wrong builds.
+        seed: draws others.
+        toolchain: compiles and links; None takes the description's.
+
+    Raises:
+        UsageError: E090; no simulator is installed.
+        AtollError: its chip cannot be built.
+    """
+    check = function_of("atoll_sim.kits:check_accelerator", "check_accelerator")
+    found: AcceleratorCheck = check(
+        str(accelerator),
+        params or {},
+        operators=operators,
+        faults=faults,
+        mutants=mutants,
+        seed=seed,
+        toolchain=toolchain,
+    )
+    return found
+
+
+def check_core(
+    core: Path | str, *, isa: str | None = None, seed: int = 1, toolchain: str | None = None
+) -> CoreCheck:
+    """Test the RTL adapter of a core against its description, as ``atoll core test`` does.
+
+    Args:
+        core: name of an installed one, or the path of its YAML.
+        isa: instruction set in the test; None for its first.
+        seed: draws other waits of the bus.
+        toolchain: compiles and links; None takes the description's.
+
+    Raises:
+        UsageError: E040, the core cannot run `isa`; E090, no simulator is installed.
+        SimulationError: E080, E087, E113; there is no RTL, or its simulation broke off.
+    """
+    check = function_of("atoll_sim.kits:check_core", "check_core")
+    found: CoreCheck = check(str(core), isa, seed=seed, toolchain=toolchain)
+    return found
+
+
+def _result(faults: Sequence[str]) -> str:
+    return "wrong" if faults else "right"
+
+
+def _timed(each: OperatorTiming) -> tuple[str, str, str, str]:
+    (least, most), (factor, offset) = each.ratios, each.fit
+    ratios = f"{least:.2f} to {most:.2f}"
+    return each.operator, f"{len(each.pairs)}", ratios, f"{factor:.2f} x formula {offset:+,}"
+
+
+def _limits(each: FeatureCoverage) -> str:
+    low, high = ("" if bound is None else str(bound) for bound in each.limits)
+    return f"{low} to {high}".strip()
+
+
+def _table(
+    rows: Sequence[tuple[str, ...]], right: tuple[int, ...], columns: int | None
+) -> Iterator[str]:
+    for row in laid_out(rows, right=right, columns=columns):
+        yield from row

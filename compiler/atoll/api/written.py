@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files to start from, and schemas for editors."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atoll.api.skeleton import write_skeleton
+from atoll.description.part_words import parts_of
+from atoll.description.schemas import require_schema_beside, write_schema_beside
+from atoll.description.template import USUAL, Parts, starting_description
+from atoll.diagnostics.errors import AtollError, UsageError
+from atoll.report.schema_files import schema_text
+from atoll.report.schema_files import write_schemas as write_all
+from atoll.resolve import load_soc
+from atoll.utils.files import write_text
+from atoll.utils.scratch import temporary_folder
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """Files that were written."""
+
+    files: tuple[Path, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the command prints with ``--json``."""
+        return {"wrote": list(map(str, self.files))}
+
+
+def new_soc(
+    name: str,
+    output: Path | str | None = None,
+    *,
+    cores: Sequence[str] | None = None,
+    accelerators: Sequence[str] | None = None,
+    engines: Sequence[str] | None = None,
+    memories: Sequence[str] | None = None,
+) -> WrittenFiles:
+    """Write a commented description of a chip to start from, with a schema for editors beside it.
+
+    Args:
+        name: of the chip.
+        output: the file; None for ``NAME.yaml``.
+        cores: ``CORE`` or ``CORE:ISA``, the host first; None for the usual one, as for all others.
+        accelerators: names of installed ones, or paths.
+        engines: DMA engines, likewise.
+        memories: ``NAME=[KIND:]SIZE[@ORIGIN]``, such as ``flash=rom:2MiB``.
+
+    Raises:
+        UsageError: E090, a memory is not understood; E091, the file is there; E092, it cannot be
+            written; E099, a chip cannot have the name; E145, the parts make no chip.
+        DescriptionError: E042; there is no such core.
+    """
+    target = require_new_soc(name, output)
+    parts = parts_of(cores, accelerators, engines, memories, target.parent)
+    text = starting_description(name, parts)
+    _try(target, text, parts)
+    require_schema_beside(target)
+    write_text(target, text)
+    write_schema_beside(target)
+    return WrittenFiles((target,))
+
+
+def require_new_soc(name: str, output: Path | str | None) -> Path:
+    """Return the file of a new chip.
+
+    Raises:
+        UsageError: E091, E099; it is there, or no chip can have the name.
+    """
+    target = Path(f"{name}.yaml") if output is None else Path(output)
+    starting_description(name)
+    if target.exists():
+        remedy = "choose another name, or remove the file"
+        raise UsageError("E091", f"{target} exists already", remedy=remedy)
+    return target
+
+
+def new_accelerator(name: str, folder: Path | str | None = None) -> WrittenFiles:
+    """Write the package of an accelerator: description, model, RTL, a chip and tests, which pass.
+
+    Args:
+        name: of the accelerator.
+        folder: that must not be there yet; None for one of its name.
+
+    Raises:
+        UsageError: E091, the folder is there; E092, it cannot be written; E099, an accelerator
+            cannot have the name.
+    """
+    return WrittenFiles(write_skeleton(name, Path(name if folder is None else folder)))
+
+
+def schema(which: str = "soc") -> dict[str, Any]:
+    """Return a JSON Schema: of a description, or of what a command prints with ``--json``.
+
+    Args:
+        which: ``soc``, ``accelerator``, ``core``, ``build``, or a command such as ``run-output``.
+
+    Raises:
+        UsageError: E094; there is no such schema.
+
+    >>> import atoll
+    >>> atoll.schema("run-output")["title"]
+    'atoll run --json'
+    """
+    made: dict[str, Any] = json.loads(schema_text(which))
+    return made
+
+
+def write_schemas(folder: Path | str) -> WrittenFiles:
+    """Write every schema into a folder, for editors.
+
+    Raises:
+        UsageError: E092; the folder or a file in it cannot be written.
+    """
+    return WrittenFiles(write_all(Path(folder)))
+
+
+def _try(target: Path, text: str, parts: Parts) -> None:
+    """Refuse parts that make no chip.
+
+    Raises:
+        UsageError: E145; with what keeps them from being one.
+    """
+    if parts == USUAL:
+        return
+    with temporary_folder() as folder:
+        trial = folder / f"{target.stem}.yaml"
+        trial.write_text(text, encoding="utf-8")
+        try:
+            load_soc(trial)
+        except AtollError as error:
+            fault = error.faults[0]
+            raise UsageError(
+                "E145",
+                f"these parts make no chip: {fault.message}",
+                remedy=f"choose others; of the file: {fault.remedy}",
+            ) from error

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this package gives to `atoll.import_files`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from atoll.api.imports import Import, LeftOut
+from atoll.description.schemas import require_schema_beside, write_schema_beside
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.files import write_text
+from atoll_import.imported import import_files
+
+_UNWRITTEN = Path("<text>")
+
+
+def begin(
+    files: Sequence[Path], output: Path | None, form: str, device: str, *, force: bool
+) -> Import:
+    """Return what `import_files` finds, written to `output` if there is one.
+
+    Raises:
+        UsageError: E091, E092; as `import_files`.
+    """
+    if output and output.exists() and not force:
+        remedy = "choose another name, or overwrite it with --force"
+        raise UsageError("E091", f"{output} exists already", remedy=remedy)
+    if output:
+        require_schema_beside(output)
+    found = import_files(files, output or _UNWRITTEN, form, device)
+    if output:
+        write_text(output, found.text)
+        write_schema_beside(output)
+    left_out = tuple(
+        LeftOut(
+            what=each.what,
+            why=each.why,
+            file=each.source.path,
+            line=each.source.line,
+            at=str(each.source),
+        )
+        for each in found.left_out
+    )
+    return Import(yaml=found.text, output=output, left_out=left_out, _questions=found.questions)
