@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals of the data ports of `atoll_ports_bench`: who is silent, and who asks without end."""
+"""Signals of the data ports of `atoll_data_bench`: who is silent, and who asks without end."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write benches of an engine: with a memory that answers without Python, or bare AXI ports."""
+"""Write benches in SystemVerilog: of an engine, and of the adapters of all data ports."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,15 +30,8 @@ def engine_bench(kind: str, engine: str, parameters: Mapping[str, int]) -> Mappi
         engine: module of the engine.
         parameters: of the engine, with defaults; `DataBytes` is one.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "rtl"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    text = environment.get_template(f"{kind}.sv.j2").render(
+    text = _render(
+        kind,
         engine=engine,
         parameters=parameters,
         axi=[(name, WIDTHS.get(str(width), str(width))) for name, width, _ in AXI],
@@ -47,3 +40,34 @@ def engine_bench(kind: str, engine: str, parameters: Mapping[str, int]) -> Mappi
         ignored=IGNORED,
     )
     return {f"{engine}_{kind}.sv": text}
+
+
+def data_bench() -> Mapping[str, str]:
+    """Return module ``atoll_data_bench`` by its file name: each adapter of a data port, joined."""
+    kinds = [(DATA[name], DATA[name].infix) for name in ("axi4", "axi4_lite", "obi", "wishbone")]
+    ports = [
+        {
+            "name": name,
+            "infix": protocol.infix,
+            "adapter": protocol.adapter,
+            "width": protocol.width,
+            "signals": [
+                (signal, WIDTHS.get(str(width), str(width)).replace("Data", "Port"), asks)
+                for signal, width, asks in protocol.signals
+            ],
+        }
+        for protocol, name in (*kinds, (DATA["wishbone"], "wbp"))
+    ]
+    return {"atoll_data_bench.sv": _render("data_bench", ports=ports)}
+
+
+def _render(kind: str, **values: object) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "rtl"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    return environment.get_template(f"{kind}.sv.j2").render(values)

@@ -3,14 +3,15 @@
 
 from collections.abc import Callable, Mapping
 from random import Random
+from typing import Any
 
+from tests.benches.list_checks import FAILED, expect_clean
 from tests.benches.reef_program import Program
-from tests.benches.reef_system import Ending, System
+from tests.benches.reef_system import Ending, System, prepare
 
-from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
+from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, Descriptor
 
 SLAVE, DECODE = 2, 3
-FAILED = 4
 BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
 Illegal = Mapping[str, tuple[int, dict[str, int]]]
 """Error codes, and the fields that make a command so, by what is wrong."""
@@ -19,11 +20,7 @@ Illegal = Mapping[str, tuple[int, dict[str, int]]]
 async def ends_well(system: System, program: Program) -> Ending:
     """Finish a list, run it, and see that all of it gives the right bytes."""
     program.finish()
-    ending = await system.run(program)
-    assert ending.clean
-    assert ending.completed == program.count
-    assert system.outputs(program)
-    return ending
+    return await expect_clean(system, program)
 
 
 async def stops_at(
@@ -45,6 +42,38 @@ async def stops_at(
     assert ending.error == (3 if writes else 1) + (response == DECODE)
     assert ending.fault_address == address
     await ends_well(system, again)
+
+
+async def stops_in_rows(
+    dut: Any,
+    faults: tuple[str, int],
+    command: Callable[..., Descriptor],
+    table_bytes: int,
+    place: Callable[[Program], None],
+) -> None:
+    """See an error answer end a command over five rows of 48 bytes that has a table.
+
+    Args:
+        dut: the bench.
+        faults: where, ``source``, ``table`` or ``output``, and how that answers.
+        command: makes the command of its addresses.
+        table_bytes: of its table.
+        place: appends a command to the list that runs as ever afterwards.
+    """
+    region, response = faults
+    system, random = await prepare(dut, f"{region} {response}")
+    program = system.program(random)
+    places = [program.load(random.randbytes(size), 16) for size in (240, table_bytes)]
+    places.append(program.place(240, 16))
+    program.expected[places[2]] = bytes(240)
+    addresses = {"source_address": places[0], "output_address": places[2]}
+    addresses |= {"table_address": places[1], "table_address_again": places[1]}
+    program.commands.append(command(**addresses).encode())
+    at = places[("source", "table", "output").index(region)]
+    victim = at + random.choice(range(0, 240, system.beat))
+    again = system.program(random)
+    place(again)
+    await stops_at(system, program, (victim, response), writes=region == "output", again=again)
 
 
 async def refuses(

@@ -20,7 +20,7 @@ from tests.benches.reef_checks import (
 from tests.benches.reef_golden import rounded_once
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
-from tests.benches.reef_system import System, parameter
+from tests.benches.reef_system import System, parameter, prepare
 
 from atoll_sim.engines.reef.descriptor import Opcode
 from atoll_sim.engines.reef.elements import ElementDescriptor, ElementOpcode
@@ -126,9 +126,7 @@ async def computes_what_exact_integers_say(
     dut: Any, opcode: ElementOpcode, rest: tuple[int, int]
 ) -> None:
     """Random commands give the right bytes and touch no others, also where writes take long."""
-    random = Random(f"{cocotb.RANDOM_SEED} {opcode} {rest}")
-    system = System(dut)
-    await system.start(*rest)
+    system, random = await prepare(dut, f"{opcode} {rest}", *rest)
     for _ in range(parameter("Operators", 8)):
         program = system.program(random)
         place(program, random_elements(random, opcode))
@@ -139,9 +137,7 @@ async def computes_what_exact_integers_say(
 @cocotb.parametrize(rest=[0, 120])
 async def works_among_other_commands(dut: Any, rest: int) -> None:
     """Commands over elements and over windows alternate in one list."""
-    random = Random(f"{cocotb.RANDOM_SEED} {rest}")
-    system = System(dut)
-    await system.start(rest)
+    system, random = await prepare(dut, f"{rest}", rest)
     program = system.program(random)
     for opcode in Opcode:
         program.add(random_layer(random, opcode, 5))
@@ -153,9 +149,7 @@ async def works_among_other_commands(dut: Any, rest: int) -> None:
 @cocotb.parametrize(region=["first", "second", "output"], response=[SLAVE, DECODE])
 async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
     """An error answer ends the list, with code and address; the next list runs as ever."""
-    random = Random(f"{cocotb.RANDOM_SEED} {region} {response}")
-    system = System(dut)
-    await system.start(30)
+    system, random = await prepare(dut, f"{region} {response}")
     elements = random_elements(random, ElementOpcode.ADD)
     long = replace(elements.command, elements=200)
     program = system.program(random)
@@ -214,9 +208,7 @@ ILLEGAL_BY_OPCODE: dict[ElementOpcode, dict[str, tuple[int, dict[str, int]]]] = 
 @cocotb.parametrize(opcode=list(ElementOpcode))
 async def refuses_illegal_commands(dut: Any, opcode: ElementOpcode) -> None:
     """A field out of its range ends the list at that command."""
-    random = Random(f"{cocotb.RANDOM_SEED} {opcode}")
-    system = System(dut)
-    await system.start(30)
+    system, random = await prepare(dut, f"{opcode}")
 
     def placed(program: Program, **changes: int) -> None:
         place(program, random_elements(random, opcode, 20), **changes)

@@ -5,25 +5,17 @@ from random import Random
 from typing import Any
 
 import cocotb
+from tests.benches.list_checks import FAILED
+from tests.benches.reef_checks import BAD_CHECK, BAD_FIELD, BAD_OPCODE, DECODE, MISALIGNED, SLAVE
 from tests.benches.reef_golden import Layer, Shape
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import make_layer
-from tests.benches.reef_system import LIST_ADDRESS, LIST_COUNT, System
+from tests.benches.reef_system import LIST_ADDRESS, LIST_COUNT, System, prepare
 
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.descriptor import Opcode
 
-SLAVE, DECODE = 2, 3
-BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
-FAILED = 4
 REGIONS = ("input", "weights", "table", "list", "output")
-
-
-async def prepare(dut: Any, label: str, rest: int = 30) -> tuple[System, Random]:
-    """Start the system with random choices of its own."""
-    system = System(dut)
-    await system.start(rest)
-    return system, Random(f"{cocotb.RANDOM_SEED} {label}")
 
 
 def small_layer(random: Random, opcode: Opcode) -> Layer:

@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of commands on reef: order, abort, reset and interrupt."""
 
+from functools import partial
 from random import Random
 from typing import Any
 
 import cocotb
-from cocotb.triggers import ClockCycles, FallingEdge
+from cocotb.triggers import FallingEdge
+from tests.benches.list_checks import (
+    ABORT,
+    ABORTED,
+    BUSY,
+    DONE,
+    FAILED,
+    OKAY,
+    expect_clean,
+    forgets,
+    stays_untouched,
+    stops,
+)
+from tests.benches.reef_checks import BAD_CHECK, BAD_FIELD, BAD_OPCODE, MISALIGNED
 from tests.benches.reef_golden import Shape
 from tests.benches.reef_program import ORIGIN, Program
 from tests.benches.reef_random import make_layer, random_layer, with_extremes
@@ -14,19 +28,14 @@ from tests.benches.reef_system import (
     CONTROL,
     IRQ_ENABLE,
     IRQ_STATUS,
-    LIST_ADDRESS,
-    LIST_COUNT,
     STATUS,
     System,
+    prepare,
 )
 
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
 from atoll_sim.engines.reef.descriptor import Link, Opcode
 
-OKAY, SLAVE_ERROR = 0, 2
-BUSY, DONE, FAILED = 1, 2, 4
-START, ABORT, ABORTED = 1, 2, 8
-BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
 LONG = Shape(
     opcode=Opcode.CONV_2D,
     image=(6, 6, 9),
@@ -35,13 +44,6 @@ LONG = Shape(
     kernel=(3, 3),
     pad=(1, 1),
 )
-
-
-async def prepare(dut: Any, label: str, rest: int = 30) -> tuple[System, Random]:
-    """Start the system with random choices of its own."""
-    system = System(dut)
-    await system.start(rest)
-    return system, Random(f"{cocotb.RANDOM_SEED} {label}")
 
 
 def make_list(system: System, random: Random, count: int = 2) -> Program:
@@ -53,14 +55,6 @@ def make_list(system: System, random: Random, count: int = 2) -> Program:
         program.add(random_layer(random, opcode, 5, program.output_lanes))
     program.finish()
     return program
-
-
-async def expect_clean(system: System, program: Program) -> None:
-    """Run a list and insist on all of its results."""
-    ending = await system.run(program)
-    assert ending.clean
-    assert ending.completed == program.total
-    assert system.outputs(program)
 
 
 @cocotb.test()
@@ -163,21 +157,7 @@ async def waits_for_a_slow_memory(dut: Any) -> None:
 async def stays_untouched_while_busy(dut: Any) -> None:
     """Start, list address and count refuse writes while a list runs."""
     system, random = await prepare(dut, "busy")
-    program = make_list(system, random)
-    await system.begin(program, {})
-    assert await system.read(STATUS) == BUSY
-    for offset, value in (
-        (CONTROL, START),
-        (CONTROL, START | ABORT),
-        (LIST_ADDRESS, 0),
-        (LIST_COUNT, 9),
-    ):
-        assert await system.write(offset, value) == SLAVE_ERROR
-    assert await system.read(LIST_ADDRESS) == program.list_address
-    assert await system.read(LIST_COUNT) == program.count
-    await system.wait()
-    assert (await system.end(program)).clean
-    assert system.outputs(program)
+    await stays_untouched(system, make_list(system, random))
 
 
 @cocotb.test()
@@ -186,35 +166,18 @@ async def stops_when_aborted(dut: Any) -> None:
     system, random = await prepare(dut, "abort")
     assert await system.write(CONTROL, ABORT) == OKAY
     assert await system.read(STATUS) == 0
+    make = partial(make_list, system, random, count=1)
     for _ in range(12):
-        program = make_list(system, random, count=1)
-        await system.begin(program, {})
-        await ClockCycles(dut.clk_i, random.randrange(500))
-        await FallingEdge(dut.clk_i)
-        assert await system.write(CONTROL, ABORT) == OKAY
-        await system.wait()
-        ending = await system.end(program)
-        assert (ending.status, ending.error) == (FAILED, ABORTED)
-        assert ending.fault_address == program.list_address
-        await expect_clean(system, make_list(system, random, count=1))
+        await stops(system, random, 500, make(), make)
 
 
 @cocotb.test()
 async def forgets_all_at_reset(dut: Any) -> None:
     """Reset at any time leaves it idle and silent, and the next list runs as ever."""
     system, random = await prepare(dut, "reset")
+    make = partial(make_list, system, random, count=1)
     for _ in range(12):
-        program = make_list(system, random, count=1)
-        await system.begin(program, {})
-        await ClockCycles(dut.clk_i, random.randrange(600))
-        await system.reset()
-        system.forbid(program)
-        assert await system.read(STATUS) == 0
-        assert await system.read(LIST_ADDRESS) == 0
-        await ClockCycles(dut.clk_i, 20)
-        await FallingEdge(dut.clk_i)
-        assert dut.violations_o.value == 0
-        await expect_clean(system, make_list(system, random, count=1))
+        await forgets(system, random, 600, make(), make)
 
 
 @cocotb.test()

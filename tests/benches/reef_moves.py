@@ -2,6 +2,7 @@
 """Moves of rows on reef: as they are, through a table, of a value; among others, with faults."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -15,12 +16,12 @@ from tests.benches.reef_checks import (
     SLAVE,
     ends_well,
     refuses,
-    stops_at,
+    stops_in_rows,
 )
 from tests.benches.reef_elements import place, random_elements
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
-from tests.benches.reef_system import System, parameter
+from tests.benches.reef_system import System, parameter, prepare
 
 from atoll_sim.engines.reef.descriptor import Opcode
 from atoll_sim.engines.reef.elements import ElementOpcode
@@ -125,9 +126,7 @@ def place_move(program: Program, way: int, most: int = 60, **changes: int) -> No
 @cocotb.parametrize(way=list(WAYS), rest=[(0, 0), (0, 240), (60, 60), (200, 200)])
 async def moves_what_rows_say(dut: Any, way: str, rest: tuple[int, int]) -> None:
     """Random commands give the right bytes and touch no others, also where writes take long."""
-    random = Random(f"{cocotb.RANDOM_SEED} {way} {rest}")
-    system = System(dut)
-    await system.start(*rest)
+    system, random = await prepare(dut, f"{way} {rest}", *rest)
     for _ in range(parameter("Operators", 12)):
         program = system.program(random)
         place_move(program, WAYS[way])
@@ -138,9 +137,7 @@ async def moves_what_rows_say(dut: Any, way: str, rest: tuple[int, int]) -> None
 @cocotb.parametrize(rest=[0, 120])
 async def works_among_other_commands(dut: Any, rest: int) -> None:
     """Moves, commands over elements and over windows alternate in one list."""
-    random = Random(f"{cocotb.RANDOM_SEED} {rest}")
-    system = System(dut)
-    await system.start(rest)
+    system, random = await prepare(dut, f"{rest}", rest)
     program = system.program(random)
     for way, opcode in zip(WAYS.values(), Opcode, strict=True):
         place_move(program, way)
@@ -154,31 +151,9 @@ async def works_among_other_commands(dut: Any, rest: int) -> None:
 @cocotb.parametrize(region=["source", "table", "output"], response=[SLAVE, DECODE])
 async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
     """An error answer ends the list, with code and address; the next list runs as ever."""
-    random = Random(f"{cocotb.RANDOM_SEED} {region} {response}")
-    system = System(dut)
-    await system.start(30)
-    program = system.program(random)
-    places = [program.load(random.randbytes(size), 16) for size in (240, 256)]
-    places.append(program.place(240, 16))
-    program.expected[places[2]] = bytes(240)
-    command = MoveDescriptor(
-        source_address=places[0],
-        table_address=places[1],
-        table_address_again=places[1],
-        output_address=places[2],
-        flags=MAPPED,
-        row_bytes=48,
-        rows=5,
-        source_step=48,
-        output_step=48,
-    )
-    program.commands.append(command.encode())
-    at = places[("source", "table", "output").index(region)]
-    victim = at + random.choice(range(0, 240, system.beat))
-    again = system.program(random)
-    place_move(again, MAPPED)
-    writes = region == "output"
-    await stops_at(system, program, (victim, response), writes=writes, again=again)
+    rows = {"row_bytes": 48, "rows": 5, "source_step": 48, "output_step": 48}
+    command = partial(MoveDescriptor, flags=MAPPED, **rows)
+    await stops_in_rows(dut, (region, response), command, 256, partial(place_move, way=MAPPED))
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {
@@ -208,9 +183,7 @@ ILLEGAL_BY_WAY: dict[str, dict[str, tuple[int, dict[str, int]]]] = {
 @cocotb.parametrize(way=list(WAYS))
 async def refuses_illegal_commands(dut: Any, way: str) -> None:
     """A field out of its range ends the list at that command."""
-    random = Random(f"{cocotb.RANDOM_SEED} {way}")
-    system = System(dut)
-    await system.start(30)
+    system, random = await prepare(dut, f"{way}")
 
     def placed(program: Program, **changes: int) -> None:
         place_move(program, WAYS[way], 20, **changes)

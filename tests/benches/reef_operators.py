@@ -7,7 +7,7 @@ from typing import Any
 import cocotb
 from tests.benches.reef_golden import Shape
 from tests.benches.reef_random import make_layer, random_layer
-from tests.benches.reef_system import System, parameter
+from tests.benches.reef_system import System, parameter, prepare
 
 from atoll_sim.engines.reef.descriptor import Opcode
 
@@ -16,9 +16,7 @@ from atoll_sim.engines.reef.descriptor import Opcode
 @cocotb.parametrize(opcode=list(Opcode), rest=[0, 60, 200])
 async def computes_what_exact_integers_say(dut: Any, opcode: Opcode, rest: int) -> None:
     """Random operators give the right bytes and touch no others."""
-    random = Random(f"{cocotb.RANDOM_SEED} {opcode} {rest}")
-    system = System(dut)
-    await system.start(rest)
+    system, random = await prepare(dut, f"{opcode} {rest}", rest)
     for _ in range(parameter("Operators", 6)):
         program = system.program(random)
         program.add(random_layer(random, opcode, lanes=program.output_lanes))

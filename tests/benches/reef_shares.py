@@ -2,6 +2,7 @@
 """SOFTMAX on reef, against the operator's reference: alone, among other commands, with faults."""
 
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -16,13 +17,13 @@ from tests.benches.reef_checks import (
     SLAVE,
     ends_well,
     refuses,
-    stops_at,
+    stops_in_rows,
 )
 from tests.benches.reef_elements import place, random_elements
 from tests.benches.reef_moves import WAYS, place_move
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
-from tests.benches.reef_system import System, parameter
+from tests.benches.reef_system import System, parameter, prepare
 
 from atoll.ops.quantization import rdbp, srdhm
 from atoll.ops.reductions.softmax import exponentials, input_scaling, reciprocal
@@ -70,9 +71,7 @@ def place_shares(program: Program, most: int = 60, **changes: int) -> None:
 @cocotb.parametrize(rest=[(0, 0), (0, 240), (60, 60), (200, 200)])
 async def makes_what_the_reference_says(dut: Any, rest: tuple[int, int]) -> None:
     """Random commands give the right bytes and touch no others, also where writes take long."""
-    random = Random(f"{cocotb.RANDOM_SEED} {rest}")
-    system = System(dut)
-    await system.start(*rest)
+    system, random = await prepare(dut, f"{rest}", *rest)
     for _ in range(parameter("Operators", 6)):
         program = system.program(random)
         program.tensor_alignment = random.choice((1, 16))
@@ -125,9 +124,7 @@ async def takes_rows_of_any_length(dut: Any, name: str) -> None:
 @cocotb.parametrize(rest=[0, 120])
 async def works_among_other_commands(dut: Any, rest: int) -> None:
     """Shares, moves, commands over elements and over windows alternate in one list."""
-    random = Random(f"{cocotb.RANDOM_SEED} {rest}")
-    system = System(dut)
-    await system.start(rest)
+    system, random = await prepare(dut, f"{rest}", rest)
     program = system.program(random)
     for way, opcode in zip(WAYS.values(), Opcode, strict=True):
         place_move(program, way)
@@ -142,28 +139,8 @@ async def works_among_other_commands(dut: Any, rest: int) -> None:
 @cocotb.parametrize(region=["source", "table", "output"], response=[SLAVE, DECODE])
 async def stops_at_a_fault(dut: Any, region: str, response: int) -> None:
     """An error answer ends the list, with code and address; the next list runs as ever."""
-    random = Random(f"{cocotb.RANDOM_SEED} {region} {response}")
-    system = System(dut)
-    await system.start(30)
-    program = system.program(random)
-    places = [program.load(random.randbytes(size), 16) for size in (240, 1024)]
-    places.append(program.place(240, 16))
-    program.expected[places[2]] = bytes(240)
-    command = ShareDescriptor(
-        source_address=places[0],
-        table_address=places[1],
-        table_address_again=places[1],
-        output_address=places[2],
-        values=48,
-        rows=5,
-    )
-    program.commands.append(command.encode())
-    at = places[("source", "table", "output").index(region)]
-    victim = at + random.choice(range(0, 240, system.beat))
-    again = system.program(random)
-    place_shares(again)
-    writes = region == "output"
-    await stops_at(system, program, (victim, response), writes=writes, again=again)
+    command = partial(ShareDescriptor, values=48, rows=5)
+    await stops_in_rows(dut, (region, response), command, 1024, place_shares)
 
 
 ILLEGAL: dict[str, tuple[int, dict[str, int]]] = {

@@ -57,6 +57,11 @@ class List(Protocol):
         """Commands in the list."""
         ...
 
+    @property
+    def total(self) -> int:
+        """Commands of all lists that it goes on with."""
+        ...
+
 
 class System:
     """The bench's hands: clock, reset, registers and memory contents."""
@@ -186,3 +191,12 @@ class System:
                 entry = words.setdefault(byte // self.beat % self.words, {"data": 0})
                 entry["writable"] = entry.get("writable", 0) | 1 << byte % self.beat
         return words
+
+
+async def prepare(
+    dut: Any, label: str, rest: int = 30, write_rest: int = 0
+) -> tuple[System, Random]:
+    """Start the system, see `System.start`, with random choices of its own."""
+    system = System(dut)
+    await system.start(rest, write_rest)
+    return system, Random(f"{cocotb.RANDOM_SEED} {label}")

@@ -2,17 +2,17 @@
 """reef without units for elements and rows refuses their commands, and runs all others."""
 
 from collections.abc import Callable
-from random import Random
 from typing import Any
 
 import cocotb
-from tests.benches.reef_checks import BAD_OPCODE, FAILED
+from tests.benches.list_checks import FAILED
+from tests.benches.reef_checks import BAD_OPCODE
 from tests.benches.reef_elements import place, random_elements
 from tests.benches.reef_moves import place_move
 from tests.benches.reef_program import Program
 from tests.benches.reef_random import random_layer
 from tests.benches.reef_shares import place_shares
-from tests.benches.reef_system import System, parameter
+from tests.benches.reef_system import parameter, prepare
 
 from atoll_sim.engines.reef.descriptor import Opcode
 from atoll_sim.engines.reef.elements import ElementOpcode
@@ -30,9 +30,7 @@ COMMANDS: dict[str, tuple[int, Callable[[Program], None]]] = {
 @cocotb.parametrize(name=list(COMMANDS))
 async def refuses_what_it_has_no_unit_for(dut: Any, name: str) -> None:
     """The commands before the one that it does not know are complete."""
-    random = Random(f"{cocotb.RANDOM_SEED} {name}")
-    system = System(dut)
-    await system.start(30)
+    system, random = await prepare(dut, name)
     program = system.program(random)
     for layer in Opcode:
         program.add(random_layer(random, layer, 5))

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import cocotb
-from tests.benches.reef_system import parameter
-from tests.benches.ripple_program import Copies, expect_clean, prepare, some_copies
+from tests.benches.list_checks import expect_clean
+from tests.benches.reef_system import parameter, prepare
+from tests.benches.ripple_program import Copies, some_copies
 
 
 @cocotb.test()

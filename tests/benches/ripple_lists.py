@@ -2,24 +2,32 @@
 """Lists of copies on ripple: registers, abort, reset, interrupt, faults and illegal commands."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cocotb
-from cocotb.triggers import ClockCycles, FallingEdge
+from cocotb.triggers import FallingEdge
+from tests.benches.list_checks import (
+    ABORT,
+    FAILED,
+    OKAY,
+    SLAVE_ERROR,
+    expect_clean,
+    forgets,
+    stays_untouched,
+    stops,
+)
+from tests.benches.reef_checks import BAD_CHECK, BAD_FIELD, BAD_OPCODE, MISALIGNED
 from tests.benches.reef_system import (
     CONTROL,
     IRQ_ENABLE,
     IRQ_STATUS,
-    LIST_ADDRESS,
-    LIST_COUNT,
     STATUS,
+    prepare,
 )
-from tests.benches.ripple_program import Copies, expect_clean, prepare, some_copies
+from tests.benches.ripple_program import Copies, some_copies
 
-OKAY, SLAVE_ERROR, DECODE_ERROR = 0, 2, 3
-BUSY, FAILED = 1, 4
-START, ABORT, ABORTED = 1, 2, 8
-BAD_OPCODE, BAD_FIELD, MISALIGNED, BAD_CHECK = 5, 6, 7, 9
+DECODE_ERROR = 3
 ID, PARAMS, WEIGHT_ROWS, WAIT_READ = 0x00, 0x04, 0x08, 0x38
 
 
@@ -44,13 +52,7 @@ async def stays_untouched_while_busy(dut: Any) -> None:
     system, random = await prepare(dut, "busy")
     copies = Copies(random)
     copies.add(300, 4)
-    await system.begin(copies.finish(), {})
-    assert await system.read(STATUS) == BUSY
-    for offset, value in ((CONTROL, START), (LIST_ADDRESS, 0), (LIST_COUNT, 9)):
-        assert await system.write(offset, value) == SLAVE_ERROR
-    await system.wait()
-    assert (await system.end(copies)).clean
-    assert system.outputs(copies)
+    await stays_untouched(system, copies.finish())
 
 
 @cocotb.test()
@@ -61,15 +63,7 @@ async def stops_when_aborted(dut: Any) -> None:
     for _ in range(25):
         copies = Copies(random)
         copies.add(500, max(4, system.beat // 4))
-        await system.begin(copies.finish(), {})
-        await ClockCycles(dut.clk_i, random.randrange(200))
-        await FallingEdge(dut.clk_i)
-        assert await system.write(CONTROL, ABORT) == OKAY
-        await system.wait()
-        ending = await system.end(copies)
-        assert (ending.status, ending.error) == (FAILED, ABORTED)
-        assert ending.fault_address == copies.list_address
-        await expect_clean(system, some_copies(random, 1))
+        await stops(system, random, 200, copies.finish(), partial(some_copies, random, 1))
 
 
 @cocotb.test()
@@ -79,15 +73,7 @@ async def forgets_all_at_reset(dut: Any) -> None:
     for _ in range(25):
         copies = Copies(random)
         copies.add(500, 4)
-        await system.begin(copies.finish(), {})
-        await ClockCycles(dut.clk_i, random.randrange(200))
-        await system.reset()
-        system.forbid(copies)
-        assert await system.read(STATUS) == 0
-        await ClockCycles(dut.clk_i, 20)
-        await FallingEdge(dut.clk_i)
-        assert dut.violations_o.value == 0
-        await expect_clean(system, some_copies(random, 1))
+        await forgets(system, random, 200, copies.finish(), partial(some_copies, random, 1))
 
 
 @cocotb.test()

@@ -4,6 +4,7 @@
 from typing import Any
 
 import pytest
+from tests.benches.engine_bench import data_bench
 from tests.benches.runner import run_bench
 
 CONTROL = (
@@ -14,8 +15,9 @@ DATA = (
     *("atoll_bus_pkg.sv", "atoll_fifo.sv", "atoll_arbiter.sv", "atoll_axi_burst.sv"),
     "atoll_rest_clock.sv",
     *("atoll_axi_to_bus.sv", "atoll_axil_to_bus.sv", "atoll_obi_to_bus.sv"),
-    *("atoll_wishbone_to_bus.sv", "atoll_merge.sv", "atoll_ports_bench.sv"),
+    *("atoll_wishbone_to_bus.sv", "atoll_merge.sv"),
 )
+BENCH = data_bench()
 MORE_SEEDS = range(2, 12)
 
 pytestmark = pytest.mark.rtl
@@ -45,11 +47,11 @@ def test_control_adapters_again(seed: int) -> None:
 )
 def test_data_adapters(data: int, port: int) -> None:
     parameters = {"DataBytes": data, "PortBytes": port}
-    run_bench("data_ports", "atoll_ports_bench", DATA, parameters)
+    run_bench("data_ports", "atoll_data_bench", DATA, parameters, generated=BENCH)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", MORE_SEEDS)
 def test_data_adapters_again(seed: int) -> None:
     parameters = {"DataBytes": 8, "PortBytes": 4}
-    run_bench("data_ports", "atoll_ports_bench", DATA, parameters, seed)
+    run_bench("data_ports", "atoll_data_bench", DATA, parameters, seed, generated=BENCH)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adapters of cores keep what their descriptions promise; planted faults in one are found."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,8 +49,6 @@ def faults_with(folder: Path, description: Sequence[str], adapter: Sequence[str]
             assert text.count(old) == 1
             text = text.replace(old, new)
         (folder / name).write_text(text.replace("sources: [atoll_", "sources: [./atoll_"))
-    for header in RTL.glob("*.svh"):
-        shutil.copy(header, folder)
     return run_core_test(str(folder / "core.yaml"), "rv32imc")
 
 

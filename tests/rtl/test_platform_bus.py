@@ -95,7 +95,8 @@ def test_crossing_of_the_bus(depth: int) -> None:
 
 
 def test_guard() -> None:
-    sources = ("atoll_bus_pkg.sv", "atoll_guard.sv", "atoll_watchdog.sv", "atoll_guard_bench.sv")
+    port = ("atoll_bus_pkg.sv", "atoll_word_port.sv")
+    sources = (*port, "atoll_guard.sv", "atoll_watchdog.sv", "atoll_guard_bench.sv")
     run_bench("guard", "atoll_guard_bench", sources)
 
 

@@ -33,6 +33,26 @@ class Bus(Protocol):
         ...
 
 
+class Device(Protocol):
+    """Registers at some cores; times are cycles of the host."""
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """Return a register.
+
+        Raises:
+            BusFault: none can be read there.
+        """
+        ...
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """Write a register.
+
+        Raises:
+            BusFault: none can be written there.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The ERROR, FAULT_ADDRESS and COMPLETED registers after a list has ended."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from atoll.resolve.engine_parts import identity_of
 from atoll.resolve.soc import Engine
-from atoll_sim.engines.interface import BusFault, Outcome
+from atoll_sim.engines.interface import BusFault, Device, Outcome
 
 BUSY, DONE, ERROR = 1, 2, 4
 START, ABORT, CLEAR = 1, 2, 4
@@ -19,24 +19,8 @@ PLACES = 1
 """Commands that the queue has places for; RTL may have more."""
 
 
-class Registers(Protocol):
-    """Registers at some cores; times are cycles of the host."""
-
-    def read(self, offset: int, core: str, now: int) -> int:
-        """Return a register.
-
-        Raises:
-            BusFault: none can be read there.
-        """
-        ...
-
-    def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """Write a register.
-
-        Raises:
-            BusFault: none can be written there.
-        """
-        ...
+class Registers(Device, Protocol):
+    """Those of an engine."""
 
     def finish(self, now: int, error: int = 0, address: int = 0) -> None:
         """End what runs."""

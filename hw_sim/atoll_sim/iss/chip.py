@@ -14,13 +14,13 @@ from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import unplayed
 from atoll_sim.engines.common.decode import ErrorCode
-from atoll_sim.engines.interface import Outcome
+from atoll_sim.engines.interface import Device, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
 from atoll_sim.engines.player import joined_of
 from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
-from atoll_sim.iss.devices import Console, Device, Guard, Mailbox
+from atoll_sim.iss.devices import Console, Guard, Mailbox
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.programs import begun_of, programs_of, run_by_program

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from atoll_sim.iss.devices import Device
+from atoll_sim.engines.interface import Device
 from atoll_sim.iss.riscv import Lines
 
 

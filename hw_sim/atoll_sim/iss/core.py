@@ -10,14 +10,14 @@ from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Cpu
 from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import merge_spans
-from atoll_sim.engines.interface import BusFault
+from atoll_sim.engines.interface import BusFault, Device
 from atoll_sim.host.memory import PAGE
 from atoll_sim.iss.around import Around
 from atoll_sim.iss.clock import CoreClock, OwnClock
 from atoll_sim.iss.core_memory import CoreCache, CoreMemory
 from atoll_sim.iss.cortex_m import CortexSystem
 from atoll_sim.iss.costs import costs_of
-from atoll_sim.iss.devices import CoreLocal, Device
+from atoll_sim.iss.devices import CoreLocal
 from atoll_sim.iss.emulator import FUNCTIONS, READ, RUN, WRITE, Emulator, End, machine_of
 from atoll_sim.iss.function_unit import CoreUnit
 from atoll_sim.iss.native import IssModel

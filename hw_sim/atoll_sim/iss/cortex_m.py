@@ -129,7 +129,7 @@ class CortexSystem:
         return None
 
     def read(self, offset: int, core: str, now: int) -> int:
-        """See `atoll_sim.iss.devices.Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         self._tick(now)
         block, shift = offset & ~NVIC_WORDS, (offset & NVIC_WORDS) * 8
         if block in (NVIC_ISER, NVIC_ICER):
@@ -150,7 +150,7 @@ class CortexSystem:
         return self._causes.get(offset, 0) or self._plain.get(offset, 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """See `atoll_sim.iss.devices.Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         self._tick(now)
         block, shift = offset & ~NVIC_WORDS, (offset & NVIC_WORDS) * 8
         if block == NVIC_ISER:

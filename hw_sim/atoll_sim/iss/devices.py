@@ -7,7 +7,6 @@ SLVERR (docs/platform.md).
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from atoll.protocol import ConsoleRegister, GuardRegister
 from atoll.resolve.mailbox import ID, REGISTERS
@@ -16,26 +15,6 @@ from atoll_sim.engines.interface import BusFault
 MAILBOX = dict(REGISTERS)
 BUSY, DONE = 1, 2
 CAUSE_WRITE, CAUSE_BUS = 1, 2
-
-
-class Device(Protocol):
-    """Registers at some cores."""
-
-    def read(self, offset: int, core: str, now: int) -> int:
-        """Return a register.
-
-        Raises:
-            BusFault: none can be read there.
-        """
-        ...
-
-    def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """Write a register.
-
-        Raises:
-            BusFault: none can be written there.
-        """
-        ...
 
 
 class Console:
@@ -54,13 +33,13 @@ class Console:
         self._wrote = wrote
 
     def read(self, offset: int, core: str, now: int) -> int:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         if offset != ConsoleRegister.REQUEST:
             raise BusFault(offset, decode=False)
         return self._request()
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         if offset not in set(ConsoleRegister) - {ConsoleRegister.REQUEST}:
             raise BusFault(offset, decode=False)
         self._wrote(ConsoleRegister(offset), value)
@@ -99,7 +78,7 @@ class Guard:
         self.restarted = True
 
     def read(self, offset: int, core: str, now: int) -> int:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         registers = {
             GuardRegister.STATUS: self._status(),
             GuardRegister.IRQ_ENABLE: self._enabled,
@@ -114,7 +93,7 @@ class Guard:
         return self._seen.get(device, (0, 0))[which // 4]
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         match offset:
             case GuardRegister.STATUS:
                 self._seen = {d: seen for d, seen in self._seen.items() if not value >> d & 1}
@@ -148,7 +127,7 @@ class Mailbox:
         self.answered: int | None = None
 
     def read(self, offset: int, core: str, now: int) -> int:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         done = self.answered is not None and self.answered <= now
         busy = self.rung is not None or (self.answered is not None and not done)
         status = BUSY * busy | DONE * done
@@ -162,7 +141,7 @@ class Mailbox:
         return registers[offset]
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         hosts, busy = core == self._host, self.rung is not None
         if hosts and offset == MAILBOX["COMMAND"] and not busy:
             self._command, self.rung, self.answered = value, now, None
@@ -190,13 +169,13 @@ class CoreLocal:
         return max(0, self._compare - self._ahead)
 
     def read(self, offset: int, core: str, now: int) -> int:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         time = now + self._ahead
         words = _words(self.COMPARE, self._compare) | _words(self.TIME, time)
         return words.get(offset, 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
-        """See `Device`."""
+        """See `atoll_sim.engines.interface.Device`."""
         if offset == self.HALT:
             self._halted()
         elif offset - self.COMPARE in (0, 4):

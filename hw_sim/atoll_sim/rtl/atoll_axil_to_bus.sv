@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Carries the AXI4-Lite data port of an accelerator to the system bus, one beat per cycle.
 //
@@ -36,17 +37,8 @@ module atoll_axil_to_bus
   output logic [            1:0] s_axil_rresp_o,
   output logic                   s_axil_rvalid_o,
   input  logic                   s_axil_rready_i,
-  // Request to the bus
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output logic                   we_o,
-  output logic [           31:0] addr_o,
-  output logic [8*DataBytes-1:0] wdata_o,
-  output logic [  DataBytes-1:0] be_o,
-  // Answer of the bus
-  input  logic                   rvalid_i,
-  input  logic [8*DataBytes-1:0] rdata_i,
-  input  resp_e                  resp_i
+  // The system bus
+  `ATOLL_BUS_MASTER_PORTS(DataBytes)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Carries the bus to the APB4 control port of an accelerator, one access at a time.
 //
@@ -15,17 +16,6 @@ module atoll_bus_to_apb
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [   AddrBits-1:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // APB4, names as at an APB requester; each transfer has a setup cycle before its access cycles
   output logic                   m_apb_psel_o,
   output logic                   m_apb_penable_o,
@@ -35,7 +25,9 @@ module atoll_bus_to_apb
   output logic [            3:0] m_apb_pstrb_o,
   input  logic                   m_apb_pready_i,
   input  logic [           31:0] m_apb_prdata_i,
-  input  logic                   m_apb_pslverr_i
+  input  logic                   m_apb_pslverr_i,
+  // The system bus
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, AddrBits)
 );
 
   logic access, we, done, enable_q;
@@ -47,15 +39,7 @@ module atoll_bus_to_apb
   ) u_access (
     .clk_i,
     .rst_ni,
-    .valid_i,
-    .ready_o,
-    .we_i,
-    .addr_i,
-    .wdata_i,
-    .be_i,
-    .rvalid_o,
-    .rdata_o,
-    .resp_o,
+    .valid_i, .ready_o, .we_i, .addr_i, .wdata_i, .be_i, .rvalid_o, .rdata_o, .resp_o,
     .access_o     (access),
     .access_we_o  (we),
     .access_addr_o(m_apb_paddr_o),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Carries the bus to the AXI4-Lite control port of an accelerator, one access at a time.
 //
@@ -15,17 +16,6 @@ module atoll_bus_to_axil
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [   AddrBits-1:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // AXI4-Lite, names as at an AXI master
   output logic [   AddrBits-1:0] m_axil_awaddr_o,
   output logic                   m_axil_awvalid_o,
@@ -43,7 +33,9 @@ module atoll_bus_to_axil
   input  logic [           31:0] m_axil_rdata_i,
   input  logic [            1:0] m_axil_rresp_i,
   input  logic                   m_axil_rvalid_i,
-  output logic                   m_axil_rready_o
+  output logic                   m_axil_rready_o,
+  // The system bus
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, AddrBits)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Carries the bus to the OBI control port of an accelerator, one access at a time.
 //
@@ -15,17 +16,6 @@ module atoll_bus_to_obi
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [   AddrBits-1:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // OBI 1 without identifiers, names as at a manager; answers are never held up (`rready` is 1)
   output logic                   m_obi_req_o,
   input  logic                   m_obi_gnt_i,
@@ -35,7 +25,9 @@ module atoll_bus_to_obi
   output logic [           31:0] m_obi_wdata_o,
   input  logic                   m_obi_rvalid_i,
   input  logic [           31:0] m_obi_rdata_i,
-  input  logic                   m_obi_err_i
+  input  logic                   m_obi_err_i,
+  // The system bus
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, AddrBits)
 );
 
   logic access, we, done, granted_q;
@@ -47,15 +39,7 @@ module atoll_bus_to_obi
   ) u_access (
     .clk_i,
     .rst_ni,
-    .valid_i,
-    .ready_o,
-    .we_i,
-    .addr_i,
-    .wdata_i,
-    .be_i,
-    .rvalid_o,
-    .rdata_o,
-    .resp_o,
+    .valid_i, .ready_o, .we_i, .addr_i, .wdata_i, .be_i, .rvalid_o, .rdata_o, .resp_o,
     .access_o     (access),
     .access_we_o  (we),
     .access_addr_o(m_obi_addr_o),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Carries the bus to the Wishbone control port of an accelerator, one access at a time.
 //
@@ -16,17 +17,6 @@ module atoll_bus_to_wishbone
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [   AddrBits-1:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // Wishbone B4, classic cycles, names as at a master; `adr` counts bytes
   output logic                   m_wb_cyc_o,
   output logic                   m_wb_stb_o,
@@ -36,7 +26,9 @@ module atoll_bus_to_wishbone
   output logic [           31:0] m_wb_dat_w_o,
   input  logic [           31:0] m_wb_dat_r_i,
   input  logic                   m_wb_ack_i,
-  input  logic                   m_wb_err_i
+  input  logic                   m_wb_err_i,
+  // The system bus
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, AddrBits)
 );
 
   logic access, we, done;
@@ -48,15 +40,7 @@ module atoll_bus_to_wishbone
   ) u_access (
     .clk_i,
     .rst_ni,
-    .valid_i,
-    .ready_o,
-    .we_i,
-    .addr_i,
-    .wdata_i,
-    .be_i,
-    .rvalid_o,
-    .rdata_o,
-    .resp_o,
+    .valid_i, .ready_o, .we_i, .addr_i, .wdata_i, .be_i, .rvalid_o, .rdata_o, .resp_o,
     .access_o     (access),
     .access_we_o  (we),
     .access_addr_o(m_wb_adr_o),

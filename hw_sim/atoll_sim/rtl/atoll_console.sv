@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // The test bench's registers at the host (docs/platform.md): text, events, status, requests.
 //
@@ -14,17 +15,6 @@ module atoll_console
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [           11:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer, one cycle later
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // What REQUEST reads as
   input  logic [           31:0] request_i,
   // A write to one register: UART_TX, EXIT, TRACE, RESULT
@@ -33,7 +23,9 @@ module atoll_console
   output logic                   trace_o,
   output logic                   result_o,
   // The word written
-  output logic [           31:0] value_o
+  output logic [           31:0] value_o,
+  // The system bus, which is answered one cycle later
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, 12)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
@@ -46,15 +38,7 @@ module atoll_console
   ) u_port (
     .clk_i,
     .rst_ni,
-    .valid_i,
-    .ready_o,
-    .we_i,
-    .addr_i,
-    .wdata_i,
-    .be_i,
-    .rvalid_o,
-    .rdata_o,
-    .resp_o,
+    .valid_i, .ready_o, .we_i, .addr_i, .wdata_i, .be_i, .rvalid_o, .rdata_o, .resp_o,
     .read_o   (read),
     .write_o  (write),
     .offset_o (offset),

@@ -46,45 +46,42 @@ module atoll_guard
   output logic                         forget_o
 );
 
-  `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
   `ATOLL_ASSERT_INIT(LegalMasters, NumMasters >= 1 && NumMasters <= 32)
 
-  localparam int unsigned Lanes      = DataBytes / 4;
-  localparam int unsigned LaneBits   = $clog2(Lanes);
   localparam int unsigned MasterBits = NumMasters > 1 ? $clog2(NumMasters) : 1;
 
-  logic [LaneBits-1:0] lane, lane_q;
+  logic [11:0] word;
   logic [10:0] offset, place;
   logic [MasterBits-1:0] master;
-  logic whole, listed, known, good, write, rvalid_q, good_q;
-  logic [31:0] read, value, value_q, period_q;
+  logic reads, writes, listed, known, granted, write, unused;
+  logic [31:0] read, value, period_q;
   logic [NumMasters-1:0] chosen, enable_q;
 
-  // Nothing is worked out without a request, which saves the simulator time.
-  always_comb begin
-    lane   = '0;
-    whole  = 1'b0;
-    offset = '0;
-    value  = '0;
-    place  = '0;
-    listed = 1'b0;
-    known  = 1'b0;
-    if (valid_i) begin
-      for (int unsigned i = 0; i < Lanes; i++) if (be_i[4*i]) lane = LaneBits'(i);
-      whole  = be_i == DataBytes'(4'hf) << (4 * lane);
-      offset = addr_i + 11'(4 * lane);
-      value  = wdata_i[32*lane+:32];
-      // Firewall i has two words from GuardFirst + 8 * i on: address, then what it was.
-      place  = offset - GuardFirst;
-      listed = offset >= GuardFirst && 32'(place) < 8 * NumMasters;
-      known  = offset inside {GuardStatus, GuardIrqEnable, GuardPeriod, GuardRestarted};
-    end
-  end
+  atoll_word_port #(
+    .DataBytes(DataBytes)
+  ) u_port (
+    .clk_i,
+    .rst_ni,
+    .addr_i   ({1'b0, addr_i}),
+    .valid_i, .ready_o, .we_i, .wdata_i, .be_i, .rvalid_o, .rdata_o, .resp_o,
+    .read_o   (reads),
+    .write_o  (writes),
+    .offset_o (word),
+    .value_o  (value),
+    .granted_i(granted),
+    .value_i  (read)
+  );
 
-  assign chosen = NumMasters'(value);
-  assign master = MasterBits'(place >> 3);
-  assign good   = whole && (known || (offset == GuardKick && we_i) || (listed && !we_i));
-  assign write  = we_i && good;
+  // Firewall i has two words from GuardFirst + 8 * i on: address, then what it was.
+  assign offset  = word[10:0];
+  assign place   = offset - GuardFirst;
+  assign listed  = offset >= GuardFirst && 32'(place) < 8 * NumMasters;
+  assign known   = offset inside {GuardStatus, GuardIrqEnable, GuardPeriod, GuardRestarted};
+  assign chosen  = NumMasters'(value);
+  assign master  = MasterBits'(place >> 3);
+  assign granted = known || (offset == GuardKick && we_i) || (listed && !we_i);
+  assign write   = writes && granted;
+  assign unused  = ^{word[11], reads};
 
   always_comb begin
     read = '0;
@@ -103,26 +100,12 @@ module atoll_guard
   assign forget_o = write && offset == GuardRestarted && value[0];
   assign period_o = period_q;
   assign irq_o    = |(violated_i & enable_q);
-  assign ready_o  = 1'b1;
-  assign rvalid_o = rvalid_q;
-  assign rdata_o  = rvalid_q ? (8 * DataBytes)'(value_q) << (32 * lane_q) : '0;
-  assign resp_o   = good_q ? RespOkay : RespSlave;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      rvalid_q <= 1'b0;
-      good_q   <= 1'b0;
-      lane_q   <= '0;
-      value_q  <= '0;
       enable_q <= '0;
       period_q <= '0;
     end else begin
-      rvalid_q <= valid_i;
-      if (valid_i) begin
-        good_q  <= good;
-        lane_q  <= lane;
-        value_q <= good && !we_i ? read : '0;
-      end
       if (write && offset == GuardIrqEnable) enable_q <= chosen;
       if (write && offset == GuardPeriod) period_q <= value;
     end

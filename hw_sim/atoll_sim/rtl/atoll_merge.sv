@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Joins the request ports of several data ports to one, so that they share a firewall.
 //
@@ -28,17 +29,8 @@ module atoll_merge
   output logic [NumPorts-1:0]                  mst_rvalid_o,
   output logic [8*DataBytes-1:0]               mst_rdata_o,
   output resp_e                                mst_resp_o,
-  // Request to the bus
-  output logic                                 valid_o,
-  input  logic                                 ready_i,
-  output logic                                 we_o,
-  output logic [           31:0]               addr_o,
-  output logic [8*DataBytes-1:0]               wdata_o,
-  output logic [  DataBytes-1:0]               be_o,
-  // Answer of the bus
-  input  logic                                 rvalid_i,
-  input  logic [8*DataBytes-1:0]               rdata_i,
-  input  resp_e                                resp_i
+  // The system bus
+  `ATOLL_BUS_MASTER_PORTS(DataBytes)
 );
 
   `ATOLL_ASSERT_INIT(SomePort, NumPorts >= 1)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Carries the Wishbone data port of an accelerator to the system bus.
 //
@@ -32,17 +33,8 @@ module atoll_wishbone_to_bus
   output logic                   s_wb_ack_o,
   output logic                   s_wb_err_o,
   output logic                   s_wb_stall_o,
-  // Request to the bus
-  output logic                   valid_o,
-  input  logic                   ready_i,
-  output logic                   we_o,
-  output logic [           31:0] addr_o,
-  output logic [8*DataBytes-1:0] wdata_o,
-  output logic [  DataBytes-1:0] be_o,
-  // Answer of the bus
-  input  logic                   rvalid_i,
-  input  logic [8*DataBytes-1:0] rdata_i,
-  input  resp_e                  resp_i
+  // The system bus
+  `ATOLL_BUS_MASTER_PORTS(DataBytes)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Makes one access to a 32-bit register of a request of the bus, for the adapters to control ports.
 //
@@ -16,17 +17,6 @@ module atoll_word_access
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [   AddrBits-1:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // The access, to a whole word or bytes of one
   output logic                   access_o,
   output logic                   access_we_o,
@@ -36,7 +26,9 @@ module atoll_word_access
   // It is done in this cycle, with these data, or failed
   input  logic                   done_i,
   input  logic [           31:0] data_i,
-  input  logic                   error_i
+  input  logic                   error_i,
+  // The system bus
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, AddrBits)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "atoll_assert.svh"
+`include "atoll_bus.svh"
 
 // Turns beats of the bus into accesses to whole 32-bit registers.
 //
@@ -13,17 +14,6 @@ module atoll_word_port
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  // Request; `addr_i` counts from the first register
-  input  logic                   valid_i,
-  output logic                   ready_o,
-  input  logic                   we_i,
-  input  logic [           11:0] addr_i,
-  input  logic [8*DataBytes-1:0] wdata_i,
-  input  logic [  DataBytes-1:0] be_i,
-  // Answer, one cycle later
-  output logic                   rvalid_o,
-  output logic [8*DataBytes-1:0] rdata_o,
-  output resp_e                  resp_o,
   // An access to one whole word, for one cycle
   output logic                   read_o,
   output logic                   write_o,
@@ -32,7 +22,9 @@ module atoll_word_port
   output logic [           31:0] value_o,
   // In the same cycle: the access is granted, and what a read finds
   input  logic                   granted_i,
-  input  logic [           31:0] value_i
+  input  logic [           31:0] value_i,
+  // The system bus, which is answered one cycle later
+  `ATOLL_BUS_REGISTER_PORTS(DataBytes, 12)
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)

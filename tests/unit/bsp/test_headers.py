@@ -13,7 +13,7 @@ import pytest
 from tests.picorv32 import PICORV32
 
 from atoll.bsp.emitters import bsp_files
-from atoll.bsp.headers import device_header, model_header
+from atoll.bsp.headers import device_header, drivers, model_header
 from atoll.bsp.interface import GivenPool, ModelInterface, PoolShare, Port
 from atoll.bsp.names import c_name
 from atoll.diagnostics.errors import ToolchainError
@@ -171,6 +171,15 @@ def test_a_device_named_like_a_property_of_another_is_refused(
     soc = make_soc(npus=(make_npu("npu", 1), make_npu("npu_irq", 2)))
     with pytest.raises(ToolchainError, match="'ATOLL_DEVICE_NPU_IRQ'"):
         device_header(soc)
+
+
+@pytest.mark.parametrize("driver", ["doorbell", "ethos_u"])
+def test_a_driver_comes_with_the_one_that_it_calls(
+    driver: str, make_soc: MakeSoc, make_npu: Callable[..., Npu]
+) -> None:
+    npu = make_npu("npu", 1)
+    soc = make_soc(npus=(replace(npu, spec=replace(npu.spec, driver=driver)),))
+    assert drivers(soc) == tuple(sorted(("command_list", driver)))
 
 
 def test_an_unknown_driver_or_core_lists_the_known(
