@@ -12,6 +12,7 @@ from atoll.cost.measured import (
     OTHER_CYCLES,
     PART_CYCLES,
 )
+from atoll.cost.measured_targets import times_of
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
@@ -31,6 +32,7 @@ class CoreCost:
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
         """Predict as a `DeviceCost`."""
         cycles = fetched(kind_of(op).cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
+        cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles, self.core, self.soc) + self._waiting(op, graph)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
@@ -99,6 +101,17 @@ class CoreCost:
                     count = tensor.size // ACCESS_BYTES
                 cycles += count * max(0, latency - MEASURED_DATA_LATENCY)
         return cycles
+
+
+def target_times(op: Operator, core: Cpu, soc: ResolvedSoc) -> float:
+    """Return how many times as long an operator takes for its target as with own code.
+
+    It is 1 where nobody measured both; the basis of its cycles then says so.
+    """
+    if not op.target:
+        return 1.0
+    made, own = (times_of(core, name, op.kind, soc) for name in (op.target, ""))
+    return made.middle / own.middle if made and own else 1.0
 
 
 def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.basis import basis_of, basis_of_operator, joint_basis, stands_in
 from atoll.cost.cores import fetched
 from atoll.cost.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.cost.spent import Spent
@@ -47,7 +47,7 @@ def _estimate(model: Compiled, models: tuple[Compiled, ...]) -> NetworkEstimate:
             if memory.name in names
         ),
         host_clock=soc.host_cpu.clock,
-        basis=basis_of(soc, {soc.host, *(name for layer in layers for name in layer.devices)}),
+        basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
         notes=tuple(dict.fromkeys(_notes(model))),
     )
 
@@ -82,7 +82,7 @@ def _layers(
             begin=timeline.begins[op.name],
             end=timeline.ends[op.name],
             cycles=each.cycles,
-            basis=basis_of(model.soc, op.devices),
+            basis=basis_of_operator(op, model.soc),
             bound=each.bound,
             parts=each.busy.parts if each.busy else {},
             traffic=traffic_of(model, step, op, each.cycles, each.busy, goes_on=op.name in linked),

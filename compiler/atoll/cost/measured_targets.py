@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many times as long operators take whose code is made for another target: measured in RTL.
+
+The rows are those of `python -m benchmarks.code_targets`. A core, a target or a kind of operator
+that is not there was not measured, and nothing is said of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from atoll.cost.measured import MEASURED_DATA_LATENCY, MEASURED_LATENCY
+from atoll.isa.code_target import Generator
+from atoll.resolve.se_scope import target_of
+from atoll.resolve.soc import Cpu, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The cycles of code over those of the reference code of its core.
+
+    Attributes:
+        least: of all operators that were measured.
+        greatest: likewise.
+        operators: how many these are.
+    """
+
+    least: float
+    greatest: float
+    operators: int
+
+    @property
+    def middle(self) -> float:
+        """Between the two."""
+        return (self.least + self.greatest) / 2
+
+
+TOOLCHAIN = "zig"
+"""What compiled the C that was measured."""
+
+REFERENCE = Times(1.0, 1.0, 0)
+
+REFERENCES: Mapping[str, str] = {
+    "picorv32": "llvm -isa=rv32imc",
+    "ibex": "llvm -isa=rv32imc_zba_zbb_zbs",
+}
+"""The code of each core that others were held against."""
+
+MEASURED_TARGETS: Mapping[str, Mapping[str, Mapping[str, Times]]] = {
+    "ibex": {
+        "llvm -isa=rv32imc": {
+            "add": Times(0.999, 1.15, 4),
+            "conv_2d": Times(0.981, 1.035, 4),
+            "depthwise_conv_2d": Times(1.029, 1.35, 4),
+            "quantize": Times(0.922, 1.011, 4),
+        },
+        "llvm -isa=rv32imc_zba_zbb_zbs -optimise=size": {
+            "add": Times(1.0, 1.72, 4),
+            "conv_2d": Times(1.026, 2.252, 4),
+            "depthwise_conv_2d": Times(0.989, 1.882, 4),
+            "quantize": Times(0.993, 1.027, 4),
+        },
+        "llvm -isa=rv32im": {
+            "add": Times(1.121, 1.367, 4),
+            "conv_2d": Times(1.143, 1.255, 4),
+            "depthwise_conv_2d": Times(1.123, 1.586, 4),
+            "quantize": Times(1.115, 1.295, 4),
+        },
+    },
+    "picorv32": {
+        "c -isa=rv32imc": {
+            "add": Times(1.015, 1.742, 6),
+            "cast": Times(0.984, 1.112, 5),
+            "conv_2d": Times(1.093, 1.926, 5),
+            "depthwise_conv_2d": Times(1.069, 2.03, 4),
+            "div": Times(0.878, 1.017, 3),
+            "maximum": Times(1.079, 1.089, 6),
+            "quantize": Times(1.004, 1.109, 7),
+            "transpose_conv": Times(1.145, 1.494, 3),
+        },
+        "llvm -isa=rv32im": {
+            "add": Times(0.943, 1.067, 6),
+            "cast": Times(1.0, 1.014, 5),
+            "conv_2d": Times(0.983, 1.054, 5),
+            "depthwise_conv_2d": Times(0.936, 0.988, 4),
+            "div": Times(0.974, 0.985, 3),
+            "maximum": Times(0.916, 0.976, 6),
+            "quantize": Times(0.985, 1.075, 7),
+            "transpose_conv": Times(0.953, 1.022, 3),
+        },
+        "llvm -isa=rv32imc -optimise=size": {
+            "add": Times(1.002, 1.69, 6),
+            "cast": Times(0.993, 1.008, 5),
+            "conv_2d": Times(1.017, 2.228, 5),
+            "depthwise_conv_2d": Times(1.001, 1.858, 4),
+            "div": Times(1.01, 1.034, 3),
+            "maximum": Times(1.032, 1.089, 6),
+            "quantize": Times(0.971, 1.036, 7),
+            "transpose_conv": Times(1.227, 1.571, 3),
+        },
+    },
+}
+"""By core, target and kind of operator; kinds of which fewer than three operators were measured are
+left out.
+"""
+
+
+def times_of(core: Cpu, target: str, kind: str, soc: ResolvedSoc) -> Times | None:
+    """Return how long operators of a kind take with code for a target of a core.
+
+    Args:
+        core: whose code it is; one with a data cache, a function unit or memories of other latency
+            than those of the measurement was not measured.
+        target: its name, "" for the core's own code.
+        kind: of the operator.
+        soc: the chip of the core.
+
+    Returns:
+        What is comparable among the targets of one core; None if it was not measured.
+    """
+    code, data = (soc.memory(region.memory) for region in (core.code, core.stack))
+    latencies = (code.read_latency, data.read_latency)
+    if core.cache or core.unit or latencies != (MEASURED_LATENCY, MEASURED_DATA_LATENCY):
+        return None
+    words = str(target_of(core, target))
+    if words.startswith(Generator.C) and (core.toolchain != TOOLCHAIN or core.commands):
+        return None
+    if words == REFERENCES.get(core.spec.name):
+        return REFERENCE
+    return MEASURED_TARGETS.get(core.spec.name, {}).get(words, {}).get(kind)
