@@ -169,7 +169,7 @@ def test_d1_scopes_show_the_target(tmp_path: Path, capsys: pytest.CaptureFixture
     ("asked", "said"),
     [
         ("conv_2d_9=plain", "'targets' names operator 'conv_2d_9', which does not exist"),
-        ("conv_2d_0=plan", "target 'plan' of 'conv_2d_0', which runs on 'cpu'"),
+        ("conv_2d_0=plan", "target 'plan' of 'conv_2d_0', which no core has"),
         ("nothing_*=plain", "'targets' names operator 'nothing_*', which does not exist"),
     ],
 )
@@ -188,6 +188,20 @@ def test_e217_an_operator_of_an_accelerator_has_no_target_of_a_core(tmp_path: Pa
     followed = accelerated(soc, "conv_2d_*=plain", on_device=("conv_2d_0=cpu",))
     graph = compile_file(soc, DIGITS, followed).graph
     assert [op.name for op in graph.operators if op.target] == ["conv_2d_0"]
+
+
+def test_e217_a_target_that_the_asked_core_lacks_is_told_before_placement(tmp_path: Path) -> None:
+    """Placement of these requests fails too: what the core lacks is said first."""
+    soc = load_soc(ibex(tmp_path))
+    twins = replace(soc.host_cpu, targets=(), name="other", ordinal=9)
+    soc = replace(soc, devices=(*soc.devices, twins))
+    for more in ({"place": ("conv_2d_0=other",)}, {"on_device": ("conv_2d_0=other",)}):
+        with pytest.raises(AtollError) as caught:
+            compile_file(soc, DIGITS, options("conv_2d_0=plain", **more))
+        (fault,) = caught.value.faults
+        assert fault.code == "E217"
+        assert "is asked to run on 'other', without such a target" in fault.message
+        assert fault.remedy == "run it on 'cpu', or write 'own'"
 
 
 def accelerated(_: ResolvedSoc, target: str, **more: Any) -> BuildOptions:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from atoll.cost.measured import MEASURED_DATA_LATENCY, MEASURED_LATENCY
 from atoll.isa.code_target import Generator
+from atoll.isa.function_unit import DOT4
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -39,11 +40,28 @@ TOOLCHAIN = "zig"
 
 REFERENCE = Times(1.0, 1.0, 0)
 
-REFERENCES: Mapping[str, str] = {
-    "picorv32": "llvm -isa=rv32imc",
-    "ibex": "llvm -isa=rv32imc_zba_zbb_zbs",
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """The code of a core that others were held against, and where.
+
+    Attributes:
+        code: of which target, as scopes have it.
+        latencies: of the memories of instructions and of stacks.
+        dot4: the core has a function unit that adds four products, with an answer in each cycle.
+    """
+
+    code: str
+    latencies: tuple[int, int] = (MEASURED_LATENCY, MEASURED_DATA_LATENCY)
+    dot4: bool = False
+
+
+REFERENCES: Mapping[str, Reference] = {
+    "ibex": Reference(code="llvm -isa=rv32imc_zba_zbb_zbs"),
+    "picorv32": Reference(code="llvm -isa=rv32imc"),
+    "vexriscv_cfu": Reference(code="llvm -isa=rv32im", latencies=(1, 1), dot4=True),
 }
-"""The code of each core that others were held against."""
+"""By core."""
 
 MEASURED_TARGETS: Mapping[str, Mapping[str, Mapping[str, Times]]] = {
     "ibex": {
@@ -98,6 +116,14 @@ MEASURED_TARGETS: Mapping[str, Mapping[str, Mapping[str, Times]]] = {
             "transpose_conv": Times(1.227, 1.571, 3),
         },
     },
+    "vexriscv_cfu": {
+        "llvm -function_unit=false -isa=rv32im": {
+            "add": Times(0.998, 1.0, 4),
+            "conv_2d": Times(1.0, 2.388, 4),
+            "depthwise_conv_2d": Times(0.983, 1.0, 4),
+            "quantize": Times(1.0, 1.0, 5),
+        },
+    },
 }
 """By core, target and kind of operator; kinds of which fewer than three operators were measured are
 left out.
@@ -108,8 +134,8 @@ def times_of(core: Cpu, target: str, kind: str, soc: ResolvedSoc) -> Times | Non
     """Return how long operators of a kind take with code for a target of a core.
 
     Args:
-        core: whose code it is; one with a data cache, a function unit or memories of other latency
-            than those of the measurement was not measured.
+        core: whose code it is; one with a data cache, another function unit or memories of other
+            latencies than in the measurement was not measured.
         target: its name, "" for the core's own code.
         kind: of the operator.
         soc: the chip of the core.
@@ -117,13 +143,24 @@ def times_of(core: Cpu, target: str, kind: str, soc: ResolvedSoc) -> Times | Non
     Returns:
         What is comparable among the targets of one core; None if it was not measured.
     """
+    reference = REFERENCES.get(core.spec.name)
     code, data = (soc.memory(region.memory) for region in (core.code, core.stack))
     latencies = (code.read_latency, data.read_latency)
-    if core.cache or core.unit or latencies != (MEASURED_LATENCY, MEASURED_DATA_LATENCY):
+    if core.cache or reference is None or reference.latencies != latencies:
+        return None
+    if bool(core.unit) != reference.dot4 or not _is_dot4(core):
         return None
     words = str(target_of(core, target))
     if words.startswith(Generator.C) and (core.toolchain != TOOLCHAIN or core.commands):
         return None
-    if words == REFERENCES.get(core.spec.name):
+    if words == reference.code:
         return REFERENCE
     return MEASURED_TARGETS.get(core.spec.name, {}).get(words, {}).get(kind)
+
+
+def _is_dot4(core: Cpu) -> bool:
+    """Tell whether the function unit of a core, if it has one, is like the measured one."""
+    if core.unit is None:
+        return True
+    four = core.unit.meaning(DOT4)
+    return four is not None and four.latency == 1 and not core.unit.kernels
