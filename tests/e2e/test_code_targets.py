@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from atoll.artifacts.build_tree import build
 from atoll.bsp.float_convention import called_by_image
 from atoll.bsp.model_source import compile_model
 from atoll.cli import main
@@ -27,6 +28,7 @@ from atoll.ir.read_module import parse_module
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.elf_stack import Program
+from atoll.stack.target_stacks import target_stacks
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -509,3 +511,14 @@ def test_d1_scalar_code_beside_a_function_unit(
         any(word & 0x7F == 0x0B for word in instructions(section(code, name))) for name in names
     ]
     assert custom == [True, False, False]
+
+
+def test_k2_a_kernel_that_the_compiler_left_out_takes_no_stack(tmp_path: Path) -> None:
+    """LLVM removes a kernel that changes nothing."""
+    soc = load_soc(ways(tmp_path))
+    compiled = compile_file(soc, DIGITS, options("add_3=plain", "softmax_9=small"))
+    elf = build([compiled], tmp_path / "out").firmware.elf
+    add = Program.read(elf).bound("add_3").bytes
+    assert target_stacks(elf, [{"plain": ("add_3", "gone_7")}]) == {"plain": add}
+    assert target_stacks(elf, [{"plain": ("gone_7",)}]) == {}
+    assert target_stacks(elf, [{}]) == {}
