@@ -38,7 +38,9 @@ def emit_objects(
         ToolchainError: E040; no code can be made for a core.
     """
     host = emit_object(module, plan, soc, commands, position)
-    others = {core.name: emit_core_object(module, plan, soc, core) for core in soc.remote_cpus}
+    others = {
+        core.name: emit_core_object(module, plan, soc, core, position) for core in soc.remote_cpus
+    }
     return {soc.host: host} | others
 
 
@@ -78,8 +80,10 @@ def emit_object(
     return filled(_machine_code(target, soc.host_cpu, called), images)
 
 
-def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
-    """Compile what another core than the host has of a model.
+def emit_core_object(
+    module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu, position: int = 0
+) -> bytes:
+    """Compile what another core than the host has of a model; `position` is the model's.
 
     Returns:
         A relocatable ELF with ``<model>_<core>_step`` and the core's kernels as local functions.
@@ -90,7 +94,7 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
     """
     target = ir.Module(module.name)
     called = _emit_core_functions(target, module, core)
-    emit_steps(target, module, plan, soc, core.name)
+    emit_steps(target, module, plan, soc, core.name, position)
     return _machine_code(target, core, called)
 
 

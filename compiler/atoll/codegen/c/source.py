@@ -97,7 +97,7 @@ def emit_sources(
             *foreign_pools(plan, soc, buffers),
             *_kernels(module, core),
             *((CACHES,) if maintains(module, core.name) else ()),
-            steps_text(module, core.name),
+            steps_text(module, core.name, position),
         )
         sources[core.name] = "\n".join(parts)
     return sources
