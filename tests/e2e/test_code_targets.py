@@ -325,15 +325,16 @@ def choices(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 def test_d1_what_was_measured_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A target is chosen where it was faster in every operator that was measured."""
+    """A target is chosen where it was clearly faster in what was measured."""
     found = choices(ways(tmp_path), capsys)
     rows = MEASURED_TARGETS["picorv32"]["llvm -isa=rv32im"]
     kinds = {name: re.sub(r"_\d+$", "", name) for name in found}
-    faster = {n for n, kind in kinds.items() if kind in rows and rows[kind].greatest < 1}
+    clear = {k for k, t in rows.items() if t.greatest < 1.02 and t.least + t.greatest < 1.96}
+    faster = {name for name, kind in kinds.items() if kind in clear}
     assert {name for name, each in found.items() if each["target"] == "plain"} == faster
     assert "depthwise_conv_2d_1" in faster
     assert all(each["target"] in ("own", "plain") for each in found.values())
-    assert "measured to be surely faster" in found["conv_2d_0"]["reason"]
+    assert "measured to be clearly faster" in found["conv_2d_0"]["reason"]
     asked_for = choices(ways(tmp_path), capsys, *asked("*=own", "conv_2d_*=c"))
     assert {each["target"] for each in asked_for.values()} == {"own", "c"}
     assert asked_for["conv_2d_0"]["reason"] == (

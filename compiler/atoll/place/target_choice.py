@@ -11,6 +11,9 @@ from atoll.isa.code_target import OWN
 from atoll.ops.registry import COPY
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
+CLEARLY = 0.02
+"""By what share a target has to be faster in the middle, and may be slower at most."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetChoice:
@@ -46,10 +49,10 @@ class TargetChoice:
 
 
 def chosen_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice | None:
-    """Return the target with which an operator is surely faster than with its core's own code.
+    """Return the target with which an operator is clearly faster than with its core's own code.
 
-    It is, if the slowest operator of its kind that was measured with the target was faster than the
-    fastest with own code. None if the operator runs on no core with targets.
+    It is, if operators of its kind that were measured took less by more than `CLEARLY` in the
+    middle, and none took more by as much. None if the operator runs on no core with targets.
     """
     core = soc.device(op.device)
     if not isinstance(core, Cpu) or not core.targets or op.kind == COPY:
@@ -63,13 +66,14 @@ def chosen_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice
     elif CoreCost(core, soc).helpers(op, graph):
         reason = "it may be spread over cores of one kind, which only their own code can be"
     else:
-        own = measured[OWN]
-        best = min(measured, key=lambda name: (measured[name].greatest, name != OWN))
-        if measured[best].greatest < own.least:
-            target, reason = best, _faster(measured[best], own)
+        others = {n: t.over(measured[OWN]) for n, t in measured.items() if n != OWN}
+        best = min(others, key=lambda name: others[name].middle)
+        if others[best].middle < 1 - CLEARLY and others[best].greatest < 1 + CLEARLY:
+            counted = f"{others[best].operators} operators of its kind"
+            target, reason = best, f"took {_range(others[best])} times as long in {counted}"
         else:
-            others = (f"{n} {_range(t)}" for n, t in measured.items() if n != OWN)
-            reason = f"none was measured to be surely faster: {', '.join(others)} times as long"
+            figures = ", ".join(f"{name} {_range(each)}" for name, each in others.items())
+            reason = f"none was measured to be clearly faster: {figures} times as long"
             if missing := [name for name in names if name not in measured]:
                 reason += f"; not measured: {', '.join(missing)}"
     return TargetChoice(
@@ -80,12 +84,6 @@ def chosen_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice
 def _listed(found: Mapping[str, Times | None], measured: Mapping[str, Times]) -> str:
     missing = [name for name in found if name not in measured]
     return "own code" if OWN in missing else f"target {', '.join(missing)}"
-
-
-def _faster(best: Times, own: Times) -> str:
-    counted = f"{best.operators} operator{'s' if best.operators > 1 else ''} of its kind"
-    than = "as own code" if own == Times(1.0, 1.0, 0) else f"(own code {_range(own)})"
-    return f"took {_range(best)} times as long {than} in {counted}"
 
 
 def _range(times: Times) -> str:
