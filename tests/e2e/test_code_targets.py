@@ -523,3 +523,13 @@ def test_k2_a_kernel_that_the_compiler_left_out_takes_no_stack(tmp_path: Path) -
     assert target_stacks(elf, [{"plain": ("add_3", "gone_7")}]) == {"plain": add}
     assert target_stacks(elf, [{"plain": ("gone_7",)}]) == {}
     assert target_stacks(elf, [{}]) == {}
+
+
+def test_d1_a_chip_tells_its_targets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(hard(tmp_path)), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["targets"]
+    assert [tuple(row.values()) for row in rows] == [
+        ("cpu", "own", "llvm -isa=rv32imafc", "ilp32f"),
+        ("cpu", "soft", "llvm -abi=ilp32 -isa=rv32imac", "ilp32"),
+        ("cpu", "softly", "c -abi=ilp32 -isa=rv32imafc", "ilp32"),
+    ]

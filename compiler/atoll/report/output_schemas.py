@@ -77,6 +77,7 @@ _PROTECTION = object_of(
 _CHIP = object_of(
     **_SUMMARY,
     protection=each(_PROTECTION),
+    targets=each(object_of(device=TEXT, target=TEXT, made_by=TEXT, abi=TEXT)),
     speeds=each(_SPEED),
     scopes=each(object_of(device=TEXT, scope=TEXT)),
     address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),
