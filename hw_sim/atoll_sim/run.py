@@ -13,7 +13,7 @@ from atoll.api.accuracy import Accuracy
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
-from atoll.cost.basis import basis_of
+from atoll.cost.basis import basis_of_operator
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected
 from atoll.ops.registry import kind_of
@@ -256,7 +256,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             cycles=end - begin,
             worked=max(0, done - begin),
             estimate=estimates[op.name].cycles,
-            basis=basis_of(compiled.soc, op.devices),
+            basis=basis_of_operator(op, compiled.soc),
             instructions=sum(counted) if (counted := _counted(during)) else None,
             clock=device.clock,
             host_clock=compiled.soc.host_cpu.clock,

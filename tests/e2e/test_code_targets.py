@@ -5,7 +5,9 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,14 +15,20 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from atoll.artifacts.build_tree import build
+from atoll.bsp.float_convention import called_by_image
+from atoll.bsp.model_source import compile_model
 from atoll.cli import main
 from atoll.codegen.llvm import emit_object
+from atoll.cost.measured_targets import MEASURED_TARGETS
 from atoll.description.build import Words, node_of, requests_from
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.read_module import parse_module
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.stack.elf_stack import Program
+from atoll.stack.target_stacks import target_stacks
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
@@ -111,7 +119,7 @@ def test_d1_targets_are_read_back_and_shown(tmp_path: Path) -> None:
     compiled = compile_file(load_soc(ibex(tmp_path)), DIGITS, options(*ASKED))
     assert {op.name for op in compiled.graph.operators if op.target} == ON_PLAIN
     text = str(compiled.module)
-    assert text.count(f' for "{PLAIN}" {{') == len(ON_PLAIN)
+    assert text.count(f' for "llvm -isa={PLAIN}" {{') == len(ON_PLAIN)
     assert parse_module(text) == compiled.module
     assert not any(op.kind == "copy" for op in compiled.graph.operators)
 
@@ -164,7 +172,7 @@ def test_d1_scopes_show_the_target(tmp_path: Path, capsys: pytest.CaptureFixture
     ("asked", "said"),
     [
         ("conv_2d_9=plain", "'targets' names operator 'conv_2d_9', which does not exist"),
-        ("conv_2d_0=plan", "target 'plan' of 'conv_2d_0', which runs on 'cpu'"),
+        ("conv_2d_0=plan", "target 'plan' of 'conv_2d_0', which no core has"),
         ("nothing_*=plain", "'targets' names operator 'nothing_*', which does not exist"),
     ],
 )
@@ -185,6 +193,20 @@ def test_e217_an_operator_of_an_accelerator_has_no_target_of_a_core(tmp_path: Pa
     assert [op.name for op in graph.operators if op.target] == ["conv_2d_0"]
 
 
+def test_e217_a_target_that_the_asked_core_lacks_is_told_before_placement(tmp_path: Path) -> None:
+    """Placement of these requests fails too: what the core lacks is said first."""
+    soc = load_soc(ibex(tmp_path))
+    twins = replace(soc.host_cpu, targets=(), name="other", ordinal=9)
+    soc = replace(soc, devices=(*soc.devices, twins))
+    for more in ({"place": ("conv_2d_0=other",)}, {"on_device": ("conv_2d_0=other",)}):
+        with pytest.raises(AtollError) as caught:
+            compile_file(soc, DIGITS, options("conv_2d_0=plain", **more))
+        (fault,) = caught.value.faults
+        assert fault.code == "E217"
+        assert "is asked to run on 'other', without such a target" in fault.message
+        assert fault.remedy == "run it on 'cpu', or write 'own'"
+
+
 def accelerated(_: ResolvedSoc, target: str, **more: Any) -> BuildOptions:
     return BuildOptions(requests=requests_from(node_of({}), Words(target=(target,), **more)))
 
@@ -195,7 +217,320 @@ def test_e217_two_say_what_the_target_is(tmp_path: Path) -> None:
         compile_file(load_soc(ibex(tmp_path)), DIGITS, options("conv_2d_0=plain", on_device=said))
 
 
-def test_e217_c_has_one_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [str(ibex(tmp_path)), str(DIGITS), "-o", str(tmp_path / "out"), "--emit", "c"]
-    assert main(["build", *words, "--no-accelerators", "--target", "add_3=plain"]) == 1
+ALL_WAYS = (
+    "small: {optimise: size}, c: {generator: c}, plain: {isa: rv32im}, both: {generator: c, "
+    "optimise: size}, llvm: {generator: llvm}"
+)
+EACH = (
+    *("*=own", "conv_2d_0=c", "depthwise_conv_2d_1=small", "conv_2d_2=both", "add_3=plain"),
+    *("softmax_9=c", "fully_connected_8=small"),
+)
+
+
+def ways(folder: Path, **more: str) -> Path:
+    return chip(
+        folder, "picorv32", PLAIN, ALL_WAYS + "".join(f", {k}: {v}" for k, v in more.items())
+    )
+
+
+def asked(*targets: str) -> list[str]:
+    return [word for each in targets for word in ("--target", each)]
+
+
+def test_d1_size_and_another_generator_in_one_object(tmp_path: Path, capsys: Any) -> None:
+    """Each target's kernels are its own; C and LLVM are in one object of the core."""
+    sizes = {}
+    for target in ("own", "small", "c", "both"):
+        out = tmp_path / target
+        words = ["build", str(ways(tmp_path)), str(DIGITS), "--objects", "-o", str(out), "--json"]
+        assert main([*words, "--no-accelerators", *asked(f"*={target}")]) == 0
+        (described,) = json.loads(capsys.readouterr().out)["objects"]
+        if target == "own":
+            assert described["targets"] == []
+            code = (out / "digits_int8.o").read_bytes()
+            sizes["own"] = sum(len(section(code, op)) for op in KERNELS)
+            continue
+        (found,) = described["targets"]
+        assert found["target"] == target
+        assert found["made_by"] == WORDS[target]
+        assert found["abi"] == "ilp32"
+        assert len(found["kernels"]) == len(KERNELS)
+        sizes[target] = found["size_bytes"]
+        assert len(list(out.glob("*model.c"))) == (target in ("c", "both"))
+    assert sizes["small"] < 0.7 * sizes["own"]
+    assert sizes["both"] < 0.7 * sizes["c"]
+
+
+KERNELS = (
+    *("conv_2d_0", "depthwise_conv_2d_1", "conv_2d_2", "add_3", "depthwise_conv_2d_4"),
+    *("conv_2d_5", "average_pool_2d_6", "fully_connected_8", "softmax_9"),
+)
+WORDS = {
+    "small": "llvm -isa=rv32imc -optimise=size",
+    "c": "c -isa=rv32imc",
+    "both": "c -isa=rv32imc -optimise=size",
+}
+
+
+@pytest.mark.parametrize("cpu", ["iss", "native", pytest.param("rtl", marks=pytest.mark.rtl)])
+def test_d1_every_way_to_make_code_gives_the_same_bytes(
+    cpu: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--cpu", cpu, *(() if cpu == "rtl" else ("--accelerator", "model")), *ON_CORE]
+    run = ["run", str(ways(tmp_path)), str(DIGITS), "--json", *words, *asked(*EACH)]
+    assert main(run) == 0
+    said = json.loads(capsys.readouterr().out)
+    if cpu == "native":
+        assert said["bit_exact"] is True
+        assert said["layers_compared"] == said["layers_equal"] == 10
+    else:
+        exact(said)
+
+
+def test_d1_k2_the_image_has_a_stack_bound_for_each_target(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    words = ["build", str(ways(tmp_path)), str(DIGITS), "-o", out, "--json", "--no-accelerators"]
+    assert main([*words, *asked(*EACH)]) == 0
+    (image,) = json.loads(capsys.readouterr().out)["images"]
+    bounds = {name: each["stack_bytes"] for name, each in image["targets"].items()}
+    assert set(bounds) == {"small", "c", "plain", "both"}
+    assert all(0 <= each <= image["stack_bytes"] for each in bounds.values())
+    program = Program.read(tmp_path / "out" / "firmware.elf")
+    conv = program.bound("atoll_kernel_digits_int8_conv_2d_0").bytes
+    assert bounds["c"] == max(conv, program.bound("atoll_kernel_digits_int8_softmax_9").bytes)
+    assert bounds["plain"] == program.bound("add_3").bytes
+
+
+def test_d1_targets_in_a_build_as_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each target has a file of its own, and flags of its own; who asks for LLVM is refused."""
+    path, out = ways(tmp_path), tmp_path / "out"
+    words = ["build", str(path), str(DIGITS), "-o", str(out), "--emit", "c", "--no-accelerators"]
+    assert main([*words, *asked("*=own", "add_3=plain", "conv_2d_*=small")]) == 0
+    names = {each.name for each in out.glob("*model.c")}
+    assert names == {"model.c", "cpu_plain_model.c", "cpu_small_model.c"}
+    capsys.readouterr()
+    assert main(["simulate", str(out), "--cpu", "iss", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bit_exact"] is True
+    assert main([*words, *asked("add_3=llvm")]) == 1
     assert "E217" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("llvm: {generator: llvm}", "llvm: {isa: rv32imc}"))
+    assert main([*words, *asked("add_3=llvm")]) == 0
+
+
+def choices(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    explain = ["explain", str(path), str(DIGITS), "--json", "--no-accelerators", *words]
+    assert main(explain) == 0
+    return {each["operator"]: each for each in json.loads(capsys.readouterr().out)["targets"]}
+
+
+def test_d1_what_was_measured_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A target is chosen where it was clearly faster in what was measured."""
+    found = choices(ways(tmp_path), capsys)
+    rows = MEASURED_TARGETS["picorv32"]["llvm -isa=rv32im"]
+    kinds = {name: re.sub(r"_\d+$", "", name) for name in found}
+    clear = {k for k, t in rows.items() if t.greatest < 1.02 and t.least + t.greatest < 1.96}
+    faster = {name for name, kind in kinds.items() if kind in clear}
+    assert {name for name, each in found.items() if each["target"] == "plain"} == faster
+    assert "depthwise_conv_2d_1" in faster
+    assert all(each["target"] in ("own", "plain") for each in found.values())
+    assert "measured to be clearly faster" in found["conv_2d_0"]["reason"]
+    asked_for = choices(ways(tmp_path), capsys, *asked("*=own", "conv_2d_*=c"))
+    assert {each["target"] for each in asked_for.values()} == {"own", "c"}
+    assert asked_for["conv_2d_0"]["reason"] == (
+        "'targets' asks for it with 'conv_2d_*' (command line)"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("core: picorv32", "core: riscv"),
+        ("read_latency: 2", "read_latency: 3"),
+        ("    clock: 100 MHz", "    clock: 50 MHz"),
+    ],
+)
+def test_d1_what_nobody_measured_decides_nothing(
+    change: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = ways(tmp_path)
+    text = path.read_text()
+    assert change[0] in text
+    path.write_text(text.replace(*change))
+    found = choices(path, capsys)
+    known = "clock" in change[1]
+    assert (found["depthwise_conv_2d_1"]["target"] == "plain") == known
+    assert bool(found["depthwise_conv_2d_1"]["measured"]) == known
+    assert ("nobody measured" in found["depthwise_conv_2d_1"]["reason"]) != known
+
+
+def test_d1_estimates_of_a_target_rest_on_what_was_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def layers(*words: str) -> Any:
+        estimate = ["estimate", str(ways(tmp_path)), str(DIGITS), "--json", "--no-accelerators"]
+        assert main([*estimate, *words]) == 0
+        layers = json.loads(capsys.readouterr().out)["cycles"]["by_layer"]
+        return {each["operator"]: each for each in layers}
+
+    own, made = layers(*asked("*=own")), layers(*asked("conv_2d_0=small", "conv_2d_2=both"))
+    assert own["conv_2d_0"]["basis"] == made["conv_2d_0"]["basis"] == "measured"
+    assert made["conv_2d_0"]["cycles"] > own["conv_2d_0"]["cycles"]
+    assert made["conv_2d_2"]["basis"] == "own code"
+    assert made["conv_2d_2"]["cycles"] == own["conv_2d_2"]["cycles"]
+
+
+@pytest.mark.rtl
+def test_d1_p1_what_was_measured_holds_in_rtl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Digits is one of the networks that were measured: each operator lies within its row."""
+
+    def cycles(target: str) -> Any:
+        words = ["--json", *ON_CORE, *asked(f"*={target}")]
+        assert main(["run", str(ways(tmp_path)), str(DIGITS), *words]) == 0
+        by_layer = json.loads(capsys.readouterr().out)["cycles"]["by_layer"]
+        return {each["operator"]: (each["kind"], each["cycles"]) for each in by_layer}
+
+    own, rows = cycles("own"), MEASURED_TARGETS["picorv32"]["llvm -isa=rv32im"]
+    for name, (kind, taken) in cycles("plain").items():
+        if own[name][1] >= 3000 and kind in rows:
+            row = rows[kind]
+            assert row.least - 0.001 <= taken / own[name][1] <= row.greatest + 0.001, name
+
+
+FLOATS = "rv32imafc"
+
+
+def hard(folder: Path) -> Path:
+    path = chip(
+        folder, "riscv", FLOATS, "soft: {isa: rv32imac}, softly: {abi: ilp32, generator: c}"
+    )
+    path.write_text(path.read_text().replace(f"isa: {FLOATS}", f"isa: {FLOATS}\n    abi: ilp32f"))
+    return path
+
+
+def test_d1_soft_and_hard_floats_in_one_image(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No floats cross between them, so one image has both; the whole says what it is."""
+    out = tmp_path / "out"
+    words = ["build", str(hard(tmp_path)), str(DIGITS), "-o", str(out), "--no-accelerators"]
+    assert main([*words, *asked("conv_2d_*=soft", "add_3=softly")]) == 0
+    elf = ELFFile(BytesIO((out / "firmware.elf").read_bytes()))
+    assert elf["e_flags"] & 6 == 2
+    capsys.readouterr()
+    assert main(["check-image", str(tmp_path / "lagoon.yaml"), str(out / "firmware.elf")]) == 0
+    assert main(["simulate", str(out), "--cpu", "iss", "--json", "--accelerator", "model"]) == 0
+    said = json.loads(capsys.readouterr().out.partition("{")[2].join(("{", "")))
+    assert said["bit_exact"] is True
+
+
+def test_e196_floats_do_not_cross_between_conventions(tmp_path: Path) -> None:
+    core = load_soc(hard(tmp_path)).host_cpu
+    (target,) = (each for each in core.targets if each.name == "softly")
+    aimed = core.for_target("softly")
+    source = "int scaled(int x); int scaled(int x) { return x; }\n"
+    assert called_by_image(compile_model(source, aimed), "a.c", target, aimed, core)
+    crossing = "float f(float); int g(int x); int g(int x) { return (int)f((float)x); }\n"
+    code = compile_model(crossing, aimed)
+    with pytest.raises(AtollError, match="E196") as caught:
+        called_by_image(code, "a.c", target, aimed, core)
+    assert "calls 'f', which may pass floats" in str(caught.value)
+    assert "set 'devices.cpu.targets.softly.abi' to ilp32f" in str(caught.value)
+    followed = replace(target, instructions=core.instructions)
+    code = compile_model(crossing, core)
+    assert called_by_image(code, "a.c", followed, core, core) == code
+
+
+def test_e124_an_object_of_a_target_has_its_convention(tmp_path: Path) -> None:
+    core = load_soc(hard(tmp_path)).host_cpu
+    (target,) = (each for each in core.targets if each.name == "softly")
+    aimed = core.for_target("softly")
+    code = compile_model("int g(int x); int g(int x) { return x; }\n", core)
+    with pytest.raises(AtollError, match="E124"):
+        called_by_image(code, "a.c", target, aimed, core)
+
+
+@pytest.mark.parametrize("abi", ["aapcs", "aapcs-vfp"])
+def test_d1_floats_of_arm_in_either_registers(abi: str, tmp_path: Path) -> None:
+    """The object of C says by itself that it is of one kind; the image may be of the other."""
+    other = {"aapcs": "aapcs-vfp", "aapcs-vfp": "aapcs"}[abi]
+    path = chip(tmp_path, "cortex_m4", "armv7e-m+fp", f"other: {{abi: {other}, generator: c}}")
+    path.write_text(
+        path.read_text().replace("isa: armv7e-m+fp\n", f"isa: armv7e-m+fp\n    abi: {abi}\n")
+    )
+    out = tmp_path / "out"
+    words = ["build", str(path), str(DIGITS), "-o", str(out), "--no-accelerators"]
+    assert main([*words, *asked("conv_2d_*=other")]) == 0
+    assert main(["check-image", str(path), str(out / "firmware.elf")]) == 0
+
+
+def test_e203_a_compiler_of_the_users_makes_code_for_the_core(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = chip(tmp_path, "picorv32", PLAIN, "c: {generator: c}, wide: {generator: c, isa: rv32im}")
+    compiler = "riscv64-unknown-elf-gcc -march=rv32imc_zicsr -mabi=ilp32 {flags}"
+    link = "true {flags} {script} {map} {elf} {objects}"
+    commands = f"compile: '{compiler} -c {{source}} -o {{object}}', link: '{link}'"
+    text = path.read_text().replace(
+        "isa: rv32imc\n", f"isa: rv32imc\n    commands: {{{commands}}}\n", 1
+    )
+    path.write_text(text)
+    words = ["build", str(path), str(DIGITS), "--objects", "-o", str(tmp_path / "out")]
+    words += ["--no-accelerators"]
+    assert main([*words, *asked("add_3=wide")]) == 1
+    assert "E203" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("generator: c, isa: rv32im}", "generator: c}"))
+    assert main([*words, *asked("add_3=wide")]) == 0
+    path.write_text(text)
+    firmware = [word for word in words if word != "--objects"]
+    assert main([*firmware, *asked("add_3=wide"), "--toolchain", "zig"]) == 0
+
+
+def test_d1_scalar_code_beside_a_function_unit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Custom instructions are in the kernels of own code alone, whatever makes the others."""
+    unit = ROOT / "examples" / "09_custom_instruction"
+    monkeypatch.syspath_prepend(unit)
+    monkeypatch.delitem(sys.modules, "dot4", raising=False)
+    path = tmp_path / "chip.yaml"
+    rows = "scalar: {function_unit: false}, c: {function_unit: false, generator: c}"
+    text = (unit / "chip.yaml").read_text().replace("./dot4.yaml", str(unit / "dot4.yaml"))
+    path.write_text(text.replace("isa: rv32im", f"isa: rv32im\n    targets: {{{rows}}}"))
+    targets = ("*=own", "conv_2d_0=scalar", "conv_2d_2=c")
+    run = ["run", str(path), str(DIGITS), "--json", "--cpu", "iss", *asked(*targets)]
+    assert main(run) == 0
+    exact(json.loads(capsys.readouterr().out))
+    out = tmp_path / "out"
+    build = ["build", str(path), str(DIGITS), "--objects", "-o", str(out), *asked(*targets)]
+    assert main(build) == 0
+    code = (out / "digits_int8.o").read_bytes()
+    names = ("conv_2d_5", "conv_2d_0", "atoll_kernel_digits_int8_conv_2d_2")
+    custom = [
+        any(word & 0x7F == 0x0B for word in instructions(section(code, name))) for name in names
+    ]
+    assert custom == [True, False, False]
+
+
+def test_k2_a_kernel_that_the_compiler_left_out_takes_no_stack(tmp_path: Path) -> None:
+    """LLVM removes a kernel that changes nothing."""
+    soc = load_soc(ways(tmp_path))
+    compiled = compile_file(soc, DIGITS, options("add_3=plain", "softmax_9=small"))
+    elf = build([compiled], tmp_path / "out").firmware.elf
+    add = Program.read(elf).bound("add_3").bytes
+    assert target_stacks(elf, [{"plain": ("add_3", "gone_7")}]) == {"plain": add}
+    assert target_stacks(elf, [{"plain": ("gone_7",)}]) == {}
+    assert target_stacks(elf, [{}]) == {}
+
+
+def test_d1_a_chip_tells_its_targets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(hard(tmp_path)), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["targets"]
+    assert [tuple(row.values()) for row in rows] == [
+        ("cpu", "own", "llvm -isa=rv32imafc", "ilp32f"),
+        ("cpu", "soft", "llvm -abi=ilp32 -isa=rv32imac", "ilp32"),
+        ("cpu", "softly", "c -abi=ilp32 -isa=rv32imafc", "ilp32"),
+    ]

@@ -13,6 +13,7 @@ from atoll.cli import main
 ROOT = Path(__file__).parents[2]
 CHIPS = sorted(path.stem for path in (Path(__file__).parents[2] / "socs").glob("*.yaml"))
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
+TARGETS = str(ROOT / "tests" / "data" / "targets.yaml")
 ISLANDS = str(ROOT / "tests" / "data" / "islands.yaml")
 
 
@@ -46,6 +47,8 @@ def offered(
         ),
         (["plan", "lagoon", DIGITS, "--set-scope", "softmax_9=l"], ["softmax_9=local"]),
         (["plan", "lagoon", "--pin-role", "inputs=w"], ["inputs=weights"]),
+        (["plan", TARGETS, DIGITS, "--target", "softmax_9", "="], ["plain", "small", "own"]),
+        (["plan", TARGETS, DIGITS, "--target", "softmax_9", "=", "p"], ["plain"]),
         (["run", ""], CHIPS),
         (["run", "t"], ["twin"]),
         (["new", "mine", "--core", "ib"], ["ibex"]),

@@ -8,7 +8,8 @@ from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
 
-from atoll.bsp.cores import elf_names, image_cores
+from atoll.artifacts.target_objects import kernel_names, objects_of
+from atoll.bsp.cores import elf_names
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import (
     Firmware,
@@ -19,15 +20,13 @@ from atoll.bsp.interface import (
     Port,
 )
 from atoll.bsp.linker import pool_section
-from atoll.bsp.model_source import compile_model
 from atoll.codegen.commands import linked
-from atoll.codegen.llvm import emit_objects
 from atoll.codegen.pool_images import behind, pool_images, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
 from atoll.contract.contract_text import contract_json
-from atoll.diagnostics.errors import ToolchainError
 from atoll.driver.pipeline import Compiled
 from atoll.interchange.plan_text import plan_json
+from atoll.isa.code_target import Generator
 from atoll.resolve.export import to_json, without_positions
 from atoll.resolve.memory_views import seen_by
 from atoll.utils.checksums import write_checksums
@@ -37,7 +36,6 @@ MARKER = "build.json"
 RESOLVED = "resolved.json"
 FORMAT = 1
 SUFFIX = ".tflite"
-MODEL_SOURCE = "model.c"
 
 
 class Emit(StrEnum):
@@ -45,6 +43,11 @@ class Emit(StrEnum):
 
     OBJECT = "object"
     C = "c"
+
+    @property
+    def generator(self) -> Generator:
+        """What makes the code of which no target says otherwise."""
+        return Generator.C if self is Emit.C else Generator.LLVM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,41 +113,27 @@ def parts_of(
     """Return what a firmware has of networks; with their code as C, that is left in `folder`."""
     homes = homes_of([compiled.graph.name for compiled in models])
     return tuple(
-        part_of(compiled, position)
-        if emit is Emit.OBJECT
-        else _part(compiled, partial(_from_source, compiled, position, folder / home, toolchain))
+        _part(compiled, emit, partial(_codes, compiled, position, emit, folder / home, toolchain))
         for position, (compiled, home) in enumerate(zip(models, homes, strict=True))
     )
 
 
-def _from_source(
-    compiled: Compiled, position: int, folder: Path, toolchain: str | None
-) -> dict[str, bytes]:
-    """Write the C of a network and compile it for each core."""
-    from atoll.codegen.c.source import emit_sources  # most builds have no C
-
-    soc, codes = compiled.soc, {}
-    if aimed := next((op.name for op in compiled.graph.operators if op.target), ""):
-        raise ToolchainError(
-            "E217",
-            f"C has one target for all of a core, and 'targets' asks for one of '{aimed}'",
-            remedy="leave out 'targets', or '--emit c'",
-        )
-    sources = emit_sources(compiled.module, compiled.plan, soc, compiled.commands, position)
-    for core in image_cores(soc):
-        name = MODEL_SOURCE if core.name == soc.host else f"{core.name}_{MODEL_SOURCE}"
-        (folder / name).write_text(sources[core.name], encoding="utf-8")
-        codes[core.name] = compile_model(sources[core.name], core, toolchain)
-    return codes
-
-
 def part_of(compiled: Compiled, position: int = 0) -> Part:
     """Return what a firmware has of a network, by LLVM; `position` is the network's in it."""
-    given = (compiled.module, compiled.plan, compiled.soc, compiled.commands, position)
-    return _part(compiled, partial(emit_objects, *given))
+    return _part(compiled, Emit.OBJECT, partial(_codes, compiled, position, Emit.OBJECT))
 
 
-def _part(compiled: Compiled, codes: Callable[[], Mapping[str, bytes]]) -> Part:
+def _codes(
+    compiled: Compiled,
+    position: int,
+    emit: Emit,
+    folder: Path | None = None,
+    toolchain: str | None = None,
+) -> Mapping[str, bytes]:
+    return objects_of(compiled, position, emit.generator, folder, toolchain)
+
+
+def _part(compiled: Compiled, emit: Emit, codes: Callable[[], Mapping[str, bytes]]) -> Part:
     soc, module, plan = compiled.soc, compiled.module, compiled.plan
     origins = {
         pool_symbol(module.name, space, soc): seen_by(soc, soc.host, space.origin)
@@ -153,7 +142,12 @@ def _part(compiled: Compiled, codes: Callable[[], Mapping[str, bytes]]) -> Part:
         and soc.pool(space.name).provided == "internal"
         and any(_is_in(compiled, space.name))
     }
-    return Part(interface=interface_of(compiled), codes=cache(codes), origins=origins)
+    return Part(
+        interface=interface_of(compiled),
+        codes=cache(codes),
+        origins=origins,
+        kernels=kernel_names(compiled, emit.generator),
+    )
 
 
 def _is_in(compiled: Compiled, pool: str) -> Iterator[bool]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from atoll.artifacts.build_tree import MARKER, Emit, parts_of, write_texts
 from atoll.bsp.cores import image_cores
 from atoll.bsp.emitters import interface_headers
+from atoll.bsp.firmware import Part
 from atoll.bsp.names import c_name
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
 from atoll.driver.pipeline import Compiled
@@ -75,7 +76,7 @@ def build_objects(
         for compiled, part in zip(models, parts_of(models, emit, fresh, toolchain), strict=True):
             interfaces.append(part.interface)
             objects += (
-                _written(compiled, core, code, fresh) for core, code in part.codes().items()
+                _written(compiled, part, core, code, fresh) for core, code in part.codes().items()
             )
         headers = interface_headers(soc, interfaces) | {
             PORT_HEADER: port_header(soc, tuple(objects))
@@ -86,7 +87,7 @@ def build_objects(
     return ObjectTree(folder=folder, objects=tuple(objects))
 
 
-def _written(compiled: Compiled, core: str, code: bytes, folder: Path) -> ObjectFile:
+def _written(compiled: Compiled, part: Part, core: str, code: bytes, folder: Path) -> ObjectFile:
     """Write the object of a network for a core."""
     soc, name = compiled.soc, c_name(compiled.graph.name)
     suffix = "" if core == soc.host else f"_{core}"
@@ -94,8 +95,8 @@ def _written(compiled: Compiled, core: str, code: bytes, folder: Path) -> Object
         code,
         file=f"{name}{suffix}.o",
         network=compiled.graph.name,
-        core=core,
-        instructions=next(c.instructions for c in image_cores(soc) if c.name == core),
+        core=next(each for each in image_cores(soc) if each.name == core),
+        kernels=part.kernels[core],
         origins={
             space.name: seen_by(soc, core, space.origin) for space in compiled.plan.problem.pools
         },

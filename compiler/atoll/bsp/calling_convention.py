@@ -22,7 +22,7 @@ MACHINES = {
     Family.ARM: "EM_ARM",
     Family.AARCH64: "EM_AARCH64",
 }
-_RVE, _FLOATS = 0x8, {0x0: "", 0x2: "f", 0x4: "d", 0x6: "q"}
+_RVE, RISCV_FLOATS = 0x8, {0x0: "", 0x2: "f", 0x4: "d", 0x6: "q"}
 VFP_ARGS = {0: "aapcs", 1: "aapcs-vfp"}
 
 
@@ -57,7 +57,7 @@ def riscv_abi(flags: int, bits: int) -> str:
     """Return the calling convention that `e_flags` of a RISC-V file of so many bits have."""
     if flags & _RVE:
         return "ilp32e"
-    return f"{'ilp32' if bits == 32 else 'lp64'}{_FLOATS[flags & 0x6]}"
+    return f"{'ilp32' if bits == 32 else 'lp64'}{RISCV_FLOATS[flags & 0x6]}"
 
 
 def _abi(elf: ELFFile, *, spoken: bool) -> str | None:

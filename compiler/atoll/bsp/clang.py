@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from atoll.bsp.toolchain import C_FLAGS, Link, compile_failed, program
+from atoll.bsp.toolchain import SPEED, Link, c_flags, compile_failed, program
 from atoll.bsp.zig import Zig
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family, InstructionSet
@@ -22,10 +22,12 @@ class Clang:
     Attributes:
         instructions: of the core.
         definitions: macros such as ``NAME=1``.
+        level: what it strives for.
     """
 
     instructions: InstructionSet
     definitions: tuple[str, ...] = ()
+    level: str = SPEED
 
     @cached_property
     def identity(self) -> str:
@@ -37,7 +39,7 @@ class Clang:
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
         macros = (f"-D{definition}" for definition in self.definitions)
-        return (*self._machine, *C_FLAGS, *macros)
+        return (*self._machine, *c_flags(self.level), *macros)
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""

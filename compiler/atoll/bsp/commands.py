@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
+from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed
 from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Commands
 from atoll.utils.tools import run_tool, tail
@@ -22,10 +22,12 @@ class UserCommands:
     Attributes:
         commands: of the core.
         definitions: macros such as ``NAME=1``.
+        level: what it strives for.
     """
 
     commands: Commands
     definitions: tuple[str, ...] = ()
+    level: str = SPEED
 
     @cached_property
     def identity(self) -> str:
@@ -63,7 +65,7 @@ class UserCommands:
     @property
     def _compiler_words(self) -> Mapping[str, tuple[str, ...]]:
         macros = tuple(f"-D{definition}" for definition in self.definitions)
-        return {"flags": (*C_FLAGS, *macros), "definitions": macros}
+        return {"flags": (*c_flags(self.level), *macros), "definitions": macros}
 
 
 def _filled(line: str, words: Mapping[str, tuple[str, ...]]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll.stack.elf_check import check_stack
+from atoll.stack.target_stacks import target_stacks
 from atoll.utils.files import write_bytes, write_text
 from atoll.utils.kept import name_of
 from atoll.utils.tools import cached
@@ -39,11 +40,13 @@ class Part:
         codes: returns an ELF object for each core with an image, by its name: the host's defines
             ``<model>_run``, another one's ``<model>_<core>_step``. It is made at the first call.
         origins: where the host sees the model's constants, by symbol.
+        kernels: by core and target, the functions whose code is made for the target.
     """
 
     interface: ModelInterface
     codes: Callable[[], Mapping[str, bytes]]
     origins: Mapping[str, int] = field(default_factory=dict)
+    kernels: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def link_firmware(
@@ -68,9 +71,8 @@ def link_firmware(
         ToolchainError: E071 to E075, a tool is missing or refused its input.
         PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
-    models = tuple(part.interface for part in parts)
     images = [
-        _linked(soc, core, models, link, tools)
+        _linked(soc, core, parts, link, tools)
         for core, link, tools in _compiled(soc, parts, out, toolchain, definitions)
     ]
     return Firmware(folder=out, images=tuple(images))
@@ -143,13 +145,14 @@ def _compiled(
 
 
 def _linked(
-    soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterface], link: Link, tools: Toolchain
+    soc: ResolvedSoc, core: Cpu, parts: Sequence[Part], link: Link, tools: Toolchain
 ) -> Image:
     """Link the image of one core and hold its stack against the core's limits."""
     tell(f"building the firmware of '{core.name}': linking")
     if log := tools.link(link):
         raise with_room(link_error(soc, core, log), soc)
     elf = link.folder / link.elf
+    models = tuple(part.interface for part in parts)
     works = {work.entry: work.thread for work in works_of(soc, core, models)}
     try:
         stack = check_stack(core, elf, works, core_as_it_sees(soc, core))
@@ -162,6 +165,7 @@ def _linked(
         toolchain=tools.identity,
         use=tuple(_region_use(soc, core, elf)),
         stack=stack,
+        targets=target_stacks(elf, [part.kernels.get(core.name, {}) for part in parts]),
     )
 
 

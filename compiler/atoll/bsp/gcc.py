@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed, program
+from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed, program
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import GccTarget, InstructionSet
 from atoll.utils.tools import run_tool, tail
@@ -20,10 +20,12 @@ class Gcc:
     Attributes:
         instructions: of the core.
         definitions: macros such as ``NAME=1``.
+        level: what it strives for.
     """
 
     instructions: InstructionSet
     definitions: tuple[str, ...] = ()
+    level: str = SPEED
 
     @cached_property
     def identity(self) -> str:
@@ -36,7 +38,12 @@ class Gcc:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
         # GCC turns loops into calls of memset and memcpy even when it must not know them.
         macros = (f"-D{definition}" for definition in self.definitions)
-        return (*self._target.options, *C_FLAGS, "-fno-tree-loop-distribute-patterns", *macros)
+        return (
+            *self._target.options,
+            *c_flags(self.level),
+            "-fno-tree-loop-distribute-patterns",
+            *macros,
+        )
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""

@@ -2,7 +2,7 @@
 """What the compiler hands to the BSP, and what the BSP hands back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -152,6 +152,8 @@ class Image:
         toolchain: name, version and target of the tools that made it.
         use: regions with contents, pools first.
         stack: most bytes of stack that the whole image can use, interrupts apart.
+        targets: most bytes of it that kernels of each target can use, None where names of several
+            networks hide it; targets without kernels are left out.
     """
 
     core: str
@@ -160,6 +162,7 @@ class Image:
     toolchain: str
     use: tuple[RegionUse, ...]
     stack: StackBound
+    targets: Mapping[str, int | None] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """Return what the image takes, for programs."""
@@ -173,12 +176,16 @@ class Image:
                 for use in self.use
             ],
             "stack_bytes": self.stack.bytes,
+            "targets": {name: {"stack_bytes": size} for name, size in self.targets.items()},
         }
 
     def summary(self) -> str:
         """Say in one line what the image takes of each region."""
         parts = (f"{use.region} {use.used} B of {format_size(use.size)}" for use in self.use)
-        return f"{self.elf}: {', '.join(parts)}, stack {self.stack.bytes} B"
+        known = (f"{name} {size} B" for name, size in self.targets.items() if size is not None)
+        kernels = ", ".join(known)
+        stack = f"{self.stack.bytes} B" + (f" (kernels for {kernels})" if kernels else "")
+        return f"{self.elf}: {', '.join(parts)}, stack {stack}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

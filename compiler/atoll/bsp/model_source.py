@@ -2,25 +2,28 @@
 """Compile the C of a model with the compiler of a core."""
 
 from atoll.bsp.calling_convention import check_convention
-from atoll.bsp.toolchain import find_toolchain
+from atoll.bsp.toolchain import SPEED, find_toolchain
 from atoll.resolve.soc import Cpu
 from atoll.utils.kept import kept, name_of
 from atoll.utils.scratch import temporary_folder
 
 
-def compile_model(source: str, core: Cpu, toolchain: str | None = None) -> bytes:
+def compile_model(
+    source: str, core: Cpu, toolchain: str | None = None, level: str = SPEED
+) -> bytes:
     """Return the object file of one model for one core.
 
     Args:
         source: C99.
         core: that runs it.
         toolchain: see `link_firmware`.
+        level: what the compiler strives for.
 
     Raises:
         ToolchainError: E070 to E072, a tool is missing or refused its input; E124, what it made
                 has another calling convention.
     """
-    tools = find_toolchain(core, toolchain)
+    tools = find_toolchain(core, toolchain, level=level)
 
     def compiled() -> bytes:
         with temporary_folder() as folder:

@@ -10,9 +10,9 @@ from elftools.elf.sections import SymbolTableSection
 
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.bsp.render import made_from, render
-from atoll.isa.instruction_set import InstructionSet
 from atoll.resolve.memory_views import as_seen_by
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.se_scope import target_of
+from atoll.resolve.soc import Cpu, ResolvedSoc
 
 PORT_HEADER = "atoll_port.h"
 
@@ -47,6 +47,35 @@ class PoolSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TargetCode:
+    """What an object has for one target of its core.
+
+    Attributes:
+        target: its name.
+        words: what makes it and with which options, as scopes have it.
+        abi: the calling convention that it was made with.
+        kernels: its functions.
+        size: bytes of their code.
+    """
+
+    target: str
+    words: str
+    abi: str
+    kernels: tuple[str, ...]
+    size: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return the code for machines."""
+        return {
+            "target": self.target,
+            "made_by": self.words,
+            "abi": self.abi,
+            "kernels": list(self.kernels),
+            "size_bytes": self.size,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectFile:
     """A relocatable ELF file of one network for one core.
 
@@ -59,6 +88,7 @@ class ObjectFile:
         defines: global functions and pools.
         needs: symbols that the firmware has to define.
         sections: those with constants.
+        targets: what is made for targets of the core.
     """
 
     file: str
@@ -70,6 +100,7 @@ class ObjectFile:
     defines: tuple[str, ...]
     needs: tuple[str, ...]
     sections: tuple[PoolSection, ...]
+    targets: tuple[TargetCode, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.file} {self.size:,} B for {self.core} ({self.isa}, {self.abi})"
@@ -86,6 +117,7 @@ class ObjectFile:
             "defines": list(self.defines),
             "needs": list(self.needs),
             "sections": [section.as_json() for section in self.sections],
+            "targets": [each.as_json() for each in self.targets],
         }
 
 
@@ -94,8 +126,8 @@ def object_file(
     *,
     file: str,
     network: str,
-    core: str,
-    instructions: InstructionSet,
+    core: Cpu,
+    kernels: Mapping[str, tuple[str, ...]],
     origins: Mapping[str, int],
 ) -> ObjectFile:
     """Read an object file.
@@ -105,7 +137,7 @@ def object_file(
         file: its name.
         network: whose code it is.
         core: that runs it.
-        instructions: instruction set of the core.
+        kernels: of its targets, by name.
         origins: where the network's constants begin, by pool.
     """
     elf = ELFFile(BytesIO(code))
@@ -115,13 +147,23 @@ def object_file(
     return ObjectFile(
         file=file,
         network=network,
-        core=core,
-        isa=instructions.name,
-        abi=instructions.abi,
+        core=core.name,
+        isa=core.isa,
+        abi=core.instructions.abi,
         size=len(code),
         defines=tuple(sorted(s.name for s in known if s["st_shndx"] != "SHN_UNDEF")),
         needs=tuple(sorted(s.name for s in known if s["st_shndx"] == "SHN_UNDEF")),
         sections=tuple(_pool_sections(elf, origins)),
+        targets=tuple(
+            TargetCode(
+                target=target,
+                words=str(target_of(core, target)),
+                abi=core.for_target(target).instructions.abi,
+                kernels=names,
+                size=sum(each["st_size"] for each in table.iter_symbols() if each.name in names),
+            )
+            for target, names in kernels.items()
+        ),
     )
 
 

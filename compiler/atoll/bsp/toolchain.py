@@ -19,9 +19,10 @@ TOOLCHAINS = {
 COMMANDS = "atoll.bsp.commands:UserCommands"
 """The toolchain of a core with command lines of its own."""
 
-C_FLAGS = (
-    "-std=c99",
-    "-O2",
+SPEED, SIZE = "-O2", "-Os"
+"""What compilers strive for."""
+
+_FLAGS = (
     "-ffreestanding",
     "-fno-builtin",
     "-fomit-frame-pointer",
@@ -36,7 +37,6 @@ C_FLAGS = (
     "-Wextra",
     "-Werror",
 )
-"""What every compiler of the firmware is told, next to its target."""
 
 LINK_FLAGS = (
     "-e",
@@ -48,6 +48,11 @@ LINK_FLAGS = (
     "--build-id=none",
 )
 """What every linker is told."""
+
+
+def c_flags(level: str) -> tuple[str, ...]:
+    """Return what every compiler of the firmware is told, next to its target."""
+    return ("-std=c99", level, *_FLAGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +102,14 @@ class Toolchain(Protocol):
 
 
 def find_toolchain(
-    cpu: Cpu, override: str | None = None, definitions: tuple[str, ...] = ()
+    cpu: Cpu,
+    override: str | None = None,
+    definitions: tuple[str, ...] = (),
+    level: str = SPEED,
 ) -> Toolchain:
     """Return the toolchain that the core asks for, or `override`, with macros such as ``NAME=1``.
+
+    `level` is `SPEED` or `SIZE`.
 
     Raises:
         ToolchainError: E071, no such toolchain.
@@ -113,9 +123,9 @@ def find_toolchain(
             remedy=f"choose one of {', '.join(sorted(TOOLCHAINS))}",
         )
     if cpu.commands and not override:
-        own: Toolchain = load(COMMANDS)(cpu.commands, definitions)
+        own: Toolchain = load(COMMANDS)(cpu.commands, definitions, level)
         return own
-    toolchain: Toolchain = load(TOOLCHAINS[name])(cpu.instructions, definitions)
+    toolchain: Toolchain = load(TOOLCHAINS[name])(cpu.instructions, definitions, level)
     return toolchain
 
 

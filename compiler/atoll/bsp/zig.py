@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from atoll.bsp.toolchain import C_FLAGS, LINK_FLAGS, Link, compile_failed
+from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed
 from atoll.diagnostics.progress import tell
 from atoll.isa.instruction_set import InstructionSet, ZigTarget
 from atoll.utils.files import write_bytes
@@ -22,10 +22,12 @@ class Zig:
     Attributes:
         instructions: of the core.
         definitions: macros such as ``NAME=1``.
+        level: what it strives for.
     """
 
     instructions: InstructionSet
     definitions: tuple[str, ...] = ()
+    level: str = SPEED
 
     @cached_property
     def identity(self) -> str:
@@ -36,7 +38,7 @@ class Zig:
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
         macros = (f"-D{definition}" for definition in self.definitions)
-        return (*self._machine, *self._target.options, *C_FLAGS, *macros)
+        return (*self._machine, *self._target.options, *c_flags(self.level), *macros)
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""

@@ -20,6 +20,7 @@ from atoll.description.vocabulary import CORES
 from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
+from atoll.isa.code_target import OWN
 from atoll.memory.algorithms import PLANNERS
 from atoll.opt.passes import BY_NAME
 from atoll.report.schema_files import schema_names
@@ -89,6 +90,12 @@ class Typed:
         devices = soc.devices if soc else ()
         return [each.name for each in devices if each.kind not in ("dma", "master")]
 
+    def targets(self) -> list[str]:
+        """Return the names of the targets of the chip's cores."""
+        soc = self.soc()
+        names = (each.name for core in (soc.cpus if soc else ()) for each in core.targets)
+        return [*dict.fromkeys(names), OWN]
+
 
 def chips(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the shipped chips; paths are the shell's business."""
@@ -104,6 +111,12 @@ def placements(context: typer.Context, incomplete: str) -> list[str]:
     """Offer `OPERATOR=DEVICE`, first the operators, then the devices."""
     typed = Typed(context)
     return _pairs(typed.operators, typed.devices, incomplete)
+
+
+def targets(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer `OPERATOR=TARGET`, first the operators, then the targets of cores."""
+    typed = Typed(context)
+    return _pairs(typed.operators, typed.targets, incomplete)
 
 
 def pins(context: typer.Context, incomplete: str) -> list[str]:

@@ -110,7 +110,8 @@ class PlacementOptions:
         typer.Option(
             metavar="OPS=TARGET",
             help="Make the code of an operator, or of all that match a pattern, for this target of "
-            "its core; of several MODELs, NETWORK:OPS=TARGET.",
+            "its core, 'own' for the core's own code; of several MODELs, NETWORK:OPS=TARGET.",
+            autocompletion=offered("targets"),
         ),
     ] = None
     overlap: Annotated[

@@ -12,6 +12,7 @@ from io import BytesIO
 from elftools.elf.elffile import ELFFile
 
 VFP_ARGS, COMPATIBLE_WITH_BOTH = 28, 3
+_TEXTS, _COMPATIBILITY = (4, 5), 32
 _SECTION = ".ARM.attributes"
 _VENDOR = b"aeabi\0"
 
@@ -41,8 +42,35 @@ def _completed(data: bytes) -> bytes:
     inner = 5 + len(_VENDOR) + 1
     (size,) = struct.unpack_from("<I", data, inner)
     assert inner - 1 + size == len(data), "there is more than one scope"
+    if at := _value_of(VFP_ARGS, data, inner + 4):
+        return data[:at] + bytes((COMPATIBLE_WITH_BOTH,)) + data[at + 1 :]
     more = bytes((VFP_ARGS, COMPATIBLE_WITH_BOTH))
     changed = bytearray(data + more)
     struct.pack_into("<I", changed, 1, whole + len(more))
     struct.pack_into("<I", changed, inner, size + len(more))
     return bytes(changed)
+
+
+def _value_of(wanted: int, data: bytes, at: int) -> int | None:
+    """Return where the value of a tag of one byte is, None if the attributes do not have it.
+
+    Values are ULEB128 numbers, and texts behind `_TEXTS` and odd tags above 32 (Addenda, 3.2).
+    """
+    while at < len(data):
+        tag, at = _number(data, at)
+        if tag == wanted:
+            return at
+        if tag not in _TEXTS and (tag <= _COMPATIBILITY or tag % 2 == 0):
+            _, at = _number(data, at)
+        if tag in (*_TEXTS, _COMPATIBILITY) or (tag > _COMPATIBILITY and tag % 2):
+            at = data.index(0, at) + 1
+    return None
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    value, shift = 0, 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 0x80:
+            return value, at

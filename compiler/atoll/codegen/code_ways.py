@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a kernel is made that is for another target than the usual one of its core."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from llvmlite import ir
 
+from atoll.codegen.llvm_units import CoreUnit
 from atoll.ir.tir import PrimFunc
-from atoll.isa.find import instruction_set
+from atoll.isa.code_target import Optimise
+from atoll.isa.function_unit import DOT4
 from atoll.isa.instruction_set import Vectors
+from atoll.resolve.se_scope import aimed_at
 from atoll.resolve.soc import Cpu
 
 
@@ -17,27 +20,42 @@ class CodeWay:
 
     Attributes:
         vectors: what multiplies several int8 numbers at once.
+        units: what executes instructions of function units.
         branches: it branches where others choose one of two values.
         features: of the processor, all that there are.
+        small: it shall be small and not fast.
     """
 
     vectors: Vectors
+    units: CoreUnit
     branches: bool
     features: str
+    small: bool
 
     def aim(self, function: ir.Function) -> None:
         """Tell LLVM; the linker sees one object of the whole core."""
         # llvmlite knows no attributes that are texts, and its set refuses what it does not know.
         set.add(function.attributes, f'"target-features"="{self.features}"')
+        if self.small:
+            function.attributes.add("optsize")
+            function.attributes.add("minsize")
+
+
+def unit_of(core: Cpu) -> CoreUnit:
+    """Return what executes instructions of the function unit of a core."""
+    return CoreUnit(core.unit.meaning(DOT4) if core.unit else None)
 
 
 def way_of(function: PrimFunc, core: Cpu) -> CodeWay | None:
     """Return how `core` has a kernel made, None for the usual way."""
-    if not function.isa:
+    target = aimed_at(core, function.target)
+    if target is None:
         return None
-    instructions = instruction_set(function.isa, core.instructions.abi)
+    aimed = core.for_target(target.name)
     return CodeWay(
-        vectors=replace(core, instructions=instructions).vectors,
-        branches=not instructions.selects,
-        features=instructions.llvm.features,
+        vectors=aimed.vectors,
+        units=unit_of(aimed),
+        branches=not aimed.instructions.selects,
+        features=aimed.instructions.llvm.features,
+        small=target.optimise is Optimise.SIZE,
     )

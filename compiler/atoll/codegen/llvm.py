@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machine code from loop programs: an object file for each core."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from llvmlite import ir
 
-from atoll.codegen.code_ways import way_of
+from atoll.codegen.apart import Apart, together_on
+from atoll.codegen.code_ways import unit_of, way_of
 from atoll.codegen.commands import linked
-from atoll.codegen.core_steps import functions_on, overlapping_parameters
+from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
-from atoll.codegen.llvm_units import CoreUnit
 from atoll.codegen.parameter_record import SECTION, parameter_record
 from atoll.codegen.pool_images import filled, pool_images, split_images
-from atoll.ir.tir import IRModule
+from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import externs
-from atoll.isa.function_unit import DOT4
+from atoll.isa.code_target import Generator
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.c_functions import with_functions
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -38,7 +38,9 @@ def emit_objects(
         ToolchainError: E040; no code can be made for a core.
     """
     host = emit_object(module, plan, soc, commands, position)
-    others = {core.name: emit_core_object(module, plan, soc, core) for core in soc.remote_cpus}
+    others = {
+        core.name: emit_core_object(module, plan, soc, core, position) for core in soc.remote_cpus
+    }
     return {soc.host: host} | others
 
 
@@ -69,17 +71,19 @@ def emit_object(
         ToolchainError: E040; no code can be made for the core.
     """
     target = ir.Module(module.name)
-    _emit_core_functions(target, module, soc.host_cpu)
+    called = _emit_core_functions(target, module, soc.host_cpu)
     every = pool_images(module, plan, linked(commands, module, plan, soc))
     images, given = split_images(every, soc)
     if record := parameter_record(module, plan, soc, given):
         _emit_record(target, record)
     emit_entry(target, module, plan, soc, images, position)
-    return filled(_machine_code(target, soc.host_cpu, module), images)
+    return filled(_machine_code(target, soc.host_cpu, called), images)
 
 
-def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu) -> bytes:
-    """Compile what another core than the host has of a model.
+def emit_core_object(
+    module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: Cpu, position: int = 0
+) -> bytes:
+    """Compile what another core than the host has of a model; `position` is the model's.
 
     Returns:
         A relocatable ELF with ``<model>_<core>_step`` and the core's kernels as local functions.
@@ -89,9 +93,23 @@ def emit_core_object(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core:
         ToolchainError: E040; no code can be made for the core.
     """
     target = ir.Module(module.name)
-    _emit_core_functions(target, module, core)
-    emit_steps(target, module, plan, soc, core.name)
-    return _machine_code(target, core, module)
+    called = _emit_core_functions(target, module, core)
+    emit_steps(target, module, plan, soc, core.name, position)
+    return _machine_code(target, core, called)
+
+
+def emit_apart(module: IRModule, apart: Apart, core: Cpu) -> bytes:
+    """Compile kernels of `core` that are made apart.
+
+    Returns:
+        A relocatable ELF with the kernels as global functions.
+
+    Raises:
+        ToolchainError: E040; no code can be made for the core.
+    """
+    target = ir.Module(f"{module.name}_{apart.target.name}")
+    _emit(target, module, apart.functions, core)
+    return _machine_code(target, apart.core, apart.functions)
 
 
 def _emit_record(target: ir.Module, record: bytes) -> None:
@@ -100,25 +118,36 @@ def _emit_record(target: ir.Module, record: bytes) -> None:
     symbol.initializer, symbol.global_constant, symbol.section = data, True, SECTION
 
 
-def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> None:
-    functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
-    units = CoreUnit(core.unit.meaning(DOT4) if core.unit else None)
-    ways = {each.name: way for each in functions if (way := way_of(each, core))}
-    branches = not core.instructions.selects
+def _emit_core_functions(target: ir.Module, module: IRModule, core: Cpu) -> tuple[PrimFunc, ...]:
+    """Emit what is made together of a core, and return it."""
+    functions, apart = together_on(module, core, Generator.LLVM)
+    _emit(target, module, functions, core, "internal", apart)
+    return functions
+
+
+def _emit(
+    target: ir.Module,
+    module: IRModule,
+    functions: Iterable[PrimFunc],
+    core: Cpu,
+    linkage: str = "",
+    apart: Iterable[PrimFunc] = (),
+) -> None:
     emit_functions(
         target,
         functions,
-        "internal",
-        overlapping,
+        linkage,
+        overlapping_parameters(module),
         core.vectors,
-        units,
-        branches=branches,
-        ways=ways,
+        unit_of(core),
+        branches=not core.instructions.selects,
+        ways={each.name: way for each in functions if (way := way_of(each, core))},
+        apart=apart,
     )
 
 
-def _machine_code(target: ir.Module, core: Cpu, module: IRModule) -> bytes:
-    """Compile `target`, with the functions of C that the kernels of `module` on a core call."""
+def _machine_code(target: ir.Module, core: Cpu, functions: Iterable[PrimFunc]) -> bytes:
+    """Compile `target`, with the functions of C that its kernels call."""
     instructions = core.instructions
 
     def compiled() -> bytes:
@@ -131,5 +160,5 @@ def _machine_code(target: ir.Module, core: Cpu, module: IRModule) -> bytes:
         return machine_code(target, instructions.llvm, LEVEL)
 
     code = kept_code(target, repr(instructions.llvm), LEVEL, compiled)
-    called = externs(functions_on(module, core.name))
-    return with_functions(code, called, module.name, instructions) if called else code
+    called = externs(functions)
+    return with_functions(code, called, target.name, instructions) if called else code

@@ -45,8 +45,17 @@ def hidden(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
 
 def aligned(branch: ir.instructions.Instruction) -> None:
     """Have the loop whose branch this is begin with a word."""
+    _told(branch, "llvm.loop.align", _WORD(4))
+
+
+def rolled(branch: ir.instructions.Instruction) -> None:
+    """Have the loop whose branch this is stay a loop of one round."""
+    _told(branch, "llvm.loop.unroll.disable")
+
+
+def _told(branch: ir.instructions.Instruction, *property: object) -> None:
     module = branch.function.module
-    bytes = module.add_metadata(["llvm.loop.align", _WORD(4)])
+    what = module.add_metadata([*property])
     loop = ir.values.MDValue(module, (), name=str(len(module.metadata)))
-    loop.operands = (loop, bytes)
+    loop.operands = (loop, what)
     branch.set_metadata("llvm.loop", loop)

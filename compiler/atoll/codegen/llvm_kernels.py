@@ -7,7 +7,7 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from atoll.codegen.code_ways import CodeWay
-from atoll.codegen.llvm_anchors import aligned
+from atoll.codegen.llvm_anchors import aligned, rolled
 from atoll.codegen.llvm_arithmetic import binary, converted, integer
 from atoll.codegen.llvm_clamp import ClampedStores, clamped
 from atoll.codegen.llvm_dot import dot
@@ -59,6 +59,7 @@ def emit_functions(
     *,
     branches: bool = False,
     ways: Mapping[str, CodeWay] = MappingProxyType({}),
+    apart: Iterable[PrimFunc] = (),
 ) -> None:
     """Add functions, callees first; kernels get `linkage`, scalar functions are inlined.
 
@@ -67,8 +68,10 @@ def emit_functions(
     in memory, but for the parameters in `overlapping`. `vectors` are those of the core, `units`
     what executes instructions of function units. A core that `branches` where others choose one
     of two values branches only where a weighted sum is beyond its limits. `ways` says of functions,
-    by name, for what other target of the core they are made.
+    by name, for what other target of the core they are made; those `apart` are in other objects.
     """
+    for function in apart:
+        _declare(module, function, overlapping.get(function.name, frozenset()))
     known = {function.name: function for function in functions}
     for function in known.values():
         declared = _declare(module, function, overlapping.get(function.name, frozenset()))
@@ -78,7 +81,10 @@ def emit_functions(
         if way:
             way.aim(declared)
         lanes, forks = (way.vectors, way.branches) if way else (vectors, branches)
-        _Emitter(module, function, declared, lanes, known, units, forks).run()
+        emitter = _Emitter(
+            module, function, declared, lanes, known, way.units if way else units, forks
+        )
+        emitter.run(small=way is not None and way.small)
 
 
 def _declare(module: ir.Module, function: PrimFunc, overlapping: frozenset[str]) -> ir.Function:
@@ -115,6 +121,7 @@ class _Emitter:
     ) -> None:
         self._units = units
         self._branches = branches
+        self._small = False
         self._module = module
         self._function = function
         self._vectors = vectors
@@ -130,7 +137,9 @@ class _Emitter:
             else:
                 self._values[parameter.name] = argument
 
-    def run(self) -> None:
+    def run(self, *, small: bool) -> None:
+        """Emit it; a `small` one keeps its loops."""
+        self._small = small
         self._block(self._function.body)
         if runtime_allocations(self._function):
             self._builder.ret(integer(Type.I32)(0))
@@ -196,7 +205,9 @@ class _Emitter:
         following = builder.add(counter, integer(Type.I32)(1), flags=("nsw",))
         counter.add_incoming(following, builder.block)
         again = builder.cbranch(builder.icmp_signed("<", following, end), body, after)
-        if self._branches:
+        if self._small:
+            rolled(again)
+        elif self._branches:
             aligned(again)
         builder.position_at_end(after)
 

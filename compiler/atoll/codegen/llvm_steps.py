@@ -9,19 +9,24 @@ from atoll.codegen.llvm_pools import I32, ForeignPools
 from atoll.ir.tir import IRModule
 from atoll.memory.problem import MemoryPlan
 from atoll.protocol import Status
-from atoll.resolve.mailbox import step_function
+from atoll.resolve.mailbox import core_command, step_function
 from atoll.resolve.soc import ResolvedSoc
 
 
 def emit_steps(
-    target: ir.Module, module: IRModule, plan: MemoryPlan, soc: ResolvedSoc, core: str
+    target: ir.Module,
+    module: IRModule,
+    plan: MemoryPlan,
+    soc: ResolvedSoc,
+    core: str,
+    position: int,
 ) -> None:
-    """Add ``int32_t <model>_<core>_step(int32_t number)``.
+    """Add ``int32_t <model>_<core>_step(int32_t command)``; `position` is the model's.
 
-    It calls the kernel of that step, on the planned buffers, and returns 0; a number that is no
-    step of the core is refused. Every call is direct and the numbers are compared one by one,
-    which optimisation must not turn into a table of addresses: the stack of the linked image is
-    bounded from its code.
+    It calls the kernel of the step that `core_command` means, on the planned buffers, and returns
+    0; what is no command of the model for the core is refused, another model's too. Every call is
+    direct and the numbers are compared one by one, which optimisation must not turn into a table of
+    addresses: the stack of the linked image is bounded from its code.
     """
     name = step_function(module.name, core)
     dispatch = ir.Function(target, ir.FunctionType(I32, [I32]), name)
@@ -32,7 +37,8 @@ def emit_steps(
     pools = ForeignPools(target, plan, soc)
     caches = CacheCalls(target, pools.address, module.entry, core)
     for step, call in calls_on(module, core):
-        with builder.if_then(builder.icmp_unsigned("==", dispatch.args[0], I32(step.number))):
+        wanted = I32(core_command(position, step.number))
+        with builder.if_then(builder.icmp_unsigned("==", dispatch.args[0], wanted)):
             pointers = pools.pointers(builder, step, call.arguments, module.by_name[call.function])
             caches.maintain(builder, step.before)
             builder.call(target.get_global(call.function), pointers)

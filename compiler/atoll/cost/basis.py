@@ -4,6 +4,8 @@
 from collections.abc import Iterable
 
 from atoll.cost.data.picorv32 import MEASURED_CORE
+from atoll.cost.measured_targets import times_of
+from atoll.ir.graph import Operator
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 
@@ -12,6 +14,10 @@ MEASURED = "measured"
 
 EMITTER = "emitter"
 """The basis of cycles of an engine whose emitter has no `basis`."""
+
+
+OWN_CODE = "own code"
+"""The basis of cycles of a core's own code, in place of that of a target that nobody measured."""
 
 
 def stands_in(core: Cpu) -> bool:
@@ -30,6 +36,16 @@ def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
     engines = any(isinstance(device, Engine) for device in used)
     if engines and stands_in(soc.host_cpu) and MEASURED_CORE not in sources:
         sources.append(f"driver {MEASURED_CORE}")
+    return joint_basis(sources)
+
+
+def basis_of_operator(op: Operator, soc: ResolvedSoc) -> str:
+    """Return what the cycles of a placed operator rest on."""
+    sources = [basis_of(soc, op.devices)]
+    core = soc.device(op.device)
+    if op.target and isinstance(core, Cpu):
+        known = (times_of(core, name, op.kind, soc) for name in (op.target, ""))
+        sources += [] if all(known) else [OWN_CODE]
     return joint_basis(sources)
 
 

@@ -14,6 +14,7 @@ from atoll.cost.data.picorv32 import (
     RATES,
     USUAL_RATES,
 )
+from atoll.cost.measured_targets import times_of
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
@@ -41,6 +42,7 @@ class CoreCost:
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
         cycles = fetched(kernel_cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
+        cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles, self.core, self.soc) + self._waiting(op, graph)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
@@ -119,6 +121,17 @@ def kernel_cycles(op: Operator, graph: Graph) -> int:
     counts = kind_of(op).work(op, graph)
     rates = RATES.get(op.kind, USUAL_RATES)
     return int(sum(each * counts.get(name, 0) for name, each in rates.items()))
+
+
+def target_times(op: Operator, core: Cpu, soc: ResolvedSoc) -> float:
+    """Return how many times as long an operator takes for its target as with own code.
+
+    It is 1 where nobody measured both; the basis of its cycles then says so.
+    """
+    if not op.target:
+        return 1.0
+    made, own = (times_of(core, name, op.kind, soc) for name in (op.target, ""))
+    return made.middle / own.middle if made and own else 1.0
 
 
 def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:

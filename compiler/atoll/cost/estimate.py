@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.cost.around import after_cycles, before_cycles
-from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.basis import basis_of, basis_of_operator, joint_basis, stands_in
 from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.cost.program import ProgramCost
 from atoll.cost.traffic import Traffic, added, traffic_of
@@ -130,7 +130,7 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         layers=layers,
         traffic=added((each for layer in layers for each in layer.traffic), soc),
         host_clock=soc.host_cpu.clock,
-        basis=basis_of(soc, used),
+        basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
         notes=tuple(
             f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
             for core in soc.cpus
@@ -149,7 +149,7 @@ def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
             begin=cost.timeline.begins[op.name],
             end=cost.timeline.ends[op.name],
             cycles=each.cycles,
-            basis=basis_of(cost.soc, op.devices),
+            basis=basis_of_operator(op, cost.soc),
             bound=each.bound,
             parts=each.busy.parts if each.busy else {},
             traffic=traffic_of(cost, step, op, goes_on=goes_on),

@@ -113,8 +113,8 @@ Targets = Annotated[
     dict[str, Word],
     Field(
         max_length=MAX_REQUESTS,
-        description="The target of its core that the code of an operator is made for, by the "
-        "operator's name or a pattern of names.",
+        description="The target of its core that the code of an operator is made for, 'own' for "
+        "the core's own code, by the operator's name or a pattern of names.",
         examples=[{"conv_2d_*": "scalar"}],
     ),
 ]

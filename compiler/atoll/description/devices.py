@@ -40,6 +40,8 @@ _LABEL = (
     " its name as it is written, with '-' and '.'."
 )
 Loader = Literal["xip", "copy", "host", "external", "none"]
+Optimise = Literal["speed", "size"]
+Generator = Literal["llvm", "c"]
 _LOADER = (
     "What brings its code to where it runs: xip, nothing does, it runs in ROM; copy, its start-up"
     " code; host, the host's image; external, what is no part of any image; none, it has no code."
@@ -106,10 +108,34 @@ class Commands(Described):
 
 
 class CodeTarget(Described):
-    """A further way to make code for a core."""
+    """A further way to make code for a core; what is left out is as in the core's own."""
 
-    isa: Isa = Field(
-        description="Instruction set, all of which the core's own has.", examples=["rv32imc"]
+    isa: Isa | None = Field(
+        default=None,
+        description="Instruction set, all of which the core's own has.",
+        examples=["rv32imc"],
+    )
+    abi: str | None = Field(
+        default=None,
+        max_length=16,
+        description="Calling convention, which may pass floats otherwise than the core's; by "
+        "default the core's, or the usual one of 'isa' if that lacks it.",
+        examples=["ilp32"],
+    )
+    optimise: Optimise = Field(
+        default="speed", description="What the compiler strives for.", examples=["size"]
+    )
+    generator: Generator | None = Field(
+        default=None,
+        description="What makes the code: LLVM, or C for the core's compiler; by default as all "
+        "other code of the build.",
+        examples=["c"],
+    )
+    function_unit: bool = Field(
+        default=True,
+        strict=True,
+        description="Whether the code may use instructions of the core's function unit.",
+        examples=["false"],
     )
 
 

@@ -103,8 +103,8 @@ class FunctionReader:
         name = tokens.name("@")
         parameters = tokens.nests(self._parameter, "(", ")")
         result = tokens.choose(_TYPES, "a type") if tokens.accept("->") else None
-        isa = tokens.quoted() if tokens.accept("for") else ""
-        return PrimFunc(name, parameters, self._block(), result, isa)
+        target = tokens.quoted() if tokens.accept("for") else ""
+        return PrimFunc(name, parameters, self._block(), result, target)
 
     def _parameter(self) -> BufferParam | Var:
         tokens = self._tokens

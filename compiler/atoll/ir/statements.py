@@ -216,14 +216,14 @@ class PrimFunc:
     """A kernel over buffers (`result` None), or a pure function of scalars.
 
     Attributes:
-        isa: the instruction set that its code is made for, "" for all that its core has.
+        target: what its code is made for, as scopes have it; "" for the core's own code.
     """
 
     name: str
     parameters: tuple[BufferParam | Var, ...]
     body: tuple[Stmt, ...]
     result: Type | None = None
-    isa: str = ""
+    target: str = ""
 
     @property
     def buffers(self) -> tuple[BufferParam, ...]:
@@ -235,5 +235,5 @@ class PrimFunc:
             f"{p.name}: {p.type}" if isinstance(p, Var) else str(p) for p in self.parameters
         )
         result = f" -> {self.result}" if self.result else ""
-        isa = f" for {quoted(self.isa)}" if self.isa else ""
-        return f"function @{self.name}({parameters}){result}{isa} {_block(self.body)}\n"
+        target = f" for {quoted(self.target)}" if self.target else ""
+        return f"function @{self.name}({parameters}){result}{target} {_block(self.body)}\n"

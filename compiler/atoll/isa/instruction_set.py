@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An instruction set with its calling convention, in the words of each tool."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -41,6 +41,13 @@ class Arithmetic:
     registers: int
     multiplies: bool = True
 
+    def compact(self) -> "Arithmetic":
+        """Return the same for code that shall be small: fewer sums are made together."""
+        return replace(self, registers=min(self.registers, FEW))
+
+
+FEW = 8
+"""Registers for which the shortest loops are made."""
 
 MANY = 31
 """Registers of the instruction sets that have the most."""
@@ -93,6 +100,21 @@ class GccTarget:
     program: str
     options: tuple[str, ...]
     library: tuple[str, ...] = ()
+
+
+def passes_integers_alike(one: str, other: str) -> bool:
+    """Tell whether two calling conventions differ at most in where floats are passed.
+
+    RISC-V's are named by that, behind a common name; of Arm's the one has floats in registers of
+    their own (RISC-V ELF psABI, "Named ABIs"; Procedure Call Standard for the Arm Architecture,
+    6.1).
+    """
+    return _without_floats(one) == _without_floats(other)
+
+
+def _without_floats(abi: str) -> str:
+    plain = abi.removesuffix("-vfp")
+    return plain.rstrip("fd") if plain.startswith(("ilp32", "lp64")) else plain
 
 
 _IMPLIED = {

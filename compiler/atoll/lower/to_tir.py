@@ -30,7 +30,8 @@ from atoll.ops.loops import fixed_point_loops
 from atoll.ops.loops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
 from atoll.reach.candidates import candidate_pools
-from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
+from atoll.resolve.se_scope import target_of
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 
 BUFFER_ALIGNMENT = 16
@@ -59,10 +60,11 @@ def lower_graph(graph: Graph, soc: ResolvedSoc, jobs: Mapping[str, Job]) -> IRMo
             lowering.accelerate(number, op, jobs[op.name])
         else:
             (core,) = (each for each in soc.cpus if each.name == op.device)
-            own = None if op.helpers else unit_kernel(op, graph, core)
-            arithmetic = core.for_target(op.target).arithmetic
-            lowered = own or kind_of(op).lower_for(op, graph, arithmetic)
-            lowered = _aimed(lowered, core, op.target)
+            aimed = core.for_target(op.target)
+            own = None if op.helpers else unit_kernel(op, graph, aimed)
+            lowered = own or kind_of(op).lower_for(op, graph, aimed.arithmetic)
+            if op.target:
+                lowered = _aimed(lowered, str(target_of(core, op.target)))
             lowering.call(number, op, lowered, apart=bool(op.helpers or own))
     return lowering.module()
 
@@ -90,13 +92,9 @@ def without_overlaps(module: IRModule, operators: Container[str]) -> IRModule:
     return replace(module, entry=replace(module.entry, steps=steps))
 
 
-def _aimed(lowered: Lowered, core: Cpu, target: str) -> Lowered:
+def _aimed(lowered: Lowered, target: str) -> Lowered:
     """Have the kernel of an operator made for a target of its core."""
-    for each in core.targets:
-        if each.name == target:
-            isa = each.instructions.name
-            return replace(lowered, function=replace(lowered.function, isa=isa))
-    return lowered
+    return replace(lowered, function=replace(lowered.function, target=target))
 
 
 class _Lowering:

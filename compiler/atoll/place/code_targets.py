@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which target of its core the code of each operator is made for: by request alone."""
+"""Which target of its core the code of each operator is made for: by request, else by cost."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -12,8 +12,10 @@ from atoll.description.on_device import OnDevice
 from atoll.description.whom import is_pattern
 from atoll.diagnostics.errors import AtollError, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator
+from atoll.isa.code_target import OWN
 from atoll.ops.registry import COPY
 from atoll.place.regions import matching, operators_of
+from atoll.place.target_choice import TargetChoice, choices_of, chosen_by_cost
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 Placed = Callable[[BuildRequests], Graph]
@@ -23,11 +25,11 @@ Placed = Callable[[BuildRequests], Graph]
 def with_targets(
     graph: Graph, asked: BuildRequests, soc: ResolvedSoc, placed: Placed | None = None
 ) -> Graph:
-    """Give the operators of a placed graph the targets that `targets` asks for.
+    """Give the operators of a placed graph the targets that `targets` asks for, or the fastest.
 
-    A name counts before a pattern, and a later pattern before an earlier one. A pattern is about
-    those operators that it matches whose core has the target. Remedies that move operators are
-    tried with `placed`.
+    `OWN` asks for the core's own code. A name counts before a pattern, and a later pattern before
+    an earlier one. A pattern is about those operators that it matches whose core has the target.
+    Remedies that move operators are tried with `placed`.
 
     Raises:
         PlacementError: E217, a key names no operator, or a target that no core of them has.
@@ -69,27 +71,54 @@ def with_targets(
             )
     if faults.found:
         raise PlacementError.all(in_order(faults.found))
-    return graph.with_operators(
-        replace(op, target=found.get(op.name, op.target)) for op in graph.operators
-    )
+    settled = {
+        op.name
+        for entry in asked.model.on_device
+        for op in (operators_of(entry, graph) if entry.scope.target else ())
+    }
+
+    def target_of(op: Operator) -> str:
+        if op.name in found:
+            return "" if found[op.name] == OWN else found[op.name]
+        choice = None if op.name in settled else chosen_by_cost(op, graph, soc)
+        return choice.target if choice else op.target
+
+    return graph.with_operators(replace(op, target=target_of(op)) for op in graph.operators)
 
 
 def target_requests(
-    graph: Graph, asked: BuildRequests
+    graph: Graph, asked: BuildRequests, soc: ResolvedSoc
 ) -> Mapping[str, tuple[str, SourceLoc | None]]:
     """Return the key of `targets` that gave each operator its target, and its place."""
     found: dict[str, tuple[str, SourceLoc | None]] = {}
     targets = asked.model.targets
     for key in sorted(targets, key=lambda each: not is_pattern(each)):
         for op in matching(key, graph):
-            if op.target == targets[key]:
+            if (op.target or OWN) == targets[key] and _names_of(op, soc):
                 found[op.name] = key, asked.where.at("targets", key)
     return found
 
 
+def target_choices(
+    graph: Graph, asked: BuildRequests, soc: ResolvedSoc
+) -> tuple[TargetChoice, ...]:
+    """Return why the code of each operator on a core with targets is made for its target."""
+    by = {
+        name: f"'targets' asks for it with '{key}' ({at or 'command line'})"
+        for name, (key, at) in target_requests(graph, asked, soc).items()
+    }
+    for entry in asked.model.on_device:
+        if entry.scope.target:
+            by |= {
+                op.name: f"'on_device' of '{entry.whom}' asks for it"
+                for op in operators_of(entry, graph)
+            }
+    return tuple(choices_of(graph, by, soc))
+
+
 def _names_of(op: Operator, soc: ResolvedSoc) -> list[str]:
     core = soc.device(op.device)
-    return [each.name for each in core.targets] if isinstance(core, Cpu) else []
+    return [*(each.name for each in core.targets), OWN] if isinstance(core, Cpu) else []
 
 
 def _devices(operators: Iterable[Operator]) -> str:
@@ -107,7 +136,7 @@ def _remedy(
     """Return an edit with which a target is there: tried, or to delete what asks for it."""
     target = asked.model.targets[key]
     known = dict.fromkeys(name for op in operators for name in _names_of(op, soc))
-    if known and target not in known:
+    if known.keys() - {OWN} and target not in known:
         return nearest(target, known)
     for core in soc.cpus if placed else ():
         if placed and target in [each.name for each in core.targets]:

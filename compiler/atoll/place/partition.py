@@ -373,7 +373,7 @@ class _Chooser:
         if not able:
             return self._nowhere(op, joined, rejected)
         if len(able) == 1:
-            reason = self._default_reason(joined, rejected, pinned)
+            reason = self._default_reason(able[0], joined, pinned)
             return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
@@ -434,16 +434,23 @@ class _Chooser:
         )
         return Decision(operator=op.name, device=self._soc.host, reason=why)
 
-    def _default_reason(
-        self, joined: Joined, rejected: Mapping[str, str], pinned: Sequence[str]
-    ) -> str:
-        if joined.constraints:
-            return f"{joined.source}; no accelerator that is {joined.scope} can run it"
-        if not self._accelerators:
-            return "accelerators are switched off"
-        if pinned:
-            return f"pins keep it off {', '.join(pinned)}, which could run it"
-        return "no accelerator can run it" if rejected else "the chip has no accelerator"
+    def _default_reason(self, device: Device, joined: Joined, pinned: Sequence[str]) -> str:
+        """Say why `device` is the only one that is weighed."""
+        npus = [npu for npu in self._soc.npus if npu.name in joined.devices]
+        if isinstance(device, Npu):
+            what = f"no other device that is {joined.scope} can run it"
+        elif not npus:
+            is_so = f" that is {joined.scope}" if joined.constraints else ""
+            what = f"the chip has no accelerator{is_so}"
+        elif not self._accelerators:
+            what = "accelerators are switched off"
+        elif pinned:
+            what = f"pins keep it off {', '.join(pinned)}, which could run it"
+        elif joined.constraints:
+            what = f"no accelerator that is {joined.scope} can run it"
+        else:
+            what = "no accelerator can run it"
+        return f"{joined.source}; {what}" if joined.constraints else what
 
     def _not_asked(self, device: Device, joined: Joined) -> str | None:
         """Say so where a scope that is asked for leaves a device out."""

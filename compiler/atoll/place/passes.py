@@ -174,7 +174,7 @@ DEVICE_PASSES = (
 STORAGE_PASSES = (
     PlacePass(
         name="choose-targets",
-        summary="Make the code of operators for the targets that are asked for",
+        summary="Make the code of operators for targets that are asked for, or clearly faster",
         run=_choose_targets,
     ),
     PlacePass(

@@ -11,6 +11,7 @@ from atoll.description.pins import ROLES, Pin
 from atoll.description.whom import is_pattern
 from atoll.diagnostics.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
+from atoll.isa.code_target import OWN
 from atoll.place.regions import STRIPE, matching, operators_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
@@ -40,11 +41,15 @@ def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
         raise PlacementError.all(in_order(names.faults.found))
 
 
+def _choice(names: list[str]) -> str:
+    return " or ".join(f"'{name}'" for name in names)
+
+
 class _Names:
     def __init__(self, asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
         self.faults = Faults()
         self._model, self._where = asked.model, asked.where
-        self._graph = graph
+        self._graph, self._soc = graph, soc
         self._operators = {op.name for op in graph.operators}
         self._operators |= {n.rpartition(STRIPE)[0] for n in self._operators if STRIPE in n}
         self._tensors = {*graph.by_name, *(tensor.rows_of for tensor in graph.tensors)} - {""}
@@ -100,8 +105,27 @@ class _Names:
                 self._check("E026", "tensor", name, self._tensors, at)
 
     def targeted(self) -> None:
-        """Check operators that have targets; of copies nobody knows yet."""
-        for key in self._model.targets:
+        """Check operators that have targets, as far as it is known before they have devices."""
+        cores = {core.name: [each.name for each in core.targets] for core in self._soc.cpus}
+        known = [*dict.fromkeys(name for names in cores.values() for name in names), OWN]
+        asked = {
+            op.name: entry.device
+            for entry in self._model.on_device
+            for op in (operators_of(entry, self._graph) if entry.device else ())
+        }
+        asked |= self._model.place
+        for key, target in self._model.targets.items():
+            at, placed = self._where.at("targets", key), asked.get(key)
+            own = cores.get(identifier(placed)) if placed else None
+            if target not in known:
+                message = f"'targets' asks for target '{target}' of '{key}', which no core has"
+                self.faults.add("E217", message, at=at, remedy=not_there(target, set(known)))
+            elif own is not None and target not in (*own, OWN):
+                message = f"'targets' asks for target '{target}' of '{key}', which is asked to "
+                message += f"run on '{placed}', without such a target"
+                able = next(name for name, names in cores.items() if target in names)
+                remedy = f"run it on '{able}', or write {_choice([*own, OWN])}"
+                self.faults.add("E217", message, at=at, remedy=remedy)
             if not matching(key, self._graph) and not key.startswith(COPIES):
                 message = f"'targets' names operator '{key}', which does not exist"
                 at = self._where.key_at("targets", key)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
-from atoll.cost.basis import MEASURED, basis_of, joint_basis
+from atoll.cost.basis import MEASURED, basis_of_operator, joint_basis
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import ResolvedSoc
@@ -46,7 +46,7 @@ def coverage_of(graph: Graph, cycles: Mapping[str, int], soc: ResolvedSoc) -> tu
             operators=1,
             macs=kind_of(op).features(op, graph).get("macs", 0),
             cycles=cycles[op.name],
-            basis=basis_of(soc, op.devices),
+            basis=basis_of_operator(op, soc),
         )
         for op in graph.operators
     ]

@@ -7,6 +7,7 @@ from atoll.report.json_shapes import (
     FLAG,
     NUMBER,
     PLACE,
+    RATIO,
     TEXT,
     choice,
     each,
@@ -78,6 +79,12 @@ EXPLAINED = object_of(
             rejected=named(TEXT),
             basis=BASIS,
             turns_to=maybe(TEXT),
+        )
+    ),
+    targets=each(
+        object_of(
+            **dict.fromkeys(("operator", "device", "target", "reason"), TEXT),
+            measured=named(object_of(least=RATIO, greatest=RATIO, operators=COUNT)),
         )
     ),
     scopes=object_of(

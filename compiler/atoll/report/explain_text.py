@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.shown import shown
+from atoll.isa.code_target import OWN
 from atoll.place.partition import Decision
+from atoll.place.target_choice import TargetChoice
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
 from atoll.report.explain_buffers import BufferStory, story_of
@@ -32,6 +34,7 @@ class Explanation:
     coverage: tuple[Share, ...] = ()
     slower: tuple[str, ...] = ()
     scopes: Scopes
+    targets: tuple[TargetChoice, ...] = ()
 
     def operators_text(self, columns: int | None = None) -> str:
         """Return what each device does, as tables of at most so many columns."""
@@ -51,6 +54,7 @@ class Explanation:
             told = tuple(story for story in self.buffers if story.asked)
             asked = (asked_table(told),) if told else ()
             tables = (story_table(self.buffers), *asked, decision_table(self.decisions))
+            tables += (target_table(self.targets),) if self.targets else ()
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (self.streaming.table(),) if self.streaming else ()
             text = as_text((*tables, *self._left_out, *cuts, *streams), columns)
@@ -75,6 +79,7 @@ class Explanation:
             "model": self.model,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
+            "targets": [each.as_json() for each in self.targets],
             "scopes": self.scopes.as_json(),
             "coverage": coverage_json(self.coverage),
             "left_out": dict(self.left_out),
@@ -140,6 +145,18 @@ def decision_table(decisions: Iterable[Decision]) -> Table:
                 "; ".join(_not_elsewhere(decision)),
             )
             for decision in decisions
+        ),
+    )
+
+
+def target_table(choices: Iterable[TargetChoice]) -> Table:
+    """Return one line for each operator on a core with targets."""
+    return Table(
+        key="targets",
+        title="Targets of the operators' code",
+        columns=("operator", "device", "target", "why"),
+        rows=tuple(
+            (each.operator, each.device, each.target or OWN, each.reason) for each in choices
         ),
     )
 

@@ -4,7 +4,7 @@
 from atoll.cost.basis import basis_of
 from atoll.driver.compiled import Compiled, expected, expected_length
 from atoll.ops.registry import kind_of
-from atoll.place.code_targets import target_requests
+from atoll.place.code_targets import target_choices, target_requests
 from atoll.place.slower import slower_than_elsewhere
 from atoll.report.coverage import coverage_of
 from atoll.report.explain_buffers import buffer_stories
@@ -53,6 +53,7 @@ def explanation(compiled: Compiled) -> Explanation:
         slower=slower(compiled),
         left_out=compiled.left_out,
         coverage=coverage_of(graph, cycles, soc),
+        targets=target_choices(graph, compiled.options.requests, soc),
         scopes=scopes_of(
             graph,
             decisions,
@@ -61,7 +62,7 @@ def explanation(compiled: Compiled) -> Explanation:
             {story.name: story.rule for story in stories},
             soc,
             stories,
-            target_requests(graph, compiled.options.requests),
+            target_requests(graph, compiled.options.requests, soc),
         ),
         streaming=StreamingStory(
             streaming=streaming,

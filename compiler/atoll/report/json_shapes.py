@@ -10,6 +10,7 @@ FLAG: Shape = {"type": "boolean"}
 COUNT: Shape = {"type": "integer", "minimum": 0}
 NUMBER: Shape = {"type": "integer"}
 TEXT_OR_NUMBER: Shape = {"type": ["string", "integer"]}
+RATIO: Shape = {"type": "number", "minimum": 0}
 SECONDS: Shape = {"type": "number", "minimum": 0}
 
 
@@ -52,7 +53,7 @@ BASIS: Shape = {
     "type": "string",
     "minLength": 1,
     "description": "What the figure rests on, separated by commas: measured, vela, formula, "
-    "assumed, emitter, "
+    "assumed, emitter, own code in the place of a target's, "
     "picorv32 in the place of another core, driver picorv32 in that of the host's driver.",
 }
 PLACE = object_of(path=TEXT, line=COUNT, column=COUNT)

@@ -77,6 +77,7 @@ _PROTECTION = object_of(
 _CHIP = object_of(
     **_SUMMARY,
     protection=each(_PROTECTION),
+    targets=each(object_of(device=TEXT, target=TEXT, made_by=TEXT, abi=TEXT)),
     speeds=each(_SPEED),
     scopes=each(object_of(device=TEXT, scope=TEXT)),
     address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),
@@ -119,6 +120,7 @@ _IMAGE = object_of(
     **dict.fromkeys(("core", "elf", "map", "toolchain"), TEXT),
     regions=each(object_of(region=TEXT, used_bytes=COUNT, size_bytes=COUNT)),
     stack_bytes=COUNT,
+    targets=named(object_of(stack_bytes=maybe(COUNT))),
 )
 _OBJECT = object_of(
     **dict.fromkeys(("file", "network", "core", "isa", "abi"), TEXT),
@@ -130,6 +132,13 @@ _OBJECT = object_of(
             section=TEXT,
             pool=TEXT,
             **dict.fromkeys(("address", "size_bytes", "alignment_bytes"), COUNT),
+        )
+    ),
+    targets=each(
+        object_of(
+            **dict.fromkeys(("target", "made_by", "abi"), TEXT),
+            kernels=each(TEXT),
+            size_bytes=COUNT,
         )
     ),
 )

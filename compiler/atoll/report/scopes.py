@@ -189,14 +189,17 @@ class _Table:
             if decision.joined.device:
                 why = f"'{device}' is the only such device"
             if target := placed[name].target if name in placed else "":
-                asked = (*map(self._open, asked), self._targeted(name, device, target))
-                joined = default(replace(joined, target=None), asked[-1].scope)
-            yield self._story(name, asked, joined, self.scopes.of(device), why, device)
+                asked, joined = tuple(map(self._open, asked)), replace(joined, target=None)
+                if name in self._targets:
+                    asked = (*asked, self._targeted(name, device, target))
+                    joined = default(joined, asked[-1].scope)
+            offered = self.scopes.of(device, target=target)
+            yield self._story(name, asked, joined, offered, why, device)
 
     def _targeted(self, operator: str, device: str, target: str) -> Constraint:
         """Return what `targets` asks of an operator."""
         asked = SEScope(target=self.scopes.of(device, target=target).target)
-        _, at = self._targets.get(operator, ("", None))
+        _, at = self._targets[operator]
         return Constraint(asked, "", f"'targets' asks for '{target}' of '{device}'", at)
 
     @staticmethod

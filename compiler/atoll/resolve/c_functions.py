@@ -13,6 +13,7 @@ from typing import Any
 
 from atoll.diagnostics.errors import ModelError
 from atoll.isa.instruction_set import InstructionSet
+from atoll.utils.join_objects import join_objects
 from atoll.utils.kept import kept, name_of
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.tools import cached, run_zig, tail
@@ -90,18 +91,13 @@ def with_functions(
     machine = ("-target", zig.target, f"-mcpu={zig.cpu}", *zig.options)
     text = translation(functions, network, lines=True)
 
-    def joined() -> bytes:
+    def compiled() -> bytes:
         with temporary_folder() as folder:
             (folder / "functions.c").write_text(text, encoding="utf-8")
-            (folder / "model.o").write_bytes(code)
             _compiled("functions.c", *machine, *_FLAGS, "-c", "-o", "functions.o", folder=folder)
-            linked = ("ld.lld", "-r", "-o", "joined.o", "model.o", "functions.o")
-            done = run_zig(*linked, folder=folder)
-            assert done.returncode == 0, done.stderr
-            return (folder / "joined.o").read_bytes()
+            return (folder / "functions.o").read_bytes()
 
-    key = name_of(*machine, *_FLAGS, text, code)
-    return kept(f"machine_code/{key}", joined)
+    return join_objects(code, kept(f"machine_code/{name_of(*machine, *_FLAGS, text)}", compiled))
 
 
 def on_host(function: CFunction, network: str) -> Any:

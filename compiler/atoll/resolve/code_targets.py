@@ -2,57 +2,110 @@
 """Targets of a core: further ways to make its code, which all its other code fits."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from atoll.description.devices import CodeTarget as Model
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.isa.code_target import CodeTarget
+from atoll.isa.code_target import OWN, CodeTarget, Generator, Optimise
 from atoll.isa.find import NAMES, instruction_set
+from atoll.isa.instruction_set import InstructionSet, passes_integers_alike
 from atoll.resolve.draft import Draft
 
 
 def check_targets(draft: Draft, name: str, cpu: Cpu) -> None:
     """Note targets whose code the core cannot run, or cannot call."""
-    own = instruction_set(cpu.isa)
-    abi = cpu.abi or own.abi
     for target, model in cpu.targets.items():
-        key = ("devices", name, "targets", target, "isa")
-        if not draft.knows(*key):
-            continue
-        at = draft.where.at(*key)
-        isa = draft.where.at("devices", name, "isa")
-        if not NAMES.fullmatch(model.isa):
-            draft.faults.add(
-                "E216",
-                f"no back end generates code for '{model.isa}', target '{target}' of '{name}'",
-                at=at,
-                remedy=f"write '{cpu.isa}', or a part of it",
+        _Checked(draft, name, cpu, target, model).check()
+
+
+class _Checked:
+    def __init__(self, draft: Draft, name: str, cpu: Cpu, target: str, model: Model) -> None:
+        self._draft, self._cpu, self._target, self._model = draft, cpu, target, model
+        self._device, self._key = name, ("devices", name, "targets", target)
+        self._who = f"target '{target}' of '{name}'"
+
+    def check(self) -> None:
+        """Note what is wrong with a target."""
+        own = instruction_set(self._cpu.isa)
+        if self._target == OWN:
+            self._fault(
+                "E194",
+                f"{self._who} has the name of the core's own code",
+                at=self._draft.where.key_at(*self._key),
+                remedy=f"rename '{'.'.join(self._key)}' to '{OWN}_code'",
             )
-            continue
-        other = instruction_set(model.isa)
-        if not own.includes(other):
-            draft.faults.add(
-                "E216",
-                f"target '{target}' of '{name}' is for '{model.isa}', not all of which "
-                f"'{cpu.isa}' has",
-                at=at,
-                other=note(isa, "the instruction set of the core is given here"),
-                remedy=f"write '{cpu.isa}', or a part of it",
+        if not self._model.function_unit and self._cpu.function_unit is None:
+            self._fault(
+                "E194",
+                f"{self._who} is to do without a function unit, which the core has not",
+                at=self._draft.where.at(*self._key, "function_unit"),
+                remedy=f"remove '{'.'.join((*self._key, 'function_unit'))}'",
             )
-        elif abi not in other.abis:
-            draft.faults.add(
-                "E216",
-                f"target '{target}' of '{name}' is for '{model.isa}', which has no calling "
-                f"convention '{abi}', the core's",
-                at=at,
-                other=note(isa, "the instruction set of the core is given here"),
-                remedy=f"set 'devices.{name}.abi' to {other.abi}"
-                if other.abi in own.abis
-                else f"write '{cpu.isa}'",
+        isa = self._model.isa
+        if not self._draft.knows(*self._key):
+            return
+        if isa is not None and not NAMES.fullmatch(isa):
+            self._wrong_isa(f"no back end generates code for '{isa}', {self._who}")
+        elif isa is not None and not own.includes(instruction_set(isa)):
+            self._wrong_isa(
+                f"{self._who} is for '{isa}', not all of which '{self._cpu.isa}' has",
+                own=True,
             )
+        elif self._cpu.abi in (None, *own.abis):
+            self._convention(own, instruction_set(isa or self._cpu.isa))
+
+    def _wrong_isa(self, message: str, *, own: bool = False) -> None:
+        isa = self._draft.where.at("devices", self._device, "isa")
+        self._fault(
+            "E216",
+            message,
+            at=self._draft.where.at(*self._key, "isa"),
+            other=note(isa, "the instruction set of the core is given here") if own else None,
+            remedy=f"write '{self._cpu.isa}', or a part of it",
+        )
+
+    def _convention(self, own: InstructionSet, instructions: InstructionSet) -> None:
+        """Floats may be passed otherwise, since operators pass none; all else must not."""
+        wanted, abi = self._cpu.abi or own.abi, self._model.abi
+        fitting = [each for each in instructions.abis if passes_integers_alike(each, wanted)]
+        key = "isa" if abi is None else "abi"
+        if abi is not None and abi not in instructions.abis:
+            message = f"{self._who} is for '{instructions.name}', which has no calling convention "
+            message += f"'{abi}'"
+        elif (abi or next(iter(fitting), None)) not in fitting:
+            found = abi or instructions.abi
+            message = f"{self._who} has the calling convention '{found}', which passes integers "
+            message += f"otherwise than '{wanted}', the core's"
+        else:
+            return
+        self._fault(
+            "E195",
+            message,
+            at=self._draft.where.at(*self._key, key),
+            other=note(
+                self._draft.where.at("devices", self._device, "abi" if self._cpu.abi else "isa"),
+                "the calling convention of the core comes from here",
+            ),
+            remedy="write " + " or ".join(f"'{each}'" for each in fitting)
+            if abi is not None and fitting
+            else f"write '{self._cpu.isa}'",
+        )
+
+    def _fault(self, code: str, message: str, **more: Any) -> None:
+        self._draft.faults.add(code, message, **more)
 
 
 def code_targets(cpu: Cpu) -> Iterator[CodeTarget]:
     """Yield the targets of a core, sorted by name."""
-    abi = cpu.abi or instruction_set(cpu.isa).abi
+    wanted = cpu.abi or instruction_set(cpu.isa).abi
     for name, model in sorted(cpu.targets.items()):
-        yield CodeTarget(name=name, instructions=instruction_set(model.isa, abi))
+        isa = model.isa or cpu.isa
+        usual = wanted if wanted in instruction_set(isa).abis else None
+        yield CodeTarget(
+            name=name,
+            instructions=instruction_set(isa, model.abi or usual),
+            optimise=Optimise(model.optimise),
+            generator=Generator(model.generator) if model.generator else None,
+            unit=model.function_unit,
+        )

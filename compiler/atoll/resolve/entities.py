@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from atoll.diagnostics.errors import SourceLoc
-from atoll.isa.code_target import CodeTarget
+from atoll.isa.code_target import CodeTarget, Optimise
 from atoll.isa.function_unit import DOT4, FunctionUnit
 from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
@@ -89,6 +89,7 @@ class Cpu(Device):
     Attributes:
         instructions: instruction set and calling convention.
         targets: further ways to make code for it, for operators that ask for one.
+        compact: whether its code shall be small; of the core as a target sees it alone.
         spec: what kind of core it is.
         toolchain: ``zig``, ``gcc`` or ``clang``.
         commands: what compiles and links instead of `toolchain`.
@@ -128,11 +129,16 @@ class Cpu(Device):
     cache: Cache | None = None
     unit: FunctionUnit | None = None
     targets: tuple[CodeTarget, ...] = ()
+    compact: bool = field(default=False, compare=False)
 
     def for_target(self, name: str) -> "Cpu":
         """Return the core as code for one of its targets sees it; as it is for ""."""
         (found,) = (each for each in self.targets if each.name == name) if name else (None,)
-        return replace(self, instructions=found.instructions) if found else self
+        if found is None:
+            return self
+        unit = self.unit if found.unit else None
+        compact = found.optimise is Optimise.SIZE
+        return replace(self, instructions=found.instructions, unit=unit, compact=compact)
 
     @property
     def vectors(self) -> Vectors:
@@ -145,7 +151,8 @@ class Cpu(Device):
     def arithmetic(self) -> Arithmetic:
         """What makes sums of products."""
         kind = self.instructions
-        return Arithmetic(self.vectors, kind.registers, kind.multiplies)
+        usual = Arithmetic(self.vectors, kind.registers, kind.multiplies)
+        return usual.compact() if self.compact else usual
 
     @property
     def isa(self) -> str:

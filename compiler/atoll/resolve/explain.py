@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything that resolution derived, one table per subject."""
 
-from atoll.resolve.explain_devices import accelerators, devices, protection, stacks
+from atoll.resolve.explain_devices import accelerators, devices, protection, stacks, targets
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Placed, Region, Registers, ResolvedSoc
 from atoll.resolve.tables import Quantity, Table, address, clock, size
@@ -23,6 +23,7 @@ def explain(soc: ResolvedSoc) -> tuple[Table, ...]:
         _reach_layers(soc),
         stacks(soc),
         protection(soc),
+        targets(soc),
         accelerators(soc),
         _layers(soc),
     )

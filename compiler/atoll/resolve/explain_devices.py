@@ -3,7 +3,9 @@
 
 from collections.abc import Iterator
 
+from atoll.isa.code_target import OWN
 from atoll.resolve.protection.table import table_of
+from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, Device, Engine, Master, ResolvedSoc
 from atoll.resolve.tables import Cell, Quantity, Table, address, clock
 
@@ -86,6 +88,27 @@ def stacks(soc: ResolvedSoc) -> Table:
         columns=("device", "limit", "bytes", "set by"),
         keys=("device", "limit", "size_bytes", "set_by"),
         rows=tuple(rows),
+    )
+
+
+def targets(soc: ResolvedSoc) -> Table:
+    """Return what code of each core may be made for, its own code first."""
+    return Table(
+        key="targets",
+        title="Targets of cores: what makes the code of operators, and by which convention",
+        columns=("device", "target", "made by", "convention"),
+        keys=("device", "target", "made_by", "abi"),
+        rows=tuple(
+            (
+                cpu.name,
+                name or OWN,
+                str(target_of(cpu, name)),
+                cpu.for_target(name).instructions.abi,
+            )
+            for cpu in soc.cpus
+            if cpu.targets
+            for name in ("", *(each.name for each in cpu.targets))
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from atoll.diagnostics.errors import PlacementError
+from atoll.isa.code_target import CodeTarget, Generator, Optimise
 from atoll.resolve.soc import Cpu, Device, Npu, ResolvedSoc
 from atoll.resolve.targets import DLPACK_CPU, DLPACK_EXTENSION
 
@@ -137,12 +138,37 @@ def target_of(device: Device, name: str = "") -> Target | None:
     """
     match device:
         case Cpu():
-            return Target("llvm", device.device_type, (("isa", device.for_target(name).isa),))
+            return _code_of(device, name)
         case Npu():
             params = tuple((name, str(value)) for name, value in sorted(device.params.items()))
             return Target(device.spec.name, device.device_type, params)
         case _:
             return None
+
+
+def aimed_at(core: Cpu, target: str) -> CodeTarget | None:
+    """Return the target of a core that is written like this, None for the core's own code.
+
+    A loop program has the target of a kernel in these words, the same on all cores.
+    """
+    if not target:
+        return None
+    return next(each for each in core.targets if str(_code_of(core, each.name)) == target)
+
+
+def _code_of(core: Cpu, name: str) -> Target:
+    """Return what makes the code of a core for one of its targets; "" for its own."""
+    found = next((each for each in core.targets if each.name == name), None)
+    instructions = found.instructions if found else core.instructions
+    options = {"isa": instructions.name}
+    if found and instructions.abi != core.instructions.abi:
+        options["abi"] = instructions.abi
+    if found and found.optimise is not Optimise.SPEED:
+        options["optimise"] = found.optimise.value
+    if found and not found.unit:
+        options["function_unit"] = "false"
+    generator = (found.generator if found else None) or Generator.LLVM
+    return Target(generator.value, core.device_type, tuple(sorted(options.items())))
 
 
 def _first(left: _Field, right: _Field, free: _Field) -> _Field:

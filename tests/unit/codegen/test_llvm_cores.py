@@ -14,10 +14,12 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from llvmlite import binding
 
+from atoll.codegen.c.source import emit_sources
 from atoll.codegen.llvm import emit_object, emit_objects
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import host_machine, new_module
+from atoll.codegen.llvm_steps import emit_steps
 from atoll.codegen.pool_images import pool_images
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.builder import FunctionBuilder
@@ -28,6 +30,8 @@ from atoll.ir.verify import verify
 from atoll.memory.build_problem import build_problem
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.solve import plan_memory
+from atoll.protocol import Status
+from atoll.resolve.mailbox import core_command
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 Duo = Callable[..., ResolvedSoc]
@@ -243,6 +247,54 @@ def test_m9_a_core_that_runs_is_waited_for_before_an_error_is_returned(run: Run)
 """
     failed = "begin(1, 0) start(1, 0) begin(2, 1) npu(2) wait(1) = -5 0"
     assert run(steps) == failed
+
+
+STEP_STUBS = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+uint8_t atoll_pool_shared[4096] __attribute__((aligned(64)));
+int32_t net_dsp_step(int32_t command);
+int main(int argc, char **argv) {
+  (void)argc;
+  printf("%d", (int)net_dsp_step((int32_t)strtol(argv[1], 0, 0)));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["llvm", "c"])
+def test_m9_a_core_refuses_steps_of_another_model(language: str, duo: Duo, tmp_path: Path) -> None:
+    """An application that exchanges the calls of two models is told so, not obeyed."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs cc for this machine")
+    soc, program = duo(), module(IN_TURN)
+    plan = planned(program, soc)
+    source = tmp_path / "net.c"
+    if language == "c":
+        source.write_text(emit_sources(program, plan, soc, {"c": bytes(64)}, 2)["dsp"])
+    else:
+        host_machine()  # makes LLVM know this machine
+        machine = binding.Target.from_default_triple().create_target_machine(
+            reloc="static", codemodel="default"
+        )
+        target = new_module("net", machine)
+        emit_functions(target, program.functions, linkage="internal")
+        emit_steps(target, program, plan, soc, "dsp", 2)
+        source = tmp_path / "net.o"
+        source.write_bytes(machine.emit_object(binding.parse_assembly(str(target))))
+    (tmp_path / "main.c").write_text(STEP_STUBS)
+    command = [compiler, "-no-pie", "-w", "main.c", str(source), "-o", "net"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+    def answer(command: int) -> int:
+        words = [str(tmp_path / "net"), str(command)]
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    assert answer(core_command(2, 1)) == 0
+    for wrong in (core_command(0, 1), core_command(1, 1), core_command(2, 0)):
+        assert answer(wrong) == Status.ARGUMENT
 
 
 def test_a_core_without_mailbox_gets_no_object(duo: Duo) -> None:

@@ -7,7 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
+from atoll.place.annotations import Annotation
 from atoll.place.partition import Decision, assigned, decide
+from atoll.place.requests import Requests
+from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import ResolvedSoc
 
 MakeSoc = Callable[..., ResolvedSoc]
@@ -91,6 +94,34 @@ def test_switched_off_accelerators_run_nothing(make_soc: MakeSoc) -> None:
     assert {each.reason for each in decide(graph, soc, accelerators=False)} == {
         "accelerators are switched off"
     }
+
+
+def scoped(operator: str, device_type: int) -> Requests:
+    return Requests(
+        annotations=(
+            Annotation(
+                scope=SEScope(device_type=device_type),
+                device="",
+                operators=frozenset({operator}),
+                pool="",
+                copies=True,
+                source="'on_device'",
+                at=None,
+            ),
+        )
+    )
+
+
+def test_a_reason_names_no_accelerators_where_one_runs_it(make_soc: MakeSoc) -> None:
+    """What is asked for may leave one device, whatever kind it is."""
+    pools = "a 64 both: cpu rw, npu rw, twin none"
+    conv, _ = decide(convolution(), make_soc(pools, npu=8, twin=16), scoped("conv_2d_0", 12))
+    assert conv.device == "npu"
+    assert "no" in reasons(conv)["twin"]
+    other = "no other device that is SEScope(device_type=ext_dev) can run it"
+    assert conv.reason == f"asked for by 'on_device'; {other}"
+    conv, _ = decide(convolution(), make_soc("a 64 both: cpu rw"), accelerators=False)
+    assert conv.reason == "the chip has no accelerator"
 
 
 @pytest.mark.parametrize(("kernel", "device"), [(4, "npu"), (5, "cpu")])

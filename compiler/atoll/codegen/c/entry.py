@@ -203,12 +203,16 @@ def cache_calls(module: IRModule, core: str, operations: Iterable[Maintenance]) 
             yield f"atoll_cache_{each.operation}((void *){place(each.buffer)}, {size}u);"
 
 
-def steps_text(module: IRModule, core: str) -> str:
-    """Return ``int32_t <model>_<core>_step(int32_t number)``, which runs one step of a core."""
-    head = f"int32_t {step_function(module.name, core)}(int32_t number)"
-    lines = ["(void)number;"]
+def steps_text(module: IRModule, core: str, position: int) -> str:
+    """Return ``int32_t <model>_<core>_step(int32_t command)``, which runs one step of a core.
+
+    `position` is the model's; commands for another model are refused.
+    """
+    head = f"int32_t {step_function(module.name, core)}(int32_t command)"
+    lines = ["(void)command;"]
     for step, call in calls_on(module, core):
-        lines.append(f"if (number == {step.number}) {{ /* {step.operator} */")
+        command = core_command(position, step.number)
+        lines.append(f"if (command == {command}) {{ /* {step.operator} */")
         lines += (f"  {each}" for each in cache_calls(module, core, step.before))
         lines.append(f"  {kernel_call(module.by_name[call.function], call.arguments)};")
         lines += (f"  {each}" for each in cache_calls(module, core, step.after))

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from atoll.codegen.apart import Apart, together_on
 from atoll.codegen.c.entry import CACHES, COPY, RUNTIME, RunText, steps_text
 from atoll.codegen.c.expressions import (
     DOT,
@@ -18,11 +19,12 @@ from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.c.reset import reset_text
 from atoll.codegen.commands import linked
-from atoll.codegen.core_steps import calls_on, functions_on, maintains, overlapping_parameters
+from atoll.codegen.core_steps import calls_on, maintains, overlapping_parameters
 from atoll.codegen.pool_images import behind
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import executed, externs, runtime_allocations
+from atoll.isa.code_target import Generator
 from atoll.isa.function_unit import DOT4, Instruction
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.c_functions import translation
@@ -95,16 +97,32 @@ def emit_sources(
             *foreign_pools(plan, soc, buffers),
             *_kernels(module, core),
             *((CACHES,) if maintains(module, core.name) else ()),
-            steps_text(module, core.name),
+            steps_text(module, core.name, position),
         )
         sources[core.name] = "\n".join(parts)
     return sources
 
 
 def _kernels(module: IRModule, core: Cpu) -> Iterator[str]:
-    four = core.unit.meaning(DOT4) if core.unit else None
-    functions, overlapping = functions_on(module, core.name), overlapping_parameters(module)
-    return functions_text(functions, overlapping, four=four, network=module.name)
+    overlapping = overlapping_parameters(module)
+    functions, apart = together_on(module, core, Generator.C)
+    yield from functions_text(functions, overlapping, four=_four(core), network=module.name)
+    for each in apart:
+        yield f"{signature(each, overlapping.get(each.name, frozenset()))};\n"
+
+
+def apart_source(module: IRModule, apart: Apart) -> str:
+    """Return the C of kernels of one target of a core, as global functions."""
+    functions, name = apart.functions, apart.core.name
+    network = f"{module.name}_{apart.target.name}"
+    overlapping, four = overlapping_parameters(module), _four(apart.core)
+    texts = functions_text(functions, overlapping, "", four, network)
+    title = f"/* What the network {module.name} has on '{name}' for '{apart.target.name}'. */"
+    return "\n".join((title, HEAD, *texts))
+
+
+def _four(core: Cpu) -> Instruction | None:
+    return core.unit.meaning(DOT4) if core.unit else None
 
 
 def _title(module: IRModule, core: str) -> str:

@@ -8,20 +8,20 @@
 
 enum { STATUS_BUSY = 1 };
 
-int32_t tiny_dsp_step(int32_t number);
+int32_t tiny_dsp_step(int32_t command);
 void atoll_core_main(void) __attribute__((noreturn));
 
 static uint32_t get(uint32_t offset) {
   return atoll_read(ATOLL_DEVICE_DSP_REGISTERS + offset);
 }
 
-/* A command is the number of a step, and above it the model's position in this image. */
+/* A command is the number of a step, and above it the model's position in this image: what runs
+ * the steps of a model refuses those of another one. */
 static int32_t run(uint32_t command) {
-  const int32_t number = (int32_t)(command & UINT32_C(65535));
   if (command >> 16 >= ATOLL_SELFTEST_ARGUMENT) return atoll_selftest_serve(command);
   switch (command >> 16) {
     case 0:
-      return tiny_dsp_step(number);
+      return tiny_dsp_step((int32_t)command);
     default:
       return ATOLL_ERROR_ARGUMENT;
   }
