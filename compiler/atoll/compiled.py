@@ -118,6 +118,7 @@ class Compiled:
         tiling: which operators of the network were cut into stripes.
         streaming: whose constants are copied ahead.
         left_out: operators of the model file that are not run, and the pass that left each out.
+        offloading: what another compiler did not do as it was asked, "" if there is nothing.
         log: what was asked of its tensors.
         requests: what was asked of its buffers.
         seen: the results of the stages that made it, if anybody wants them.
@@ -140,6 +141,7 @@ class Compiled:
     tiling: Tiling = field(default_factory=Tiling)
     streaming: Streaming = NOTHING
     left_out: Mapping[str, str] = field(default_factory=dict)
+    offloading: str = ""
     log: ScopeLog = field(default_factory=ScopeLog, repr=False, compare=False)
     requests: Requests = field(default_factory=Requests)
     seen: tuple[tuple[str, object], ...] = field(default=(), repr=False, compare=False)

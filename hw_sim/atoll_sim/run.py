@@ -14,7 +14,7 @@ from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
 from atoll.cost.basis import basis_of
 from atoll.diagnostics.progress import Progress, silent
-from atoll.driver.pipeline import Compiled, cautions, expected, slower
+from atoll.driver.pipeline import Compiled, cautions, expected, notes
 from atoll.ops.registry import kind_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
@@ -283,7 +283,7 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 
 def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> Iterator[str]:
     yield from own_rounding(compiled, samples)
-    yield from slower(compiled)
+    yield from notes(compiled)
     yield from cautions(compiled)
     told = ((op.device, kind_of(op).unproven) for op in compiled.graph.operators)
     yield from (f"{device}: {what}" for device, what in dict.fromkeys(told) if what)

@@ -7,7 +7,7 @@ from atoll.api.chips import Soc
 from atoll.api.networks import Network
 from atoll.compiled import expected_length
 from atoll.cost.basis import basis_of
-from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, explanation, slower, unsure
+from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, explanation, notes, unsure
 from atoll.driver.several_models import compile_networks, names_of
 from atoll.lower.passes import Observer
 
@@ -49,8 +49,8 @@ def estimated_basis(compiled: Compiled) -> str:
 
 
 def notes_of(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about operators that a request made many times slower."""
-    return slower(compiled)
+    """Return sentences about operators that a request made many times slower, or no NPU took."""
+    return notes(compiled)
 
 
 def stack_doubts(compiled: Compiled) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from atoll.ir.graph import Graph
 from atoll.lower.passes import Observer
 from atoll.memory.build_problem import NOTHING
 from atoll.place.requests import check_threads
-from atoll.report.explanation import cautions, explanation, slower, unsure
+from atoll.report.explanation import cautions, explanation, notes, unsure
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import npu_of
@@ -31,8 +31,8 @@ __all__ = [
     "compile_graph",
     "expected",
     "explanation",
+    "notes",
     "placed_graph",
-    "slower",
     "unsure",
     "with_plan",
 ]

@@ -7,7 +7,7 @@ from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.cores import fetched
 from atoll.cost.measured import BETWEEN_CYCLES, MEASURED_CORE
 from atoll.cost.spent import Spent
-from atoll.driver.pipeline import Compiled, cautions, expected, slower
+from atoll.driver.pipeline import Compiled, cautions, expected, notes
 from atoll.estimation.around import after_cycles, before_cycles
 from atoll.estimation.traffic import added, traffic_of
 from atoll.ir.tir import AcceleratorWait
@@ -59,7 +59,7 @@ def _notes(model: Compiled) -> Iterator[str]:
     for core in soc.cpus:
         if core.name in used and stands_in(core):
             yield f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
-    yield from slower(model)
+    yield from notes(model)
     yield from cautions(model)
     for op in operators:
         if what := kind_of(op).unproven:

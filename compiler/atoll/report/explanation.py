@@ -15,9 +15,10 @@ from atoll.stream.story import streaming_story
 from atoll.tile.story import cut_stories
 
 
-def slower(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about operators that a wish or a pin made many times slower."""
-    return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
+def notes(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that a request made many times slower, or no NPU took."""
+    slower = slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc)
+    return (*slower, *filter(None, [compiled.offloading]))
 
 
 def unsure(compiled: Compiled) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ def explanation(compiled: Compiled) -> Explanation:
         buffers=stories,
         decisions=decisions,
         cuts=cuts,
-        slower=slower(compiled),
+        notes=notes(compiled),
         left_out=compiled.left_out,
         coverage=coverage_of(graph, cycles, soc),
         scopes=scopes_of(
