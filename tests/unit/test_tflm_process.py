@@ -3,6 +3,7 @@
 
 import os
 import signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,5 +39,5 @@ def test_networks_go_on_after_a_crash() -> None:
 class Crash:
     """What ends the process that unpickles it."""
 
-    def __reduce__(self) -> object:
+    def __reduce__(self) -> tuple[Any, ...]:
         return os._exit, (139,)
