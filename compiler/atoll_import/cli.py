@@ -8,7 +8,7 @@ import typer
 
 from atoll.cli.options import JsonOption
 from atoll.cli.output import log, log_room
-from atoll.description.schemas import require_schema_beside, write_schema_beside
+from atoll.description.json_schemas import require_schema_beside, write_schema_beside
 from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import cut, json_text, shown

@@ -12,7 +12,7 @@ from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
 from atoll.cli.tables import room
 from atoll.cli.working import working
-from atoll.description.accelerators import find_accelerator, load_accelerator
+from atoll.description.accelerator_files import find_accelerator, load_accelerator
 from atoll.diagnostics.columns import laid_out
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text

@@ -11,8 +11,8 @@ from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
 from atoll.cli.tables import room
 from atoll.cli.working import working
-from atoll.description.cores import find_core, load_core
-from atoll.description.installed import is_path
+from atoll.description.core_files import find_core, load_core
+from atoll.description.share import is_path
 from atoll.diagnostics.columns import laid_out
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text

@@ -11,7 +11,7 @@ from atoll.cli.new_accelerator import write_skeleton
 from atoll.cli.new_parts import asked, parts_of
 from atoll.cli.options import JsonOption, offered
 from atoll.cli.written import wrote
-from atoll.description.schemas import require_schema_beside, write_schema_beside
+from atoll.description.json_schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import USUAL, Parts, starting_description
 from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.resolve import load_soc
