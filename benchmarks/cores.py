@@ -17,7 +17,7 @@ from pathlib import Path
 from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.cli.output import as_command
 from atoll.cli.working import working
-from atoll.description.cores import find_core, known_cores, load_core
+from atoll.description.core_files import find_core, known_cores, load_core
 from atoll.diagnostics.progress import Progress
 from atoll.isa.find import instruction_set
 from atoll.utils.scratch import temporary_folder

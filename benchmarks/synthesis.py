@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.description.accelerators import find_accelerator, load_accelerator
+from atoll.description.accelerator_files import find_accelerator, load_accelerator
 from atoll_sim.chip.sources import found
 from benchmarks.synthesis_tools import Cost, Faulty, kept_cost
 

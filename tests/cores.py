@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from atoll.description.core import Core
-from atoll.description.cores import find_core, known_cores, load_core
+from atoll.description.core_files import find_core, known_cores, load_core
 
 
 def described(name: str) -> Core:

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from atoll.description.cores import find_core, load_core
+from atoll.description.core_files import find_core, load_core
 from atoll.resolve.cores import spec_of
 
 PICORV32 = spec_of(load_core(find_core("picorv32", "cpu", Path(), None), None))

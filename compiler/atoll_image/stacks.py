@@ -134,8 +134,7 @@ class StackUse:
             message = f"what interrupts take of the stack is not known: {self.roots.unknown}"
             remedy = f"give the image symbols, or name what begins with --entry, {_ALLOW}"
             yield Fault(code="E183", message=message, remedy=remedy)
-        for message in self._others_unknown():
-            remedy = f"give each stack an array of its own whose size is enough, {_ALLOW}"
+        for message, remedy in self._others_unknown():
             yield Fault(code="E188", message=message, remedy=remedy)
 
     def small(self, *, planned: bool = False) -> Iterator[Fault]:
@@ -190,23 +189,26 @@ class StackUse:
                 room = None if limit is None else top - limit
                 name = depth.bound.path[0][0] if depth.bound.path else thread
                 yield _other(name, depth, top, room, thread)
-        if not program.tops:
-            for name, place in program.second_stacks():
-                yield OtherStack(function=name, place=place)
+        for name, place in program.second_stacks():
+            yield OtherStack(function=name, place=place)
 
     def _array(self, top: int) -> tuple[int, int] | None:
         """Return begin and end of the array that a stack is in."""
         objects = self.program.code.object_ends.items()
         return next(((begin, end) for begin, end in objects if begin < top <= end), None)
 
-    def _others_unknown(self) -> Iterator[str]:
+    def _others_unknown(self) -> Iterator[tuple[str, str]]:
+        """Yield (message, remedy) of each stack that is not known."""
         for each in self.others():
             if each.top is None:
                 message = f"{each.function} sets the pointer of a second one at {each.place:#010x}"
-                yield f"what another stack takes is not known: {message}"
+                message = f"what another stack takes is not known: {message}"
+                remedy = "bound what runs on it with --entry, and pass --allow-unbounded"
+                yield message, remedy
             elif each.room is None:
                 message = f"{each.function} sets the stack pointer to {each.top:#010x}"
-                yield f"the room of another stack is not known: {message}, where no array is"
+                message = f"the room of another stack is not known: {message}, where no array is"
+                yield message, f"give each stack an array of its own whose size is enough, {_ALLOW}"
 
 
 def stack_of(

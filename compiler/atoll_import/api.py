@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atoll.api.imports import Import, LeftOut
-from atoll.description.schemas import require_schema_beside, write_schema_beside
+from atoll.description.json_schemas import require_schema_beside, write_schema_beside
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import write_text
 from atoll_import.imported import import_files

@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from atoll.description.accelerators import find_accelerator, known_accelerators, load_accelerator
+from atoll.description.accelerator_files import (
+    find_accelerator,
+    known_accelerators,
+    load_accelerator,
+)
 from atoll_import.facts import Engine, Source
 
 _COPY = "COPY"

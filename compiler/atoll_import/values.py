@@ -5,7 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from atoll.description.cores import find_core, known_cores, load_core
+from atoll.description.core_files import find_core, known_cores, load_core
 
 _VERILOG = re.compile(r"(?:[0-9]{1,3})?'s?([hdob])([0-9a-fA-F]+)")
 _BASE = {"h": 16, "d": 10, "o": 8, "b": 2}

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from atoll.api.kits import AcceleratorCheck, CoreCheck, CoreTrial
-from atoll.description.accelerators import find_accelerator, load_accelerator
-from atoll.description.cores import find_core, load_core
-from atoll.description.installed import is_path
+from atoll.description.accelerator_files import find_accelerator, load_accelerator
+from atoll.description.core_files import find_core, load_core
+from atoll.description.share import is_path
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
 from atoll_sim.accelerator_test.run import run_accelerator_test

@@ -17,7 +17,7 @@ from atoll.cost.basis import basis_of_operator
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected
 from atoll.ops.registry import kind_of
-from atoll.report.explanation import cautions, slower
+from atoll.report.explanation import cautions, notes
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
 from atoll.stack.bound import StackBound
@@ -286,7 +286,7 @@ def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
 
 def _notes(compiled: Compiled, result: SimResult, samples: Sequence[Sample]) -> Iterator[str]:
     yield from own_rounding(compiled, samples)
-    yield from slower(compiled)
+    yield from notes(compiled)
     yield from cautions(compiled)
     told = ((op.device, kind_of(op).unproven) for op in compiled.graph.operators)
     yield from (f"{device}: {what}" for device, what in dict.fromkeys(told) if what)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.benches.engine_bench import engine_bench
 
-from atoll.description.accelerators import find_accelerator, load_accelerator
+from atoll.description.accelerator_files import find_accelerator, load_accelerator
 
 _RTL = load_accelerator(find_accelerator("ripple", Path(), None), None).model.rtl
 assert _RTL

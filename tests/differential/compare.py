@@ -12,6 +12,7 @@ from tests.differential import oracle
 from tests.differential.case import Case, Ending, Verdict
 from tests.differential.expected import refusals
 from tests.tflite_builder import Model, write
+from tests.tflm_process import RefusedError
 
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -84,7 +85,7 @@ def judged(
     try:
         inputs = [oracle.file_inputs(model, graph, sample) for sample in samples]
         expected = oracle.run_tflm(model, inputs)
-    except oracle.RefusedError as fault:
+    except RefusedError as fault:
         return Verdict(Ending.ORACLE_REFUSED, str(fault))
     if len(outputs) < len(expected):
         return Verdict(Ending.FALSE_FINDING, f"ended early: {'; '.join(report.notes)}")

@@ -13,16 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.differential.network import MULTIPLIED
 from tests.tflite_builder import Model, write
+from tests.tflm_process import TFLM
 
 from atoll.ir.graph import Graph, Tensor
 
-ARENA_BYTES = 2**20
-
 Array = NDArray[Any]
-
-
-class RefusedError(Exception):
-    """TFLM does not run the network."""
 
 
 def run_tflm(model: Model, samples: Sequence[Sequence[Array]]) -> list[list[Array]]:
@@ -31,19 +26,7 @@ def run_tflm(model: Model, samples: Sequence[Sequence[Array]]) -> list[list[Arra
     Raises:
         RefusedError: it does not accept the network.
     """
-    from tflite_micro import runtime
-
-    try:
-        interpreter = runtime.Interpreter.from_bytes(write(model), arena_size=ARENA_BYTES)
-    except RuntimeError as fault:
-        raise RefusedError(str(fault)) from fault
-    results = []
-    for sample in samples:
-        for index, values in enumerate(sample):
-            interpreter.set_input(values, index)
-        interpreter.invoke()
-        results.append([np.array(interpreter.get_output(n)) for n in range(len(model.outputs))])
-    return results
+    return TFLM.run(write(model), samples, range(len(model.outputs)))
 
 
 def random_inputs(graph: Graph, seed: int, count: int) -> list[Mapping[str, Array]]:

@@ -11,7 +11,7 @@ import pytest
 from tests.requests import load_requests
 
 from atoll.cli import main
-from atoll.description.schemas import schema_text
+from atoll.description.json_schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
 from atoll.driver.pipeline import BuildOptions, compile_file

@@ -14,7 +14,7 @@ from benchmarks.host_program import compare
 
 from atoll.artifacts.samples import random_sample
 from atoll.codegen.llvm import emit_objects
-from atoll.description.cores import known_cores
+from atoll.description.core_files import known_cores
 from atoll.diagnostics.errors import Fault
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc

@@ -18,7 +18,7 @@ from tests.tflite_samples import conv_add_conv
 
 from atoll.artifacts.samples import random_sample
 from atoll.cli import main
-from atoll.description.cores import known_cores
+from atoll.description.core_files import known_cores
 from atoll.driver.pipeline import compile_file
 from atoll.isa.find import instruction_set
 from atoll.ops import reference

@@ -18,7 +18,7 @@ from tests.effort import cases
 
 from atoll.artifacts.build_tree import texts_of
 from atoll.cli import main
-from atoll.description.accelerators import find_accelerator
+from atoll.description.accelerator_files import find_accelerator
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc

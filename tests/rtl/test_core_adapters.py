@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cores import ADAPTERS, WITH_RTL
 
-from atoll.description.cores import find_core
+from atoll.description.core_files import find_core
 from atoll.diagnostics.errors import SimulationError
 from atoll_sim.build import lint
 from atoll_sim.chip.sources import RTL

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tests.effort import COUNTS
 from tests.kernels import hold
 from tests.requests import load_requests
+from tests.tflm_process import TFLM
 
 from atoll.artifacts.build_tree import BuildTree, build
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -22,20 +23,16 @@ from atoll.ops.registry import kind_of
 from atoll.resolve.soc import ResolvedSoc
 
 Arrays = list[NDArray[Any]]
-ARENA_BYTES = 2**20
 
 
 @pytest.fixture(scope="session")
 def tflm() -> Callable[..., NDArray[Any]]:
     """Run a TFLite file on the reference kernels of TFLM and return an output, or the first."""
-    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
+    pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
     def run(data: bytes, inputs: Arrays, output: int = 0) -> NDArray[Any]:
-        interpreter = runtime.Interpreter.from_bytes(data, arena_size=ARENA_BYTES)
-        for index, values in enumerate(inputs):
-            interpreter.set_input(values, index)
-        interpreter.invoke()
-        return np.asarray(interpreter.get_output(output))
+        ((answer,),) = TFLM.run(data, [inputs], [output])
+        return answer
 
     return run
 

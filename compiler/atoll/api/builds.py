@@ -65,10 +65,18 @@ def build(
         PlanError: code or stack do not fit.
     """
     models, path, how = compilation._compiled, Path(folder), Emit(emit)
+    notes = {"notes": [note for each in compilation for note in each.notes]}
     compilation.soc.require_toolchain(toolchain)
     if objects:
         made = build_objects(models, path, emit=how, toolchain=toolchain)
-        return Build(path, linked=False, summary=made.summary(), _data=made.as_json(models))
+        return Build(
+            path, linked=False, summary=made.summary(), _data={**made.as_json(models), **notes}
+        )
     current()("building the firmware")
     tree = write_tree(models, path, toolchain=toolchain, emit=how)
-    return Build(path, linked=True, summary=tree.firmware.summary(), _data=tree_json(tree, models))
+    return Build(
+        path,
+        linked=True,
+        summary=tree.firmware.summary(),
+        _data={**tree_json(tree, models), **notes},
+    )

@@ -98,7 +98,7 @@ class CompiledNetwork:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a request made many times slower."""
+        """What a request made many times slower, and what an NPU's compiler did not take."""
         return notes_of(self._compiled)
 
     @property
@@ -133,7 +133,7 @@ class CompiledNetwork:
     @property
     def _titled(self) -> TitledPlan:
         of = {"soc": self._compiled.soc.name, "model": self.name}
-        return TitledPlan(of=of, plan=self._compiled.plan)
+        return TitledPlan(of=of, plan=self._compiled.plan, notes=self.notes)
 
     def _repr_svg_(self) -> str:
         return svg_element(self.svg())

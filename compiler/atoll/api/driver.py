@@ -9,7 +9,7 @@ from atoll.cost.basis import basis_of
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, compile_networks, names_of
 from atoll.lower.passes import Observer
-from atoll.report.explanation import explanation, slower, unsure
+from atoll.report.explanation import explanation, notes, unsure
 
 __all__ = [
     "STAGES",
@@ -49,8 +49,8 @@ def estimated_basis(compiled: Compiled) -> str:
 
 
 def notes_of(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about operators that a request made many times slower."""
-    return slower(compiled)
+    """Return sentences about operators that a request made many times slower, or no NPU took."""
+    return notes(compiled)
 
 
 def stack_doubts(compiled: Compiled) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ class Explanation:
         soc: the chip.
         network: its name.
         buffers: the names of all buffers.
-        notes: what is slower than it might be.
+        notes: what is slower than it might be, and what an NPU's compiler did not take.
     """
 
     soc: str
@@ -71,4 +71,4 @@ class Explanation:
 def explained(story: Story) -> Explanation:
     """Return an explanation as callers see it."""
     names = tuple(name for each in story.buffers for name in (each.name, *each.views))
-    return Explanation(story.soc, story.model, names, story.slower, story)
+    return Explanation(story.soc, story.model, names, story.notes, story)

@@ -115,10 +115,11 @@ def placed_buffers(plan: MemoryPlan, network: str = "") -> tuple[PlacedBuffer, .
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitledPlan:
-    """A plan and what it is for."""
+    """A plan, what it is for, and what a reader should know of a network's."""
 
     of: Mapping[str, str]
     plan: MemoryPlan
+    notes: tuple[str, ...] | None = None
 
     @property
     def title(self) -> str:
@@ -129,7 +130,8 @@ class TitledPlan:
         """Return the plan for machines."""
         plan = self.plan
         verdict = {"cost": plan.cost, "gap_bytes": plan.gap, "optimal": plan.optimal}
-        return {**self.of, **verdict, **plan_json(plan)}
+        notes = {} if self.notes is None else {"notes": list(self.notes)}
+        return {**self.of, **verdict, **plan_json(plan), **notes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

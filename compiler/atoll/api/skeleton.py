@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from atoll.description.accelerators import known_accelerators
+from atoll.description.accelerator_files import known_accelerators
 from atoll.description.fields import is_name
-from atoll.description.schemas import schema_text
+from atoll.description.json_schemas import schema_text
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import new_folder, write_text
 

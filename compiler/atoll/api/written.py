@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from atoll.api.skeleton import write_skeleton
+from atoll.description.json_schemas import require_schema_beside, write_schema_beside
 from atoll.description.part_words import parts_of
-from atoll.description.schemas import require_schema_beside, write_schema_beside
 from atoll.description.template import USUAL, Parts, starting_description
 from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.report.schema_files import schema_text

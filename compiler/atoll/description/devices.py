@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from atoll.description.cache import Cache
 from atoll.description.fields import (
     MAX_ENTRIES,
     Access,
     Address,
+    CacheLine,
     ChipName,
     CompileCommand,
     Described,
@@ -32,6 +32,18 @@ from atoll.description.vocabulary import (
     Isa,
     OperatorName,
 )
+
+
+class Cache(Described):
+    """The data cache of a core."""
+
+    line: CacheLine = Field(description="Bytes of a line, a power of two.", examples=["32"])
+    write_back: bool = Field(
+        default=True,
+        strict=True,
+        description="Stores stay in the cache until their line is cleaned or evicted.",
+    )
+
 
 CLOCK = 100_000_000
 _REACH = "What it may do with each pool that does not say so itself."

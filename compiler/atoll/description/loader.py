@@ -9,20 +9,19 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
-from atoll.description.accelerators import (
+from atoll.description.accelerator_files import (
     AcceleratorDescription,
     find_accelerator,
     load_accelerator,
 )
-from atoll.description.cores import CoreDescription, find_core, load_core
+from atoll.description.chip import Soc
+from atoll.description.core_files import CoreDescription, find_core, load_core
 from atoll.description.devices import Cpu, Dma, Npu
 from atoll.description.faults import Faults
-from atoll.description.function_units import FunctionUnitDescription, load_function_unit
-from atoll.description.gaps import Gaps
+from atoll.description.function_unit_files import FunctionUnitDescription, load_function_unit
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
-from atoll.description.partial import Partial, read_model
-from atoll.description.schema import Soc
+from atoll.description.partial import Gaps, Partial, read_model
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import undecided
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
@@ -99,17 +98,18 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
     Raises:
         DescriptionError: nothing of it can be checked, or E137, something of it is undecided.
     """
-    if open_questions := undecided(root):
+    where = SourceMap(root)
+    if open_questions := undecided(where):
         raise DescriptionError.all(question.fault for question in open_questions)
-    read = read_model(Soc, SourceMap(root), faults)
-    if read.model is None:
+    read = read_model(Soc, where, faults)
+    if (soc := read.model) is None:
         faults.raise_any()
-    assert read.model is not None, "it has no faults"
+    assert soc is not None, "it has no faults"
     return Description(
-        soc=read.model,
-        accelerators=_accelerators(read, read.model, folder, faults),
-        cores=_cores(read, read.model, folder, faults),
-        function_units=_function_units(read, read.model, folder, faults),
+        soc=soc,
+        accelerators=_loaded(_accelerators(read, soc, folder), load_accelerator, faults),
+        cores=_loaded(_cores(read, soc, folder), load_core, faults),
+        function_units=_loaded(_function_units(read, soc, folder), load_function_unit, faults),
         where=read.where,
         gaps=read.gaps,
         faults=tuple(faults.found),
@@ -117,50 +117,51 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
     )
 
 
-def _accelerators(
-    read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
-) -> Mapping[str, AcceleratorDescription]:
-    def find(name: str, device: Npu | Dma) -> Found:
-        at = read.where.at("devices", name, "accelerator" if device.kind == "npu" else "engine")
-        return find_accelerator(device.accelerator, _base(at, folder), at), at
+def _key_of(device: Npu | Dma) -> str:
+    return "accelerator" if device.kind == "npu" else "engine"
 
-    named = {
-        name: partial(find, name, device)
+
+def _accelerators(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Callable[[], Found]]:
+    return {
+        name: _named(
+            read, folder, name, _key_of(device), partial(find_accelerator, device.accelerator)
+        )
         for name, device in soc.devices.items()
-        if isinstance(device, (Npu, Dma))
-        and read.gaps.knows("devices", name, "accelerator" if device.kind == "npu" else "engine")
+        if isinstance(device, (Npu, Dma)) and read.gaps.knows("devices", name, _key_of(device))
     }
-    return _loaded(named, load_accelerator, faults)
 
 
-def _cores(
-    read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
-) -> Mapping[str, CoreDescription]:
-    def find(name: str, device: Cpu) -> Found:
-        at = read.where.at("devices", name, "core")
-        return find_core(device.core, name, _base(at, folder), at), at
-
-    named = {
-        name: partial(find, name, device)
+def _cores(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Callable[[], Found]]:
+    return {
+        name: _named(read, folder, name, "core", partial(find_core, device.core, name))
         for name, device in soc.devices.items()
         if isinstance(device, Cpu)
     }
-    return _loaded(named, load_core, faults)
 
 
 def _function_units(
-    read: Partial[Soc], soc: Soc, folder: Path, faults: Faults
-) -> Mapping[str, FunctionUnitDescription]:
-    def find(name: str, path: str) -> Found:
-        at = read.where.at("devices", name, "function_unit")
-        return _base(at, folder) / path, at
+    read: Partial[Soc], soc: Soc, folder: Path
+) -> Mapping[str, Callable[[], Found]]:
+    def find(path: str, base: Path, _at: SourceLoc | None) -> Path:
+        return base / path
 
-    named = {
-        name: partial(find, name, device.function_unit)
+    return {
+        name: _named(read, folder, name, "function_unit", partial(find, device.function_unit))
         for name, device in soc.devices.items()
         if isinstance(device, Cpu) and device.function_unit is not None
     }
-    return _loaded(named, load_function_unit, faults)
+
+
+def _named(
+    read: Partial[Soc],
+    folder: Path,
+    device: str,
+    key: str,
+    find: Callable[[Path, SourceLoc | None], Path],
+) -> Callable[[], Found]:
+    """Return what finds the file that a device names, whose path counts from where it says so."""
+    at = read.where.at("devices", device, key)
+    return lambda: (find(_base(at, folder), at), at)
 
 
 def _base(at: SourceLoc | None, folder: Path) -> Path:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from atoll.description.cores import find_core, load_core
+from atoll.description.core_files import find_core, load_core
 from atoll.description.template import USUAL, CorePart, MemoryPart, Parts
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.units import format_size, parse_size

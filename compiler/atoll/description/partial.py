@@ -5,18 +5,43 @@ A key that is misspelt is taken for the one that is meant. What is missing or re
 gap: the model holds a placeholder there, and later stages ask `Gaps` before they judge it.
 """
 
+import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from atoll.description.faults import Faults
-from atoll.description.gaps import Gaps
 from atoll.description.messages import Problem, problems, schema_of
-from atoll.description.placeholder import placeholder, spare_name
-from atoll.description.shape import Shape, child_of, keys_of, shape_at
-from atoll.description.tree import Entry, Key, Listing, Node, SourceMap, Table, inside, plain
-from atoll.diagnostics.errors import Fault
+from atoll.description.shape import Shape, child_of, free_child, keys_of, resolved, shape_at
+from atoll.description.tree import Entry, Key, Listing, Node, Plain, SourceMap, Table, inside, plain
+from atoll.description.yaml_text import read_yaml
+from atoll.diagnostics.errors import Fault, SourceLoc
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Keys whose values are missing or refused; a model holds something arbitrary there."""
+
+    keys: frozenset[Key] = frozenset()
+
+    def knows(self, *key: str) -> bool:
+        """Tell whether the value at `key`, with all around and below it, is as it was written."""
+        return not any(gap[: len(key)] == key[: len(gap)] for gap in self.keys)
+
+    def has(self, *key: str) -> bool:
+        """Tell whether there is any value at `key`, be it with gaps below it."""
+        return not any(gap == key[: len(gap)] for gap in self.keys)
+
+    def whole(self, table: str) -> bool:
+        """Tell whether all entries of the top-level mapping `table` are at hand."""
+        return not any(
+            gap[:1] == (table,) and len(gap) <= len((table, "name")) for gap in self.keys
+        )
+
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -39,9 +64,33 @@ class Partial(Generic[Model]):
     gaps: Gaps
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartDescription(Generic[Model]):
+    """The YAML of a core, an accelerator or a function unit, checked in itself."""
+
+    path: Path
+    model: Model
+    where: SourceMap
+
+
+def read_part(
+    model: type[Model], path: Path, at: SourceLoc | None, faults: Faults
+) -> tuple[Model, SourceMap, Gaps]:
+    """Read the file of a part, which a chip names at `at`, as far as `model` allows.
+
+    Raises:
+        DescriptionError: it cannot be read, or nothing of it can be checked.
+    """
+    read = read_model(model, SourceMap(read_yaml(path, at, faults)), faults)
+    if read.model is None:
+        faults.raise_any()
+    assert read.model is not None, "it has no faults"
+    return read.model, read.where, read.gaps
+
+
 def read_model(model: type[Model], where: SourceMap, faults: Faults) -> Partial[Model]:
     """Read the document of `where` as far as `model` allows, and note what it does not allow."""
-    root, data, gaps = where.root, plain(where.root), set[Key]()
+    data, gaps = plain(where.root), set[Key]()
     if fault := _of_another_kind(model, where, data):
         faults.found |= {fault: None}
         return Partial(None, where, Gaps(frozenset()))
@@ -49,17 +98,20 @@ def read_model(model: type[Model], where: SourceMap, faults: Faults) -> Partial[
         try:
             valid = model.model_validate(data)
         except ValidationError as error:
-            found = tuple(problems(model, error, SourceMap(root), data))
+            found = tuple(problems(model, error, where, data))
         else:
-            return Partial(valid, SourceMap(root), Gaps(frozenset(gaps)))
+            return Partial(valid, where, Gaps(frozenset(gaps)))
         faults.found |= dict.fromkeys(problem.fault for problem in found if problem.fault)
+        root = where.root
         for problem in found:
             if problem.meant is not None:
                 root = _renamed(root, problem.path, problem.meant)
                 _rename(data, problem.path, problem.meant)
             elif (gap := _repair(data, problem, schema_of(model))) is not None:
                 gaps.add(gap)
-    return Partial(None, SourceMap(root), Gaps(frozenset(gaps)))
+        if root is not where.root:
+            where = SourceMap(root)
+    return Partial(None, where, Gaps(frozenset(gaps)))
 
 
 _KINDS = {
@@ -161,3 +213,56 @@ def _renamed(node: Node, path: Key, meant: str) -> Node:
     else:
         entries[meant] = entry
     return Table(entries, node.at)
+
+
+_WORDS = ("unknown", "UNKNOWN", "unknown:unknown", "0x0")
+"""Stand for any name and text; the first that is allowed."""
+
+
+def placeholder(shape: Shape, schema: Shape) -> Plain:
+    """Return the least value that `shape` of `schema` allows."""
+    shape = resolved(shape, schema, {"kind": "cpu"})
+    if "const" in shape:
+        constant: Plain = shape["const"]
+        return constant
+    if "enum" in shape:
+        first: Plain = shape["enum"][0]
+        return first
+    if "anyOf" in shape:
+        return placeholder(shape["anyOf"][0], schema)
+    match shape.get("type"):
+        case "object":
+            return _table(shape, schema)
+        case "array":
+            least = shape.get("minItems", 0)
+            items = shape.get("prefixItems") or [shape.get("items", {})] * least
+            return [placeholder(item, schema) for item in items]
+        case "integer":
+            return max(int(shape.get("minimum", 0)), 0)
+        case "boolean":
+            return False
+        case _:
+            return _word(shape.get("pattern", ""), shape.get("examples", ()))
+
+
+def _table(shape: Shape, schema: Shape) -> dict[str, Any]:
+    properties = shape.get("properties", {})
+    table: dict[str, Any] = {
+        key: placeholder(properties[key], schema) for key in shape.get("required", ())
+    }
+    child = free_child(shape)
+    if shape.get("minProperties") and child is not None:
+        table[spare_name(shape, ())] = placeholder(child, schema)
+    return table
+
+
+def spare_name(shape: Shape, taken: Container[str]) -> str:
+    """Return a name that a mapping of this shape allows and that is not `taken`."""
+    pattern = next(iter(shape.get("patternProperties", {})), "")
+    names = (f"{_word(pattern)}_{number}" for number in count())
+    return next(name for name in names if name not in taken)
+
+
+def _word(pattern: str, examples: Iterable[str] = ()) -> str:
+    words = (*_WORDS, *examples)
+    return next((word for word in words if re.search(pattern, word)), _WORDS[0])

@@ -5,10 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from atoll.description.accelerator import Accelerator, Operator
+from atoll.description.accelerator_checks import check_layouts, known_words
 from atoll.description.faults import Faults, nearest
-from atoll.description.layout_checks import check_layouts
 from atoll.description.operators import PLACE, PROPERTIES
-from atoll.description.pattern_checks import known_words
 from atoll.description.programs import Failure, Step, Steps
 from atoll.description.tree import SourceMap
 from atoll.program.expressions import Applied, Expression, names_of, parsed

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the chips, cores and schemas that ship with Atoll."""
+"""Find the chips, cores and schemas that ship with Atoll, and what installed packages bring."""
 
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from atoll.description.faults import nearest
@@ -60,3 +61,28 @@ def shortest(path: Path) -> Path:
     """Return `path` relative to the working directory if it lies below it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def is_path(word: str) -> bool:
+    """Tell whether a chip means a file by `word`, and not an installed name."""
+    return "/" in word or word.endswith((".yaml", ".yml"))
+
+
+def described_in(package: str, name: str, group: str, at: SourceLoc | None) -> Path:
+    """Return ``NAME.yaml`` in the folder of a package, whose code does not run.
+
+    Raises:
+        DescriptionError: E041; the package, which an entry point of `group` names, is not there.
+    """
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        raise DescriptionError(
+            "E041",
+            f"cannot find '{package}', which entry points of {group} name",
+            at=at,
+            remedy="install the package again that brings it",
+        )
+    return shortest(Path(next(iter(spec.submodule_search_locations))) / f"{name}.yaml")

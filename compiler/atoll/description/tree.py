@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A YAML document as plain data in which every key and value knows its place."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.diagnostics.errors import SourceLoc
@@ -91,47 +91,59 @@ def merge(base: Node, over: Node) -> Node:
     return Table(merged, over.at or base.at)
 
 
-def entries_along(root: Node, key: Key) -> Iterator[Entry]:
-    """Yield the entries on the way to `key`, as far as they exist."""
-    node = root
-    for name in key:
-        if isinstance(node, Table) and name in node.entries:
-            entry = node.entries[name]
-        elif isinstance(node, Listing) and name.isdigit() and int(name) < len(node.items):
-            item = node.items[int(name)]
-            entry = Entry(item.at, item)
-        else:
-            return
-        yield entry
-        node = entry.value
-
-
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """Where each key and value of a merged description was written."""
+    """Where each key and value of a merged description was written.
+
+    Attributes:
+        root: the description.
+        entries: all that is in it by the whole key, in the order in which it is written; items of
+            lists by their number. The tree is walked for it once.
+    """
 
     root: Node
+    entries: Mapping[Key, Entry] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", dict(_flattened(self.root, ())))
 
     def at(self, *key: str) -> SourceLoc | None:
         """Return the place of the value at `key`, or of the nearest key around it."""
-        found = list(entries_along(self.root, key))
-        if len(found) == len(key):
-            return found[-1].value.at if found else self.root.at
-        return found[-1].key_at if found else self.root.at
+        entry = self._nearest(key)
+        if entry is None:
+            return self.root.at
+        return entry.value.at if self.is_set(*key) else entry.key_at
 
     def key_at(self, *key: str) -> SourceLoc | None:
         """Return the place of the last key of `key`, or of the nearest key around it."""
-        found = list(entries_along(self.root, key))
-        return found[-1].key_at if found else self.root.at
+        entry = self._nearest(key)
+        return self.root.at if entry is None else entry.key_at
 
     def is_set(self, *key: str) -> bool:
         """Tell whether some layer sets `key`."""
-        return len(list(entries_along(self.root, key))) == len(key)
+        return not key or key in self.entries
 
     def layer(self, *key: str) -> str:
         """Name the layer that set `key`: a place, `COMMAND_LINE` or `BUILT_IN`."""
-        found = list(entries_along(self.root, key))
-        if len(found) < len(key):
+        if not self.is_set(*key):
             return BUILT_IN
-        at = found[-1].value.at if found else self.root.at
+        at = self.at(*key)
         return str(at) if at else COMMAND_LINE
+
+    def _nearest(self, key: Key) -> Entry | None:
+        """Return the entry at `key`, or at the longest key around it that there is."""
+        around = (key[:count] for count in range(len(key), 0, -1))
+        return next((self.entries[each] for each in around if each in self.entries), None)
+
+
+def _flattened(node: Node, key: Key) -> Iterator[tuple[Key, Entry]]:
+    match node:
+        case Table():
+            inner = [*node.entries.items()]
+        case Listing():
+            inner = [(str(number), Entry(item.at, item)) for number, item in enumerate(node.items)]
+        case Scalar():
+            return
+    for name, entry in inner:
+        yield (*key, name), entry
+        yield from _flattened(entry.value, (*key, name))

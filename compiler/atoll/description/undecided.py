@@ -2,16 +2,16 @@
 """Values that a description leaves to a human, who has to answer before it means a chip."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from atoll.description.aliases import NO_ALIAS
+from atoll.description.chip import Soc
 from atoll.description.messages import schema_of
-from atoll.description.schema import Soc
 from atoll.description.shape import Shape, child_of, example_of, free_child, resolved, shape_at
-from atoll.description.tree import Key, Listing, Node, Scalar, Table, inside, plain
+from atoll.description.tree import Key, Scalar, SourceMap, inside, plain
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import Fault, SourceLoc
 
@@ -68,15 +68,20 @@ class Question:
         return Fault(code="E137", message=message, at=self.at, remedy=self.wants, keys=(self.key,))
 
 
-def undecided(root: Node, text: str | None = None) -> tuple[Question, ...]:
-    """Return what the description `root` leaves open, in the order of its keys.
+def undecided(where: SourceMap, text: str | None = None) -> tuple[Question, ...]:
+    """Return what a description leaves open, in the order of its keys.
 
     Args:
-        root: the description.
+        where: the description.
         text: of its only file; without it each file that it is of is read.
     """
-    places = tuple(_places(root, ()))
-    data: Any = plain(root) if places else None
+    scalars = ((key, entry.value) for key, entry in where.entries.items())
+    places = tuple(
+        (key, value.at)
+        for key, value in scalars
+        if isinstance(value, Scalar) and value.value == UNDECIDED
+    )
+    data: Any = plain(where.root) if places else None
     lines = None if text is None else text.splitlines()
     return tuple(_question(key, at, data, _line(at, lines)) for key, at in places)
 
@@ -93,19 +98,7 @@ def questions_of(text: str, path: Path) -> tuple[Question, ...]:
     Raises:
         DescriptionError: it is no YAML.
     """
-    return undecided(parse_yaml(text, path), text)
-
-
-def _places(node: Node, key: Key) -> Iterator[tuple[Key, SourceLoc | None]]:
-    match node:
-        case Scalar() if node.value == UNDECIDED and key:
-            yield key, node.at
-        case Table():
-            for name, entry in node.entries.items():
-                yield from _places(entry.value, (*key, name))
-        case Listing():
-            for index, item in enumerate(node.items):
-                yield from _places(item, (*key, str(index)))
+    return undecided(SourceMap(parse_yaml(text, path)), text)
 
 
 def _named(key: Key) -> Key:

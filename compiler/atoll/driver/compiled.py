@@ -40,6 +40,7 @@ class Compiled:
         tiling: which operators of the network were cut into stripes.
         streaming: whose constants are copied ahead.
         left_out: operators of the model file that are not run, and the pass that left each out.
+        offloading: what another compiler did not do as it was asked, "" if there is nothing.
         log: what was asked of its tensors.
         requests: what was asked of its buffers.
         candidates: what was tried, this included, in order.
@@ -61,6 +62,7 @@ class Compiled:
     tiling: Tiling = field(default_factory=Tiling)
     streaming: Streaming = NOTHING
     left_out: Mapping[str, str] = field(default_factory=dict)
+    offloading: str = ""
     log: ScopeLog = field(default_factory=ScopeLog, repr=False, compare=False)
     requests: Requests = field(default_factory=Requests)
     candidates: tuple[CandidateStory, ...] = field(default=(), repr=False, compare=False)

@@ -207,6 +207,7 @@ def _planned(
         source=task.source,
         network=task.network,
         left_out=task.left_out,
+        offloading=task.offloaded.note if task.offloaded else "",
         graph=graph,
         decisions=placing.decisions,
         module=module,

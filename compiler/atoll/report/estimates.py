@@ -8,7 +8,7 @@ from atoll.cost.estimate import NetworkEstimate
 from atoll.cost.estimate import estimates_of as costs_of
 from atoll.driver.compiled import Compiled, cost_of
 from atoll.ops.registry import kind_of
-from atoll.report.explanation import cautions, slower
+from atoll.report.explanation import cautions, notes
 
 
 def estimates_of(models: Sequence[Compiled]) -> tuple[NetworkEstimate, ...]:
@@ -21,7 +21,7 @@ def estimates_of(models: Sequence[Compiled]) -> tuple[NetworkEstimate, ...]:
 
 
 def _notes(model: Compiled) -> Iterator[str]:
-    yield from slower(model)
+    yield from notes(model)
     yield from cautions(model)
     for op in model.graph.operators:
         if what := kind_of(op).unproven:

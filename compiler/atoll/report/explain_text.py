@@ -32,7 +32,7 @@ class Explanation:
     streaming: StreamingStory | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     coverage: tuple[Share, ...] = ()
-    slower: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     scopes: Scopes
     targets: tuple[TargetChoice, ...] = ()
 
@@ -58,9 +58,7 @@ class Explanation:
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (self.streaming.table(),) if self.streaming else ()
             text = as_text((*tables, *self._left_out, *cuts, *streams), columns)
-            return text + "".join(
-                f"\n{wrapped(f'note: {each}', columns)}\n" for each in self.slower
-            )
+            return text + "".join(f"\n{wrapped(f'note: {each}', columns)}\n" for each in self.notes)
         story = story_of(self.buffers, buffer)
         return story_text(story, touching(story, self.decisions))
 
@@ -83,7 +81,7 @@ class Explanation:
             "scopes": self.scopes.as_json(),
             "coverage": coverage_json(self.coverage),
             "left_out": dict(self.left_out),
-            "notes": list(self.slower),
+            "notes": list(self.notes),
             "cuts": [cut.as_json() for cut in self.cuts],
             "streaming": self.streaming.as_json() if self.streaming else None,
         }

@@ -15,9 +15,10 @@ from atoll.report.scopes import scopes_of
 from atoll.stack.stack_bound import doubts, stack_bounds
 
 
-def slower(compiled: Compiled) -> tuple[str, ...]:
-    """Return sentences about operators that a wish or a pin made many times slower."""
-    return tuple(slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc))
+def notes(compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences about operators that a request made many times slower, or no NPU took."""
+    slower = slower_than_elsewhere(compiled.network, compiled.decisions, compiled.soc)
+    return (*slower, *filter(None, [compiled.offloading]))
 
 
 def unsure(compiled: Compiled) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ def explanation(compiled: Compiled) -> Explanation:
         buffers=stories,
         decisions=decisions,
         cuts=cuts,
-        slower=slower(compiled),
+        notes=notes(compiled),
         left_out=compiled.left_out,
         coverage=coverage_of(graph, cycles, soc),
         targets=target_choices(graph, compiled.options.requests, soc),

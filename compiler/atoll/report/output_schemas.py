@@ -105,12 +105,13 @@ _PLAN: Mapping[str, Shape] = {
     "pools": named(object_of(origin=COUNT, **{**_FIGURES, "size_bytes": maybe(COUNT)})),
     "buffers": named(_PLACED),
 }
+_OF_A_NETWORK: Mapping[str, Shape] = {"soc": TEXT, "model": TEXT, "notes": each(TEXT), **_PLAN}
 PLAN: Shape = {
     "anyOf": [
         object_of(instance=TEXT, **_PLAN),
-        object_of(soc=TEXT, model=TEXT, **_PLAN),
+        object_of(**_OF_A_NETWORK),
         {
-            **each(object_of(soc=TEXT, model=TEXT, together_bytes=named(COUNT), **_PLAN)),
+            **each(object_of(**_OF_A_NETWORK, together_bytes=named(COUNT))),
             "minItems": 2,
         },
     ]
@@ -142,7 +143,12 @@ _OBJECT = object_of(
         )
     ),
 )
-_FOLDER: Mapping[str, Shape] = {"folder": TEXT, "soc": TEXT, "models": each(TEXT)}
+_FOLDER: Mapping[str, Shape] = {
+    "folder": TEXT,
+    "soc": TEXT,
+    "models": each(TEXT),
+    "notes": each(TEXT),
+}
 BUILD: Shape = {
     "anyOf": [
         object_of(**_FOLDER, images=each(_IMAGE)),

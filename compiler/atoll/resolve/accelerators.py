@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Operator
-from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
+from atoll.description.chip import Memory as MemoryModel
 from atoll.description.devices import Cpu, Master
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
-from atoll.description.schema import Memory as MemoryModel
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.resolve import mailbox

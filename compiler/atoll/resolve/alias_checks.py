@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from atoll.description.aliases import NO_ALIAS, stem_of
+from atoll.description.chip import Memory
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
-from atoll.description.schema import Memory
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, Interrupts
-from atoll.description.cores import CoreDescription
+from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.diagnostics.errors import SourceLoc

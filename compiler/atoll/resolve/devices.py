@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.devices import Cpu as CpuModel
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.devices import Dma as DmaModel

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.accelerator_files import AcceleratorDescription
+from atoll.description.chip import Memory, Pool, Soc
 from atoll.description.devices import Cpu, Device, Dma, Engine, Master, Npu
 from atoll.description.faults import Faults
 from atoll.description.loader import Description
-from atoll.description.schema import Memory, Pool, Soc
 from atoll.description.tree import SourceMap
 
 _KINDS = ("cpu", "dsp", "npu", "dma", "master")

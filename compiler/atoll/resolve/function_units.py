@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.description.function_units import FunctionUnitDescription
+from atoll.description.function_unit_files import FunctionUnitDescription
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES, FunctionUnit, Instruction
 from atoll.resolve.cores import shipped_or_beside

@@ -4,9 +4,9 @@
 from collections.abc import Mapping
 from itertools import count, groupby
 
+from atoll.description.chip import Pool as PoolModel
 from atoll.description.devices import Npu
 from atoll.description.faults import note
-from atoll.description.schema import Pool as PoolModel
 from atoll.diagnostics.units import format_size
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from atoll.description.schema import Pool
+from atoll.description.chip import Pool
 from atoll.description.tree import Key
 from atoll.resolve.draft import Draft
 

@@ -37,11 +37,13 @@ class Offloaded:
         npu: the name of the NPU, "" if nothing was compiled for one.
         kept_off: what keeps an operator off the NPU that Vela was given and could not be followed
             in, by the operator's name.
+        note: that what Vela made first was of no use for some operators; "" if it was for all.
     """
 
     graph: Graph
     npu: str = ""
     kept_off: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
 
 
 def with_subgraphs(
@@ -96,7 +98,18 @@ def _rewritten(
             fault = kept_off[name].faults[0]
             raise ModelError(fault.code, fault.message, remedy=_unasked(name, target.npu.name))
     whys = {name: error.faults[0].message for name, error in kept_off.items()}
-    return Offloaded(_joined(graph, parts), target.npu.name, whys)
+    refused = [op.name for op in graph.operators if op.name in vela.kept_off]
+    note = _told(target.npu.name, refused, placed)
+    return Offloaded(_joined(graph, parts), target.npu.name, whys, note)
+
+
+def _told(npu: str, refused: Sequence[str], placed: Collection[str]) -> str:
+    """Return what became of operators of which Vela's first commands were of no use."""
+    smaller = sum(name in placed for name in refused)
+    fates = {"compiled in smaller parts": smaller, "left to the cores": len(refused) - smaller}
+    told = ", ".join(f"{count} {fate}" for fate, count in fates.items() if count)
+    what = "1 operator" if len(refused) == 1 else f"{len(refused)} operators"
+    return f"{npu}: Vela failed on {what}: {told} (see 'atoll explain')" if refused else ""
 
 
 def _unasked(name: str, npu: str) -> str:

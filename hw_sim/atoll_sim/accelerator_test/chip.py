@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine, ResolvedSoc
 

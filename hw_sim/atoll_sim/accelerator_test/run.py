@@ -11,7 +11,7 @@ from random import Random
 
 from atoll.api.kits import AcceleratorCheck, AcceleratorTrial, FeatureCoverage, OperatorTiming
 from atoll.artifacts.samples import random_sample
-from atoll.description.accelerators import AcceleratorDescription
+from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.build import Build, BuildRequests
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph

@@ -10,6 +10,7 @@ from tflite_micro import runtime
 
 from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import load_network
+from atoll.frontend.tflite.reader import FileModel, read_file
 from atoll.ops import reference
 from atoll.report.oracle import OracleVerdict
 from atoll_sim.oracle.steps import Array, Comparison, as_integers, from_integers
@@ -25,12 +26,15 @@ def against_tflm(model: Path, samples: Sequence[Sequence[Array]]) -> OracleVerdi
         UsageError: E181, TFLM does not run the file, or has other inputs.
     """
     graph = load_network(model)
+    if cause := _different(read_file(model), len(graph.inputs)):
+        raise _refused(model, cause)
     try:
         interpreter = runtime.Interpreter.from_bytes(model.read_bytes(), arena_size=_ARENA)
         details = [interpreter.get_input_details(at) for at in range(len(graph.inputs))]
         results = [interpreter.get_output_details(at) for at in range(len(graph.outputs))]
     except (RuntimeError, IndexError, ValueError) as fault:
-        raise _refused(model, fault) from fault
+        cause = next(iter(str(fault).strip().splitlines()), type(fault).__name__)
+        raise _refused(model, cause) from fault
     comparison = Comparison(0)
     given = [dict(zip(graph.inputs, sample, strict=True)) for sample in samples]
     for sample, made in zip(given, reference.run_in_turn(graph, given), strict=True):
@@ -44,7 +48,16 @@ def against_tflm(model: Path, samples: Sequence[Sequence[Array]]) -> OracleVerdi
     return comparison.verdict(f"tflite-micro {version('tflite-micro')}")
 
 
-def _refused(model: Path, fault: Exception) -> UsageError:
-    cause = next(iter(str(fault).strip().splitlines()), type(fault).__name__)
+def _different(file: FileModel, inputs: int) -> str:
+    """Return why TFLM does not run the network that Atoll runs, "" if it does."""
+    if len(file.inputs) != inputs:
+        return f"it has {len(file.inputs)} of the {inputs} inputs that Atoll has, one for each grid"
+    for op in file.operators:
+        if op.code == "DEPTHWISE_CONV_2D" and op.options and not op.options.DepthMultiplier():
+            return f"operator {op.label} has a DepthMultiplier of 0, for which it computes nothing"
+    return ""
+
+
+def _refused(model: Path, cause: str) -> UsageError:
     message = f"--oracle: tflite-micro does not run {model}: {cause}"
     return UsageError("E181", message, remedy="leave --oracle out; nothing else can answer for it")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.contract.contract import Contract
-from atoll.description.accelerators import OWN
+from atoll.description.accelerator_files import OWN
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.protocol.records import KINDS, AccessKind

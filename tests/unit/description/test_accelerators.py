@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll.description.accelerator import Parameter
-from atoll.description.accelerators import find_accelerator, load_accelerator
+from atoll.description.accelerator_files import find_accelerator, load_accelerator
 from atoll.description.share import shared_folder
 from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc

@@ -10,8 +10,8 @@ import pytest
 from tests.requests import load_requests
 
 from atoll.description.build import read_requests
+from atoll.description.json_schemas import schema_text
 from atoll.description.pins import Pin
-from atoll.description.schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import AtollError

@@ -7,7 +7,7 @@ import pytest
 from tests.picorv32 import PICORV32
 
 from atoll.bsp.linker import linker_script
-from atoll.description.cores import find_core, load_core
+from atoll.description.core_files import find_core, load_core
 from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc

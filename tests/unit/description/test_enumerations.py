@@ -9,7 +9,7 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 
-from atoll.description.schemas import schema_text
+from atoll.description.json_schemas import schema_text
 from atoll.description.tree import plain
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import AtollError
@@ -101,7 +101,7 @@ def test_paths_of_own_accelerators_are_allowed(word: str) -> None:
 def test_the_words_are_those_of_the_stages() -> None:
     from atoll.bsp.toolchain import TOOLCHAINS
     from atoll.description import vocabulary
-    from atoll.description.accelerators import OWN, find_accelerator
+    from atoll.description.accelerator_files import OWN, find_accelerator
     from atoll.description.core import FACTS
     from atoll.description.devices import Cpu
     from atoll.ops.registry import OPERATORS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.description.accelerators import load_accelerator
+from atoll.description.accelerator_files import load_accelerator
 from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 

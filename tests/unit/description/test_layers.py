@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from atoll.description.chip import Soc
 from atoll.description.layers import MAX_LAYERS, apply_overrides, read_layers
-from atoll.description.schema import Soc
 from atoll.description.tree import SourceMap, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml
 from atoll.diagnostics.errors import AtollError

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from atoll.description.chip import Soc
 from atoll.description.messages import validate
-from atoll.description.schema import Soc
 from atoll.description.tree import SourceMap
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import AtollError

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.effort import cases
 
 from atoll.cli import main
-from atoll.description.schemas import schema_text
+from atoll.description.json_schemas import schema_text
 from atoll.description.template import CorePart, MemoryPart, Parts, starting_description
 from atoll.description.tree import plain
 from atoll.description.yaml_text import read_yaml

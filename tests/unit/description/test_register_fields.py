@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.description.accelerators import load_accelerator
+from atoll.description.accelerator_files import load_accelerator
 from atoll.diagnostics.errors import DescriptionError
 from atoll.program.expressions import value_of
 from atoll.program.steps import Program, Step

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.description.accelerators import load_accelerator
+from atoll.description.accelerator_files import load_accelerator
 from atoll.diagnostics.errors import DescriptionError
 
 PLOVER = Path(__file__).parents[3] / "examples" / "10_vector_engine" / "plover.yaml"

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from atoll.description.schemas import schema_text, write_schemas
+from atoll.description.json_schemas import schema_text, write_schemas
 from atoll.description.share import find_soc, shared_folder
 from atoll.description.template import starting_description
 from atoll.description.tree import plain

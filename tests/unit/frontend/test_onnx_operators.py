@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator of ONNX against onnxruntime: at most one step apart, on random operands."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,108 @@ def test_a_root_of_what_nothing_quantised_is_near_or_refused(
         assert steps_between(b, [made], tmp_path / "built.onnx").max() <= 1
         return
     with pytest.raises(ModelError, match="has an operand of 16 bits that may make"):
+        steps_between(b, [made], tmp_path / "built.onnx")
+
+
+def operand(b: Builder, dtype: str) -> str:
+    """Add 150 values: of int8, of int16, or "" for a sum that nothing quantises."""
+    if dtype:
+        return b.x((3, 50), b.grid(dtype, 2e-4 if dtype == "int16" else 0.0))
+    return b.node("Add", [b.x((3, 50)), b.x((3, 50))])
+
+
+@pytest.mark.parametrize("op", ["Ceil", "Floor", "Round", "Sign"])
+@pytest.mark.parametrize("dtype", ["int16", ""])
+def test_each_remedy_for_a_function_that_jumps(op: str, dtype: str, tmp_path: Path) -> None:
+    def steps(result: Grid | None = None, *, narrow: bool = False) -> int:
+        b = Builder(1)
+        x = operand(b, dtype)
+        real = b.node(op, [b.again(x) if narrow else x])
+        made = b.quantized(real, result or b.suited(real))
+        return int(steps_between(b, [made], tmp_path / "built.onnx").max())
+
+    with pytest.raises(ModelError, match="is computed with 16 bits and may be") as caught:
+        steps()
+    said = str(caught.value)
+    assert "to int8 or uint8" in said
+    assert "nodes_to_exclude" not in said
+    assert steps(narrow=True) == 0
+    (scale,) = re.findall(r"choose a scale of (\S+) or more", said)
+    assert steps(Grid("int8", float(scale), 0)) <= 1
+
+
+NUMBERS: dict[str, tuple[str, float | None, float | None]] = {
+    "x^0": ("Pow", None, 0.0),
+    "x^3": ("Pow", None, 3.0),
+    "x^.5": ("Pow", None, 0.5),
+    "x^-1": ("Pow", None, -1.0),
+    "2^x": ("Pow", 2.0, None),
+    "-2^x": ("Pow", -2.0, None),
+    "x^x": ("Pow", None, None),
+    "x/0": ("Div", None, 0.0),
+    "0/x": ("Div", 0.0, None),
+    "1/x": ("Div", 1.0, None),
+    "x/x": ("Div", None, None),
+}
+
+
+FINITE = ("Abs", "integer", "x^0", "x^3")
+
+
+def of_a_number(b: Builder, how: str, x: str) -> str:
+    op, *numbers = NUMBERS[how]
+    return b.node(op, [x if each is None else b.plain(each, "float32") for each in numbers])
+
+
+@pytest.mark.parametrize("how", NUMBERS)
+@pytest.mark.parametrize("result", ["int8", "int16"])
+def test_powers_and_quotients_of_8_bits(how: str, result: str, tmp_path: Path) -> None:
+    """0 / 0 and powers without a value become the least value, as by onnxruntime."""
+    for seed in range(ROUNDS):
+        b = Builder(seed)
+        made = b.quantized(of_a_number(b, how, operand(b, "int8")), b.grid(result))
+        assert steps_between(b, [made], tmp_path / "built.onnx").max() == 0
+
+
+@pytest.mark.parametrize("how", [*(each for each in NUMBERS if each != "2^x"), "Abs", "integer"])
+@pytest.mark.parametrize("dtype", ["int16", ""])
+def test_powers_and_quotients_of_16_bits(how: str, dtype: str, tmp_path: Path) -> None:
+    """What has a value for each operand is within a step; of others, the message says what is.
+
+    2^x is either, as steep as it is.
+    """
+    for seed in range(ROUNDS):
+        b = Builder(seed)
+        x = operand(b, dtype)
+        if how == "Abs":
+            real = b.node(how, [x])
+        elif how == "integer":
+            real = b.node("Pow", [x, b.plain(2)])
+        else:
+            real = of_a_number(b, how, x)
+        made = b.quantized(real, b.suited(real) if how in FINITE else b.grid())
+        if how in FINITE:
+            assert steps_between(b, [made], tmp_path / "built.onnx").max() <= 1
+            continue
+        with pytest.raises(ModelError, match="to int8 or uint8"):
+            steps_between(b, [made], tmp_path / "built.onnx")
+
+
+@pytest.mark.parametrize(
+    ("op", "constant", "said"),
+    [
+        ("Div", False, "divides by what is computed"),
+        ("Div", True, "divides by numbers that differ from element to element"),
+        ("Pow", False, "has an exponent that is computed"),
+        ("Pow", True, "has exponents that differ from element to element"),
+    ],
+)
+def test_what_no_table_has_is_refused(op: str, constant: bool, said: str, tmp_path: Path) -> None:
+    b = Builder(1)
+    x = operand(b, "int8")
+    right = b.plain(b.rng.uniform(0.5, 2, 50), "float32") if constant else operand(b, "int8")
+    made = b.quantized(b.node(op, [x, right]), b.grid())
+    with pytest.raises(ModelError, match=said):
         steps_between(b, [made], tmp_path / "built.onnx")
 
 

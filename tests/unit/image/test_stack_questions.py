@@ -416,11 +416,13 @@ def test_the_other_stacks_are_in_the_json(
     assert (second["top_address"], second["room_bytes"], second["bytes"]) == (None, None, None)
 
 
-def test_a_second_stack_is_not_known_whoever_names_the_first_one(tmp_path: Path) -> None:
-    elf = linked(tmp_path, "-DHANDLED=20", "-DSECOND")
-    use = stack_of(elf, read_image(elf), Questions())
-    use.program.top = 0x2002_0000
-    assert [fault.code for fault in use.unbounded()] == ["E188"]
+@pytest.mark.parametrize("names", ["", "atoll_stack_top", "atoll_stack_top atoll_net_stack_top"])
+def test_a_second_stack_is_not_known_whoever_names_the_others(names: str, tmp_path: Path) -> None:
+    ends = "".join(f"{name} = {0x2000_1000 + at * 64};\n" for at, name in enumerate(names.split()))
+    elf = linked(tmp_path, "-DHANDLED=20", "-DSECOND", script=SCRIPT + ends)
+    (fault,) = stack_of(elf, read_image(elf), Questions()).unbounded()
+    assert fault.code == "E188"
+    assert "--entry" in str(fault.remedy)
 
 
 @pytest.mark.parametrize(("limit", "codes"), [(0x2001_FF00, []), (0x2001_FFF0, ["E189"])])

@@ -10,11 +10,11 @@ import pytest
 from tests.unit.importing.test_cases import CASES
 from tests.unit.importing.vendor import FILES
 
+from atoll.description.chip import Soc
 from atoll.description.faults import Faults
 from atoll.description.layers import apply_overrides
 from atoll.description.loader import describe
 from atoll.description.messages import schema_of
-from atoll.description.schema import Soc
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import AtollError
 from atoll_import.imported import Imported, import_files

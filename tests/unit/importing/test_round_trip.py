@@ -10,7 +10,7 @@ import pytest
 from tests.unit.board.trees import blob, parsed, written
 from tests.unit.importing.reading import asked, chip, imported
 
-from atoll.description.accelerators import known_accelerators
+from atoll.description.accelerator_files import known_accelerators
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.units import parse_frequency, parse_size
 from atoll.resolve import load_soc

@@ -16,8 +16,8 @@ import pytest
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.interface import ModelInterface
 from atoll.cli import main
-from atoll.description.accelerators import find_accelerator
-from atoll.description.cores import known_cores
+from atoll.description.accelerator_files import find_accelerator
+from atoll.description.core_files import known_cores
 from atoll.frontend.registry import load_network
 from atoll.ops import reference
 from atoll.resolve import load_soc

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.iss_program import run_program
 
-from atoll.description.cores import find_core
+from atoll.description.core_files import find_core
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
 from atoll.utils.children import LIMIT_VARIABLE

@@ -163,6 +163,39 @@ def refused_by_tflm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     against_tflm(path, [])
 
 
+def on_two_grids(tree: Tree) -> None:
+    """A float32 input that two QUANTIZEs read."""
+    x = tree.add((1, 4), dtype="float32")
+    for scale in (0.05, 0.1):
+        tree.apply("QUANTIZE", (x,), tree.add((1, 4), scales=(scale,), zero_points=(0,)))
+
+
+def of_no_multiple(tree: Tree) -> None:
+    """A DEPTHWISE_CONV_2D whose options leave its DepthMultiplier to the shapes."""
+    operands = tree.add((1, 3, 3, 2), **SCALE), tree.weights((1, 1, 1, 2))
+    result, options = tree.add((1, 3, 3, 2), **SCALE), {"StrideH": 1, "StrideW": 1}
+    tree.apply("DEPTHWISE_CONV_2D", operands, result, "DepthwiseConv2DOptions", **options)
+
+
+@pytest.mark.parametrize(
+    ("grown", "said"),
+    [
+        (on_two_grids, "it has 1 of the 2 inputs that Atoll has, one for each grid"),
+        (of_no_multiple, "operator 0 has a DepthMultiplier of 0, for which it computes nothing"),
+    ],
+)
+def test_tflm_is_not_asked_about_another_network(
+    grown: Callable[[Tree], None], said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tree = Tree(tflite_builder)
+    grown(tree)
+    path = tmp_path / "other.tflite"
+    path.write_bytes(tflite_builder.write(tree.model()))
+    with pytest.raises(UsageError, match=f"does not run .*: {said}"):
+        against_tflm(path, samples_of(load_network(path)))
+    assert not capfd.readouterr().err
+
+
 def refused_by_onnxruntime(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give two values of the file one name."""
     monkeypatch.setattr("atoll_sim.oracle.onnx._GIVEN", "")

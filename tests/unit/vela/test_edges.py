@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several inputs and outputs of what Vela makes: each lies where the commands have it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -254,7 +255,50 @@ def test_what_vela_gives_up_on_runs_on_the_core(
     assert kinds.count("hard_swish") == 1
     assert {*kinds} == {"ethos_u", "hard_swish"}
     assert [*why_not_there(found).values()] == ["Vela does not compile it: AssertionError"]
+    told = f"{2 * count} compiled in smaller parts, 1 left to the cores"
+    assert f"ethos_u55: Vela failed on {2 * count + 1} operators: {told}" in found.offloading
     run_well(found)
+
+
+def unequal() -> Any:
+    """RELU, HARD_SWISH, and NOT_EQUAL of both, on which Vela 5.2 gives a network up."""
+    tree = Tree(tflite_builder)
+    x = tree.apply("RELU", (tree.add((1, 16), **SCALE),), tree.add((1, 16), **SCALE))
+    y = tree.apply("HARD_SWISH", (x,), tree.add((1, 16), **SCALE))
+    tree.apply("NOT_EQUAL", (x, y), tree.add((1, 16), dtype="bool"))
+    return tree.model()
+
+
+NOTE = "ethos_u55: Vela failed on 3 operators: 2 compiled in smaller parts, 1 left to the cores"
+
+
+def test_vela_gives_up_on_a_network(tmp_path: Path) -> None:
+    found = compiled(unequal(), "u55", tmp_path)
+    assert [op.kind for op in found.graph.operators] == ["ethos_u", "ethos_u", "not_equal"]
+    (why,) = why_not_there(found).values()
+    assert "does not compile it for ethos-u55-128: RuntimeError: Non-passthrough" in why
+    run_well(found)
+
+
+def test_every_command_says_what_vela_failed_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, build = tmp_path / "network.tflite", str(tmp_path / "build")
+    model.write_bytes(tflite_builder.write(unequal()))
+    how = ["--cpu", "native", "--accelerator", "model"]
+    for command, *words in (
+        ["plan"],
+        ["build", "--objects", "-o", build],
+        ["run", *how],
+        ["explain"],
+    ):
+        assert main([command, "corstone300_u55", str(model), *words, "--json"]) == 0
+        said = capsys.readouterr()
+        assert any(NOTE in each for each in json.loads(said.out)["notes"])
+        if command in ("plan", "build"):
+            assert f"note: {NOTE}" in " ".join(said.err.split())
+    assert main(["plan", "corstone300_u55", str(model), "--no-accelerators", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == []
 
 
 def halves(

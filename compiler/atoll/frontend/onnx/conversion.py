@@ -247,9 +247,11 @@ class Conversion:
         made = pending.make(grid, fused or "none")
         return made if fused else self.clamped(made, pending.low, pending.high)
 
-    def with_operand(self, handler: "Handler", node: Node, value: Stored) -> tuple[Part, ...]:
-        """Return what a handler makes of a node whose first operand is a value."""
-        name = node.inputs[0]
+    def with_operand(
+        self, handler: "Handler", node: Node, value: Part, at: int = 0
+    ) -> tuple[Part, ...]:
+        """Return what a handler makes of a node one of whose operands is a value."""
+        name = node.inputs[at]
         part, self.parts[name] = self.parts[name], value
         try:
             made = handler(self, node)
@@ -422,6 +424,7 @@ def waiting(
             rounds=operand.rounds,
             range=operand.span,
             error=operand.error,
+            exact=operand.exact,
         )
         for at in range(len(node.outputs))
     )

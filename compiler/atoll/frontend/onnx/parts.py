@@ -178,6 +178,7 @@ class Pending:
         low, high: what clamps it afterwards.
         range: its real numbers before that, None where they are not known.
         error: by how much they may differ from those of the file.
+        exact: what to change so that they do not; "" if that is not one thing.
         of: the value that it is a function of, and that function, where a table can have both.
         biased: returns the same with a constant added to each channel.
         channels: ONNX's axis of these channels.
@@ -193,6 +194,7 @@ class Pending:
     high: float = np.inf
     range: Range | None = None
     error: float = 0.0
+    exact: str = ""
     of: tuple[Stored, RealFunction] | None = None
     biased: Callable[[Array], "Pending"] | None = None
     channels: int = 1

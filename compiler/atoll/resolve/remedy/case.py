@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from atoll.description.chip import CONSOLE
 from atoll.description.core import LINES
 from atoll.description.fields import ADDRESS_SPACE
-from atoll.description.schema import CONSOLE
 from atoll.description.tree import Key
 from atoll.diagnostics.errors import Fault
 from atoll.diagnostics.units import parse_size

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from atoll.description.accelerators import known_accelerators
+from atoll.description.accelerator_files import known_accelerators
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting, shown
 from atoll.description.tree import Key
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from atoll.description.accelerators import known_accelerators
-from atoll.description.cores import known_cores
+from atoll.description.accelerator_files import known_accelerators
+from atoll.description.core_files import known_cores
 from atoll.description.edits import Candidate, Edit, hexadecimal, setting
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import USUAL

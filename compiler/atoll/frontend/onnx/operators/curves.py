@@ -79,16 +79,6 @@ def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
     )
 
 
-def curve(kind: str) -> Handler:
-    """Return what makes an operator of one operand whose result may have any grid."""
-
-    def made(c: Conversion, node: Node) -> Part:
-        x = real_operand(c, node)
-        return Pending(shape=x.shape, make=lambda to, _: c.unary(x, kind, to))
-
-    return made
-
-
 def leaky_relu(c: Conversion, node: Node) -> Part:
     """Make a LEAKY_RELU."""
     alpha = float(attributes_as(node, {"alpha": 0.01})["alpha"])
@@ -143,6 +133,7 @@ def sigmoid(kind: str) -> Handler:
             rounds=True,
             range=(-1.0, 1.0),
             error=x.error + (_off(kind, x.known().scale, computes) if wide else 0.0),
+            exact=f"quantise '{node.inputs[0]}' to int8 or uint8",
             of=(x, computes),
         )
 

@@ -11,6 +11,8 @@ from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
 
 _MOST_OFF = 0.9
 """Steps that 16 bits in between may make: what is less than a step off rounds to a neighbour."""
+_LESS_OFF = 0.99 * _MOST_OFF
+"""So that rounding in a message does not take a remedy below the bound."""
 
 
 def quantize(c: Conversion, node: Node) -> Part:
@@ -23,7 +25,8 @@ def quantize(c: Conversion, node: Node) -> Part:
         if part.error >= _MOST_OFF * grid.scale:
             steps = f"{part.error / grid.scale:.1f} steps of {grid.scale:g}"
             message = f"'{node.inputs[0]}' is computed with 16 bits and may be {steps} off"
-            raise Unfit(message, f"choose a coarser scale, or {SURROUND}")
+            remedy = f"choose a scale of {part.error / _LESS_OFF:.3g} or more"
+            raise Unfit(message, f"{remedy}, or {part.exact or SURROUND}")
         return replace(c.settled(part, grid), real=False)
     if not part.real:
         raise Unfit(f"'{node.inputs[0]}' is quantised already")

@@ -63,9 +63,15 @@ def average(c: Conversion, node: Node) -> Part:
 def divide(c: Conversion, node: Node) -> Part:
     """Multiply by the inverse of a constant that is the same everywhere."""
     right = c.part(node, 1)
-    value = uniform(right, node.inputs[1]) if isinstance(right, Constant) else None
+    if not isinstance(right, Constant):
+        message, remedy = "divides by what is computed", "leave the quotient to the application"
+        raise Unfit(message, f"divide by a constant, or {remedy}")
+    value = uniform(right, node.inputs[1])
+    if value is None:
+        message = "divides by numbers that differ from element to element"
+        raise Unfit(message, "multiply by their inverses, quantised per tensor")
     if not value:
-        raise Unfit("divides by what is computed, is 0 or differs from element to element")
+        raise Unfit("divides by 0")
     return _paired(
         c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(1 / value))]
     )
@@ -79,7 +85,13 @@ def negate(c: Conversion, node: Node) -> Part:
 def power(c: Conversion, node: Node) -> Part:
     """Multiply an operand with itself."""
     right = c.part(node, 1)
-    if not isinstance(right, Constant) or uniform(right, node.inputs[1]) != 2:
+    if not isinstance(right, Constant):
+        raise Unfit("has an exponent that is computed", "write a constant")
+    exponent = uniform(right, node.inputs[1])
+    if exponent is None:
+        message = "has exponents that differ from element to element"
+        raise Unfit(message, "write a power for each, or one exponent for all")
+    if exponent != 2:
         raise Unfit("has another exponent than 2", "write the power as products")
     x = c.stored(node, wide=True)
     return _paired(c, node, "mul", [x, x])

@@ -12,7 +12,7 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import (
-    curve,
+    leaking,
     looked_up,
     real_operand,
     results_of,
@@ -58,7 +58,8 @@ def function(
         x, before = _source(c, node, 0) or (real_operand(c, node, wide=True), None)
         if wide is not None and x.known().dtype != "int8":
             return wide(c, node)
-        return _table(c, x, after(computes, before) if before else computes)
+        made = _table(c, x, after(computes, before) if before else computes)
+        return replace(made, exact=f"quantise '{node.inputs[0]}' to int8 or uint8")
 
     return made
 
@@ -80,7 +81,7 @@ def with_number(
             uniform(part, name) if isinstance(part, Constant) else None
             for part, name in zip(parts, node.inputs, strict=True)
         ]
-        if len(parts) == 2 and (shared := _shared(c, node, handler, computes)):
+        if len(parts) == 2 and (shared := _shared(c, node, handler, computes, every=every)):
             return shared
         if len(parts) != 2 or (numbers[0] is None) == (numbers[1] is None):
             return handler(c, node)
@@ -88,23 +89,28 @@ def with_number(
         joined = _joined(computes, at, numbers[1 - at])
         if found := _source(c, node, at):
             return _table(c, found[0], after(joined, found[1]))
-        x = parts[at]
-        fits = isinstance(x, Stored) and x.real and x.known().dtype == "int8"
-        if not isinstance(x, Stored) or not fits or x.shape != c.result(node):
-            return handler(c, node)
+        x, exact = parts[at], f"quantise '{node.inputs[at]}' to int8 or uint8"
         try:
             result = handler(c, node)
         except Unfit:
-            if every:
-                return _table(c, x, joined)
-            raise
+            if not every or x.shape != c.result(node):
+                raise
+            return replace(_table(c, c.stored(node, at, wide=True), joined), exact=exact)
+        fits = isinstance(x, Stored) and x.real and x.known().dtype == "int8"
+        if not isinstance(x, Stored) or not fits or x.shape != c.result(node):
+            return result
         return _with_table(c, result, x, joined) if isinstance(result, Pending) else result
 
     return made
 
 
 def _shared(
-    c: Conversion, node: Node, handler: Handler, computes: Callable[[Any, Any], Any]
+    c: Conversion,
+    node: Node,
+    handler: Handler,
+    computes: Callable[[Any, Any], Any],
+    *,
+    every: bool,
 ) -> Part | tuple[Part, ...] | None:
     """Return a function of one value where both operands are, as in x * sigmoid(x).
 
@@ -112,6 +118,8 @@ def _shared(
     """
     parts = [c.part(node, at) for at in (0, 1)]
     sources = [part.of[0] for part in parts if isinstance(part, Pending) and part.of]
+    if every and parts[0] == parts[1] and not isinstance(parts[0], Constant):
+        sources = [c.stored(node, wide=True)]
     if not sources or sources[0].shape != c.result(node):
         return None
     x = sources[0]
@@ -120,11 +128,17 @@ def _shared(
         return None
 
     def whole(given: Any) -> Any:
-        return np.asarray(computes(left(given), right(given)))
+        with np.errstate(all="ignore"):
+            return np.asarray(computes(left(given), right(given)))
 
     if x.known().dtype == "int8":
         return _table(c, x, whole)
-    made = handler(c, node)
+    try:
+        made = handler(c, node)
+    except Unfit:
+        if not every:
+            raise
+        return _table(c, x, whole)
     assert isinstance(made, Pending)
     low, high = x.range
     values = np.linspace(low, high, 2**16)
@@ -202,7 +216,8 @@ def _pieces(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
         computes(each.astype(np.float32)).astype(np.float64)
         for each in (reals, middles - coarse.scale / 2, middles, middles + coarse.scale / 2)
     )
-    values, slopes = at / 2 + (before + behind) / 4, (behind - before) / coarse.scale
+    with np.errstate(invalid="ignore"):
+        values, slopes = at / 2 + (before + behind) / 4, (behind - before) / coarse.scale
     if not all(np.isfinite(each).all() for each in (exact, values, slopes)):
         remedy = "quantise its operand to int8 or uint8"
         raise Unfit("computes with 16 bits, and has no value for some of them", remedy)
@@ -266,6 +281,28 @@ def _swish(alpha: float) -> RealFunction:
     return rounded(lambda x: x / (1 + np.exp(-alpha * x)))
 
 
+def _raised(handler: Handler) -> Handler:
+    """Let the exponent of a power be a real number, where the file has an integer."""
+
+    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+        part = c.part(node, 1)
+        if (
+            isinstance(part, Constant)
+            and part.quantization is None
+            and part.values.dtype.kind in "iu"
+        ):
+            exponent = Constant(values=part.values.astype(np.float32))
+            return c.with_operand(handler, node, exponent, at=1)
+        return handler(c, node)
+
+    return made
+
+
+def _wide_abs(c: Conversion, node: Node) -> Part:
+    """Multiply what is below 0 with -1."""
+    return leaking(c, real_operand(c, node, wide=True), -1.0)
+
+
 def _wide_swish(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
     """Multiply what has 16 bits with the Sigmoid of it, whose operand has a scale of its own."""
     x, scaled = real_operand(c, node, wide=True), None
@@ -290,7 +327,7 @@ def _softplus(x: Any) -> Any:
 
 HANDLERS: dict[str, Handler] = {
     "Add": with_number(binary("add"), operator.add),
-    "Abs": _plain(COMMON["ABS"], curve("abs")),
+    "Abs": _plain(COMMON["ABS"], _wide_abs),
     "Ceil": _plain(COMMON["CEIL"]),
     "Celu": function(lambda given: _celu(given["alpha"]), alpha=1.0),
     "Cos": _plain(COMMON["COS"]),
@@ -304,7 +341,7 @@ HANDLERS: dict[str, Handler] = {
     "Mish": _plain(rounded(lambda x: x * np.tanh(_softplus(x)))),
     "Mul": with_number(binary("mul"), operator.mul),
     "Neg": _plain(COMMON["NEG"], negate),
-    "Pow": with_number(power, np.power, every=True),
+    "Pow": _raised(with_number(power, np.power, every=True)),
     "Reciprocal": _plain(reciprocal),
     "Round": _plain(COMMON["ROUND"]),
     "Selu": function(

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the accelerators that a chip uses."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
-from atoll.description.accelerator_names import check_driver, check_operators
+from atoll.description.accelerator_checks import check_driver, check_operators, check_patterns
 from atoll.description.faults import Faults, nearest, nearest_key, note
-from atoll.description.installed import described_in, is_path
-from atoll.description.partial import read_model
-from atoll.description.pattern_checks import check_patterns
+from atoll.description.partial import PartDescription, read_part
 from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
+from atoll.description.share import described_in, is_path
 from atoll.description.tree import SourceMap
-from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.plugins.registry import registered
@@ -22,13 +19,7 @@ MAX_REGISTERS = 4096
 """Bytes that the control port of docs/platform.md can address."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceleratorDescription:
-    """An accelerator's own YAML, checked in itself."""
-
-    path: Path
-    model: Accelerator
-    where: SourceMap
+AcceleratorDescription = PartDescription[Accelerator]
 
 
 GROUP = "atoll.engines"
@@ -72,16 +63,12 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
         DescriptionError: it cannot be read, or contradicts itself.
     """
     faults = Faults()
-    read = read_model(Accelerator, SourceMap(read_yaml(path, at, faults)), faults)
-    accelerator, where = read.model, read.where
-    if accelerator is None:
-        faults.raise_any()
-    assert accelerator is not None, "it has no faults"
+    accelerator, where, gaps = read_part(Accelerator, path, at, faults)
     complete = with_register_file(accelerator, path.parent, where, faults)
     accelerator = complete or accelerator
 
     def knows(key: str) -> bool:
-        return read.gaps.knows(key) and (complete is not None or key != "registers")
+        return gaps.knows(key) and (complete is not None or key != "registers")
 
     if knows("parameters"):
         for name in accelerator.parameters:
@@ -97,7 +84,7 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     if all(map(knows, ("operators", "registers", "program", "ports", "parameters"))):
         check_program(accelerator, where, faults)
     faults.raise_any()
-    return AcceleratorDescription(path=path, model=accelerator, where=where)
+    return PartDescription(path=path, model=accelerator, where=where)
 
 
 def _check_parameter(name: str, accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:

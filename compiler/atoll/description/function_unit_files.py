@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the function units that a chip's cores have."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.faults import Faults, note
 from atoll.description.function_unit import FunctionUnit
-from atoll.description.partial import read_model
+from atoll.description.partial import PartDescription, read_part
 from atoll.description.tree import SourceMap
-from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES
 
@@ -16,13 +14,7 @@ REACHED = {"cfu": ("custom-0",), "cvxif": tuple(OPCODES)}
 """Major opcodes that the port of each style hands on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionUnitDescription:
-    """A function unit's own YAML, checked in itself."""
-
-    path: Path
-    model: FunctionUnit
-    where: SourceMap
+FunctionUnitDescription = PartDescription[FunctionUnit]
 
 
 def load_function_unit(path: Path, at: SourceLoc | None) -> FunctionUnitDescription:
@@ -32,18 +24,14 @@ def load_function_unit(path: Path, at: SourceLoc | None) -> FunctionUnitDescript
         DescriptionError: it cannot be read, or E126, contradicts itself.
     """
     faults = Faults()
-    read = read_model(FunctionUnit, SourceMap(read_yaml(path, at, faults)), faults)
-    unit, where = read.model, read.where
-    if unit is None:
-        faults.raise_any()
-    assert unit is not None, "it has no faults"
-    if read.gaps.knows("instructions"):
+    unit, where, gaps = read_part(FunctionUnit, path, at, faults)
+    if gaps.knows("instructions"):
         _check_encodings(unit, where, faults)
         _check_meanings(unit, where, faults)
-        if read.gaps.knows("style"):
+        if gaps.knows("style"):
             _check_opcodes(unit, where, faults)
     faults.raise_any()
-    return FunctionUnitDescription(path=path, model=unit, where=where)
+    return PartDescription(path=path, model=unit, where=where)
 
 
 def _check_encodings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> None:

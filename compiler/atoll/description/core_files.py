@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the cores that a chip uses."""
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from atoll.description.core import LINES, LOCAL_SIZE, Core
 from atoll.description.faults import Faults, nearest
-from atoll.description.installed import described_in, is_path
-from atoll.description.partial import read_model
-from atoll.description.share import shared_folder
+from atoll.description.partial import PartDescription, read_part
+from atoll.description.share import described_in, is_path, shared_folder
 from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
-from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.isa.find import NAMES, USUAL
 from atoll.plugins.registry import registered
@@ -27,13 +24,7 @@ NEEDED_BY_RTL = {
 """Keys of a core that may be left out only where it has no RTL, with a value each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoreDescription:
-    """A core's own YAML, checked in itself."""
-
-    path: Path
-    model: Core
-    where: SourceMap
+CoreDescription = PartDescription[Core]
 
 
 def known_cores() -> tuple[str, ...]:
@@ -71,12 +62,8 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
         DescriptionError: it cannot be read, or contradicts itself.
     """
     faults = Faults()
-    read = read_model(Core, SourceMap(read_yaml(path, at, faults)), faults)
-    core, where = read.model, read.where
-    if core is None:
-        faults.raise_any()
-    assert core is not None, "it has no faults"
-    for index, isa in enumerate(core.isas if read.gaps.knows("isas") else ()):
+    core, where, gaps = read_part(Core, path, at, faults)
+    for index, isa in enumerate(core.isas if gaps.knows("isas") else ()):
         if not NAMES.fullmatch(isa):
             faults.add(
                 "E040",
@@ -84,7 +71,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
                 at=where.at("isas", str(index)),
                 remedy=f"write '{get_close_matches(isa, USUAL, n=1, cutoff=0)[0]}', or delete it",
             )
-    if read.gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
+    if gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
         faults.add(
             "E038",
             f"the own registers of core '{core.core}' are at {core.local:#x}, which is not a"
@@ -93,17 +80,17 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
             remedy=f"write 'local: {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}', for example",
         )
     for key, example in NEEDED_BY_RTL.items() if core.rtl else ():
-        if not where.is_set(key) and read.gaps.knows(key):
+        if not where.is_set(key) and gaps.knows(key):
             faults.add(
                 "E010",
                 f"'{key}' is missing: core '{core.core}' has RTL, which runs firmware",
                 at=where.at(),
                 remedy=f"add '{key}: {example}', for example",
             )
-    if read.gaps.knows("interrupts"):
+    if gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)
     faults.raise_any()
-    return CoreDescription(path=path, model=core, where=where)
+    return PartDescription(path=path, model=core, where=where)
 
 
 def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
