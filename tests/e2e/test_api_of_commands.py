@@ -240,7 +240,7 @@ def test_an_adapter_is_tested(capsys: pytest.CaptureFixture[str]) -> None:
     found = atoll.check_core("picorv32", seed=2)
     assert found.passed
     assert plain(found.to_json()) == printed(capsys, "core", "test", "picorv32", "--seed", "2")
-    assert "core picorv32, rv32imc: 21 of 21 checks right" in found.text()
+    assert "core picorv32, rv32im: 21 of 21 checks right" in found.text()
 
 
 def test_what_a_core_cannot_run_is_refused() -> None:
