@@ -92,7 +92,7 @@ MEASURED_TARGETS: Mapping[str, Mapping[str, Mapping[str, Times]]] = {
         "c -isa=rv32imc": {
             "add": Times(0.796, 1.742, 8),
             "cast": Times(0.984, 1.112, 6),
-            "conv_2d": Times(1.093, 1.926, 5),
+            "conv_2d": Times(1.002, 1.926, 7),
             "depthwise_conv_2d": Times(1.069, 2.03, 7),
             "div": Times(0.878, 1.068, 4),
             "fully_connected": Times(1.026, 1.184, 4),
@@ -102,14 +102,14 @@ MEASURED_TARGETS: Mapping[str, Mapping[str, Mapping[str, Times]]] = {
         },
         "llvm -isa=rv32im": {
             "add": Times(0.941, 1.067, 8),
-            "cast": Times(1.0, 1.014, 6),
-            "conv_2d": Times(0.954, 1.054, 11),
-            "depthwise_conv_2d": Times(0.936, 1.003, 7),
+            "cast": Times(1.0, 1.014, 7),
+            "conv_2d": Times(0.923, 1.054, 13),
+            "depthwise_conv_2d": Times(0.936, 1.003, 8),
             "div": Times(0.973, 0.985, 4),
             "fully_connected": Times(0.952, 1.038, 4),
             "maximum": Times(0.916, 1.006, 8),
-            "quantize": Times(0.985, 1.075, 9),
-            "transpose_conv": Times(0.953, 1.045, 4),
+            "quantize": Times(0.97, 1.075, 11),
+            "transpose_conv": Times(0.948, 1.045, 6),
         },
         "llvm -isa=rv32imc -optimise=size": {
             "add": Times(1.002, 1.69, 8),
