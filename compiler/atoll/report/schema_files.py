@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from atoll.description import schemas as descriptions
+from atoll.description import json_schemas as descriptions
 from atoll.diagnostics.errors import UsageError
 from atoll.report.json_shapes import FAULTS
 from atoll.report.output_schemas import OUTPUTS
