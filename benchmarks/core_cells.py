@@ -21,7 +21,7 @@ from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.inputs.build_folder import Image
-from atoll_sim.run import AcceleratorKind, CpuKind, run_image
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_image
 from benchmarks.host_program import compare, runs_here
 
 CHIP = "lagoon"

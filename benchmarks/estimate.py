@@ -21,7 +21,7 @@ from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.frontend.registry import Source
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
-from atoll_sim.run import run_models
+from atoll_sim.runs.checked_run import run_models
 from benchmarks.estimate_constants import constants
 from benchmarks.estimate_layers import random_network
 from benchmarks.shown import console

@@ -14,7 +14,7 @@ from atoll.driver.pipeline import Compiled, compile_file
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
-from atoll_sim.run import run_models
+from atoll_sim.runs.checked_run import run_models
 
 DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
 HALF_STACK = "devices.cpu.stack.size=4 KiB"

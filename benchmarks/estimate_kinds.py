@@ -25,7 +25,7 @@ from atoll.report.result import LayerCycles
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.run import AcceleratorKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, run_models
 from benchmarks.shown import console
 
 CHIP, LEAST = "lagoon", 3000

@@ -36,7 +36,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 CHIP, DEVICE = "corstone300_u55", "devices.ethos_u55"
 _TOLD = 20

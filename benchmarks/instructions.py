@@ -27,7 +27,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.iss import run as iss
 from atoll_sim.iss.engines import modelled
 from atoll_sim.qemu import run as qemu
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from benchmarks.shown import console
 from benchmarks.small_program import linked
 from benchmarks.small_program import request as request_of

@@ -21,7 +21,7 @@ from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 CHIP = Path(__file__).parents[1] / "examples" / "12_streamed_weights" / "chip.yaml"
 

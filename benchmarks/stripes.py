@@ -16,7 +16,7 @@ from atoll.diagnostics.errors import PlacementError, PlanError
 from atoll.diagnostics.units import format_size
 from atoll.driver.pipeline import Compiled, compile_file, expected
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 SIZES = tuple(k * 1024 for k in (256, 48, 40, 36, 32, 28, 24, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2))
 

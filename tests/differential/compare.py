@@ -19,7 +19,7 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.report.result import RunReport
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 SAMPLES = 2
 

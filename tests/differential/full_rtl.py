@@ -14,7 +14,7 @@ from tests.tflite_builder import write
 
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_models
-from atoll_sim.run import run_models
+from atoll_sim.runs.checked_run import run_models
 
 PER_IMAGE = 10
 """Networks in one firmware."""

@@ -20,7 +20,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 OPERATORS: tuple[Callable[[Drawing], None], ...] = (
     *(sums.convolution, sums.depthwise, sums.dense, sums.transposed, sums.products) * 2,

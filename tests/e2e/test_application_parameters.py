@@ -19,7 +19,7 @@ from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_image.check import disagreements
 from atoll_image.elf import read_image
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HERE = EXAMPLES / "13_application_parameters"

@@ -14,7 +14,7 @@ from atoll.ops.registry import COPY
 from atoll.resolve import load_soc
 from atoll_sim.host.run import run_native
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

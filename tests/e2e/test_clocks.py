@@ -10,7 +10,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.report.result import RunReport
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 SHORE = str(ROOT / "tests" / "data" / "shore.yaml")

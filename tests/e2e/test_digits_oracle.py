@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "01_digits"
 MODEL = EXAMPLE / "digits_int8.tflite"

@@ -14,7 +14,7 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.place.plan_devices import plan_devices
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 ISLANDS = ROOT / "tests" / "data" / "islands_dma.yaml"

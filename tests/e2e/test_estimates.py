@@ -26,9 +26,9 @@ from atoll.ops.registry import OPERATORS
 from atoll.report.estimates import estimates_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
+from atoll_sim.backends.session import Backends, Work
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
-from atoll_sim.session import Players, Work
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -206,7 +206,7 @@ def moved_by(device: str, compiled: Compiled, folder: Path) -> dict[str, tuple[i
         models=(compiled,),
         samples=(random_sample(compiled.graph),),
         elves=build((compiled,), folder / "build").firmware.elves,
-        players=Players(),
+        backends=Backends(),
     )
     moved: dict[str, Counter[AccessKind]] = defaultdict(Counter)
     for phase in CpuKind.RTL.session().run(work).phases:

@@ -27,7 +27,7 @@ from atoll.vela import run
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")
 

@@ -13,7 +13,7 @@ from atoll.cli import main
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.build import verilator
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytestmark = pytest.mark.rtl
 

@@ -12,7 +12,7 @@ from tests.requests import load_requests
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.cli_validate import validate
+from atoll_sim.cli.validate import validate
 from atoll_sim.faults.campaign import Campaign, Trial, run_campaign
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.report import KindReport, by_kind, verdict

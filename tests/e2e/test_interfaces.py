@@ -26,7 +26,7 @@ from atoll_sim.host.run import run_native
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import output_freed_early
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 NAMES = (
     *("outputs_read_later", "an_early_output", "an_output_twice", "an_output_that_is_an_input"),

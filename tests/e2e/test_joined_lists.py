@@ -9,9 +9,9 @@ import pytest
 from atoll.artifacts.samples import random_samples
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
+from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.engines.reef.descriptor import Link
-from atoll_sim.run import Outcome, run_models
-from atoll_sim.session import AcceleratorKind, CpuKind
+from atoll_sim.runs.checked_run import Outcome, run_models
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

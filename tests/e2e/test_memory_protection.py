@@ -17,7 +17,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.claims import GUARD
 from atoll_sim.build.model import build_model
 from atoll_sim.mutate.linker import STACK_TOP
-from atoll_sim.run import AcceleratorKind, CpuKind, Players, Setup, judge
+from atoll_sim.runs.checked_run import AcceleratorKind, Backends, CpuKind, Setup, judge
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations
@@ -64,7 +64,7 @@ def trapped(compiled: Compiled, result: SimResult) -> Violation:
     """Return what a trap says, once nothing reached the bus that should not."""
     assert (result.stop, result.trapped) == (Stop.TRAP, "cpu")
     assert violations(result) == ()
-    setup = Setup(cpu=CpuKind.RTL, players=Players(AcceleratorKind.RTL), wall={})
+    setup = Setup(cpu=CpuKind.RTL, backends=Backends(AcceleratorKind.RTL), wall={})
     [found] = judge(compiled, random_sample(compiled.graph), result, setup).report.violations
     assert "protection unit" in found.detail
     return found

@@ -23,7 +23,7 @@ from atoll_sim.host.memory import DeviceBus, HostMemory
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.commands import WORD, address_words, command_lists
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 SHORE = str(ROOT / "tests" / "data" / "shore.yaml")

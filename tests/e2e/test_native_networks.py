@@ -8,7 +8,7 @@ from tests.goldens import exact_samples
 
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8")
 

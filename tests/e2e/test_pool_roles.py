@@ -9,7 +9,7 @@ from atoll.artifacts.build_tree import build, interface_of
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"

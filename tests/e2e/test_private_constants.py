@@ -8,8 +8,8 @@ import pytest
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import run_models
-from atoll_sim.session import AcceleratorKind, CpuKind
+from atoll_sim.backends.session import AcceleratorKind, CpuKind
+from atoll_sim.runs.checked_run import run_models
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 IDEA = """\

@@ -22,7 +22,7 @@ from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_sim.qemu.run import simulate
 from atoll_sim.qemu.supported import PROGRAMS, check_chip
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.trace.simulation import SimResult, Stop
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

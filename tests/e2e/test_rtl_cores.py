@@ -11,7 +11,7 @@ from tests.cores import WITH_RTL
 from atoll.cli import main
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytestmark = pytest.mark.rtl
 

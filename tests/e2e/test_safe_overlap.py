@@ -12,7 +12,7 @@ from tests.requests import load_requests
 from atoll.diagnostics.errors import PlanError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, with_plan
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytestmark = pytest.mark.rtl
 

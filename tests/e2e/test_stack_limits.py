@@ -26,7 +26,7 @@ from atoll.memory.solve import plan_memory
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.stack_bound import stack_bounds
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 
 LIMITS = (0, 256, 1024, 4096, 65536)
 ENOUGH = LIMITS[2:]

@@ -21,7 +21,7 @@ from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 from atoll_sim.simulate.run import requests_for
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

@@ -21,7 +21,7 @@ from atoll.resolve.run_threads import on_threads
 from atoll_sim.build.model import build_model
 from atoll_sim.check.stacks import watermark
 from atoll_sim.inputs.build_folder import Image
-from atoll_sim.run import CpuKind, run_image
+from atoll_sim.runs.checked_run import CpuKind, run_image
 from atoll_sim.simulate.session import simulate as in_rtl
 
 ROOT = Path(__file__).parents[2]

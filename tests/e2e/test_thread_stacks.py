@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import PlanError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.report.text import render
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 
 CRAB = Path(__file__).parents[1] / "data" / "crab.yaml"
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"

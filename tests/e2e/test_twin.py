@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 
 pytestmark = pytest.mark.rtl
 

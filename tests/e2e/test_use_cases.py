@@ -18,7 +18,7 @@ from atoll.diagnostics.errors import PlanError, ToolchainError, UsageError
 from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_sim.inputs.build_folder import open_build
-from atoll_sim.run import run_models
+from atoll_sim.runs.checked_run import run_models
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TWO = EXAMPLES / "03_two_networks"

@@ -15,7 +15,7 @@ from atoll.driver.pipeline import compile_models
 from atoll.resolve import load_soc
 from atoll_sim.build.wave_formats import can_write_fst
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.run import run_models
+from atoll_sim.runs.checked_run import run_models
 from atoll_sim.waves.marks import time_of
 from atoll_sim.waves.request import request_waves
 

@@ -24,7 +24,7 @@ from atoll.lower import passes
 from atoll.lower.to_tir import lower_graph
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, Outcome, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 
 DEEP = Path(__file__).parents[1] / "data" / "deep.yaml"
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

@@ -14,7 +14,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import Compiled, compile_graph
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 SHOAL = str(DATA / "shoal.yaml")
 SIZES = (1024, 2048, 4096, 8192)

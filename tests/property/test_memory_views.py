@@ -15,7 +15,7 @@ from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import STEP, as_seen_by, on_bus, seen_by
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
 SHORE = ROOT / "tests" / "data" / "shore.yaml"

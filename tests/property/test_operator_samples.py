@@ -13,7 +13,7 @@ from tests.requests import load_requests
 
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 SAMPLES = (windows_and_reductions, sixteen_bits, moves, picks, computed)
 

@@ -21,8 +21,8 @@ from atoll.ops.registry import RELAYOUT
 from atoll.place.patterns import with_patterns
 from atoll.resolve import load_soc
 from atoll_sim.accelerator_test.run import NOWHERE
-from atoll_sim.run import run_models
-from atoll_sim.session import CpuKind
+from atoll_sim.backends.session import CpuKind
+from atoll_sim.runs.checked_run import run_models
 
 KINDS = (
     *("ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),

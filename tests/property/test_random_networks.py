@@ -22,7 +22,7 @@ from atoll.driver.pipeline import BuildOptions, compile_file, with_plan
 from atoll.frontend.tflite.load import load_tflite
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ISLANDS = Path(__file__).parents[1] / "data" / "islands.yaml"
 CHIPS = ("lagoon", "atoll2", "twin", str(ISLANDS))

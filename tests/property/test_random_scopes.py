@@ -30,7 +30,7 @@ from atoll.frontend.tflite.load import load_tflite
 from atoll.memory.checker import violations
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 SEEDS = 120
 PER_SEED = 5

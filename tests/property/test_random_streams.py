@@ -14,7 +14,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 GROUPS = cases(6)
 PER_GROUP = 12

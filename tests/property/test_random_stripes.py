@@ -27,7 +27,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.cut import Cut, Tiling, tiled
 from atoll.tile.stripes import Chain, stripes_of
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 GROUPS = cases(6)
 PER_GROUP = 12

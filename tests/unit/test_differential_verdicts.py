@@ -23,7 +23,7 @@ from atoll.ops.elements import elementwise
 from atoll.ops.elements.rescaling import Quantize
 from atoll.report.result import Violation
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim import run
+from atoll_sim.runs import checked_run as run
 from atoll_sim.trace.findings import unreachable_ports
 
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")

@@ -82,7 +82,7 @@ def run_image(
             E177, E178, it is not known what accelerators compute.
         SimulationError: the simulation did not come to its end.
     """
-    run = function_of("atoll_sim.linked_run:run_linked", "run_image")
+    run = function_of("atoll_sim.api.linked_images:run_linked", "run_image")
     found: ImageRun = run(
         load_soc(soc)._resolved,
         tuple(map(Path, images)),

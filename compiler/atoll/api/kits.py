@@ -281,7 +281,7 @@ def check_accelerator(
         UsageError: E090; no simulator is installed.
         AtollError: its chip cannot be built.
     """
-    check = function_of("atoll_sim.kits:check_accelerator", "check_accelerator")
+    check = function_of("atoll_sim.api.kits:check_accelerator", "check_accelerator")
     found: AcceleratorCheck = check(
         str(accelerator),
         params or {},
@@ -309,7 +309,7 @@ def check_core(
         UsageError: E040, the core cannot run `isa`; E090, no simulator is installed.
         SimulationError: E080, E087, E113; there is no RTL, or its simulation broke off.
     """
-    check = function_of("atoll_sim.kits:check_core", "check_core")
+    check = function_of("atoll_sim.api.kits:check_core", "check_core")
     found: CoreCheck = check(str(core), isa, seed=seed, toolchain=toolchain)
     return found
 

@@ -134,7 +134,7 @@ def run(
     >>> atoll.run(made, cpu="native", accelerator="model").passed
     True
     """
-    simulator = function_of("atoll_sim.api:run_compiled", "run")
+    simulator = function_of("atoll_sim.api.compiled_networks:run_compiled", "run")
     compilation.soc.require_toolchain(toolchain)
     given = samples is not None or dataset is None
     outcomes = simulator(
@@ -164,7 +164,7 @@ def simulate(
     Raises:
         UsageError: E096, it is no usable build folder.
     """
-    opened = function_of("atoll_sim.api:open_folder", "simulate")(Path(folder))
+    opened = function_of("atoll_sim.api.compiled_networks:open_folder", "simulate")(Path(folder))
     compiled: tuple[Compiled, ...] = opened.models
     outcomes = opened.run(
         samples_for(compiled, samples),
@@ -206,7 +206,7 @@ def validate(
         UsageError: E090; no simulator is installed.
         AtollError: as `compile`.
     """
-    plant = function_of("atoll_sim.api:validate_compiled", "validate")
+    plant = function_of("atoll_sim.api.compiled_networks:validate_compiled", "validate")
     chip = load_soc(soc)
     chip.require_toolchain(toolchain)
     compiled = [

@@ -32,8 +32,8 @@ from atoll_sim.accelerator_test.chip import (
 )
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import joined
-from atoll_sim.run import run_models
-from atoll_sim.session import AcceleratorKind, CpuKind
+from atoll_sim.backends.session import AcceleratorKind, CpuKind
+from atoll_sim.runs.checked_run import run_models
 
 TOGETHER = 8
 """Operators of one network: what they read and write lies in memory at the same time."""

@@ -8,12 +8,12 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators, joined
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
-from atoll_sim.session import Work
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
 
@@ -24,7 +24,7 @@ class NativeSession:
     runs_firmware = False
 
     def check(self, waves: Waves | None) -> None:
-        """See `atoll_sim.session.Session.check`."""
+        """See `atoll_sim.backends.session.Session.check`."""
         if waves:
             raise UsageError(
                 "E089",
@@ -33,7 +33,7 @@ class NativeSession:
             )
 
     def run(self, work: Work) -> SimResult:
-        """See `atoll_sim.session.Session.run`."""
+        """See `atoll_sim.backends.session.Session.run`."""
         soc = work.models[0].soc
         rtl = frozenset(engine.name for engine in soc.engines) - work.modelled
         return run_native(work.models, work.samples, rtl=rtl, progress=work.progress)

@@ -16,12 +16,12 @@ from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.children import LIMIT_VARIABLE, time_limit
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.iss.engines import Engines, measured
 from atoll_sim.iss.engines import modelled as software
-from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import executable_spans, write_image
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
@@ -37,7 +37,7 @@ class IssSession:
     runs_firmware = True
 
     def check(self, waves: Waves | None) -> None:
-        """See `atoll_sim.session.Session.check`."""
+        """See `atoll_sim.backends.session.Session.check`."""
         if waves:
             raise UsageError(
                 "E089",
@@ -53,7 +53,7 @@ class IssSession:
             )
 
     def run(self, work: Work) -> SimResult:
-        """See `atoll_sim.session.Session.run`."""
+        """See `atoll_sim.backends.session.Session.run`."""
         with temporary_folder() as folder, ExitStack() as ends:
             return _run(work, folder, ends)
 

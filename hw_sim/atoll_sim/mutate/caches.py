@@ -22,7 +22,7 @@ from atoll_sim.campaign.trials import Campaign, Trial, followed
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import modelled
 from atoll_sim.iss.run import simulate
-from atoll_sim.run import CpuKind
+from atoll_sim.runs.checked_run import CpuKind
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import Stop

@@ -24,7 +24,7 @@ from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.run import CpuKind, Players, Setup, judge
+from atoll_sim.runs.checked_run import Backends, CpuKind, Setup, judge
 from atoll_sim.simulate.firmware import copied_by, data_taken, loaded
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
@@ -102,7 +102,7 @@ def run_right(
     with temporary_folder() as runs:
         request = request_for(compiled, tree.firmware.elves, samples, executable, runs)
         result = simulate(request)
-    setup = Setup(cpu=CpuKind.RTL, players=Players(), stacks=tree.firmware.stacks, wall={})
+    setup = Setup(cpu=CpuKind.RTL, backends=Backends(), stacks=tree.firmware.stacks, wall={})
     report = judge(compiled, samples, result, setup).report
     right = Right(
         compiled=compiled,

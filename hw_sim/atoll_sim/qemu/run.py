@@ -14,9 +14,9 @@ from atoll.diagnostics.progress import Progress, silent
 from atoll.protocol import Trace, TraceEvent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.backends.session import Work
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.machine import Machine, machine
-from atoll_sim.session import Work
 from atoll_sim.simulate.firmware import load_segments
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
@@ -40,7 +40,7 @@ class QemuSession:
     runs_firmware = True
 
     def check(self, waves: Waves | None) -> None:
-        """See `atoll_sim.session.Session.check`."""
+        """See `atoll_sim.backends.session.Session.check`."""
         if waves:
             raise UsageError(
                 "E089",
@@ -49,7 +49,7 @@ class QemuSession:
             )
 
     def run(self, work: Work) -> SimResult:
-        """See `atoll_sim.session.Session.run`."""
+        """See `atoll_sim.backends.session.Session.run`."""
         with temporary_folder() as folder:
             request = requests_for(
                 work.models, work.elves, work.samples, Path(), folder, beats=False

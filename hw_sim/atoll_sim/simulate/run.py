@@ -10,9 +10,9 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
-from atoll_sim.session import Work
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.simulate.firmware import data_taken
 from atoll_sim.simulate.pace import keep_speed, pace_of
@@ -33,10 +33,10 @@ class RtlSession:
     runs_firmware = True
 
     def check(self, waves: Waves | None) -> None:
-        """See `atoll_sim.session.Session.check`."""
+        """See `atoll_sim.backends.session.Session.check`."""
 
     def run(self, work: Work) -> SimResult:
-        """See `atoll_sim.session.Session.run`."""
+        """See `atoll_sim.backends.session.Session.run`."""
         return run_firmware(
             work.models,
             work.elves,

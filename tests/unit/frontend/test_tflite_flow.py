@@ -19,7 +19,7 @@ from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.resolve import load_soc
-from atoll_sim.run import run_models
+from atoll_sim.runs.checked_run import run_models
 
 OTHER = {"shares": 9999, "dtype": "float16"}
 Values = np.ndarray[Any, Any]

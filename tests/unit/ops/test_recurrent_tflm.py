@@ -20,7 +20,7 @@ from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 RUNS = 5
 ARENA_BYTES = 2**20

@@ -17,7 +17,7 @@ from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops import reference
 from atoll.place.views import with_views
 from atoll.resolve import load_soc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 CHIPS = (load_soc("lagoon"), load_soc("twin"))
 MOVED = {"slice", "concatenation", "copy"}

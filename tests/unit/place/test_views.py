@@ -24,7 +24,7 @@ from atoll.place.views import with_views
 from atoll.reach.candidates import candidate_pools, needs_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, ResolvedSoc
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 LAGOON = load_soc("lagoon")
 DATA = Path(__file__).parents[2] / "data"

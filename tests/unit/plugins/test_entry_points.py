@@ -16,7 +16,7 @@ from atoll.bsp.doctor import Check, diagnose
 from atoll.cli import main
 from atoll.diagnostics.errors import SimulationError, ToolchainError
 from atoll.resolve import load_soc
-from atoll_sim.session import CpuKind
+from atoll_sim.backends.session import CpuKind
 
 Package = Callable[..., None]
 

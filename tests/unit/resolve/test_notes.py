@@ -93,7 +93,7 @@ def test_capabilities_are_checked_before_anything_is_compiled(
     def compiled(*_: object) -> None:
         raise AssertionError("it was compiled")
 
-    monkeypatch.setattr("atoll_sim.cli.compile_files", compiled)
+    monkeypatch.setattr("atoll_sim.cli.simulate.compile_files", compiled)
     bits = ["--set", "devices.cpu.core=ibex", "--set", "devices.cpu.isa=rv32imc_zba_zbb_zbs"]
     for words, code in (([*bits, "--cpu", "iss"], "E102"), (["--cpu", "qemu"], "E103")):
         assert main(["run", "lagoon", DIGITS, *words]) == 1

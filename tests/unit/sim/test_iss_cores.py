@@ -16,7 +16,7 @@ from atoll_sim.iss.clock import CoreClock
 from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
 from atoll_sim.iss.riscv import load_target
 from atoll_sim.iss.supported import check_chip
-from atoll_sim.run import CpuKind, check_kinds
+from atoll_sim.runs.checked_run import CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimResult, Stop
 
 pytest.importorskip("unicorn")

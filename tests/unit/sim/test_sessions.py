@@ -9,8 +9,8 @@ from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
+from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Session, Work
 from atoll_sim.build.wave_formats import WaveFormat
-from atoll_sim.session import AcceleratorKind, CpuKind, Players, Session, Work
 from atoll_sim.waves.request import Waves
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -40,7 +40,7 @@ def test_the_words_and_who_runs_the_image() -> None:
 def test_a_session_without_firmware_runs_the_networks_themselves() -> None:
     compiled = compile_file(load_soc("lagoon"), DIGITS)
     samples = (random_sample(compiled.graph) * 2,)
-    work = Work(models=(compiled,), samples=samples, players=Players(AcceleratorKind.MODEL))
+    work = Work(models=(compiled,), samples=samples, backends=Backends(AcceleratorKind.MODEL))
     result = CpuKind.NATIVE.session().run(work)
     assert result.results == (0, 0)
     assert len(result.outputs) == 2

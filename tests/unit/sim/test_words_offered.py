@@ -8,7 +8,7 @@ import pytest
 
 from atoll.cli.app import main
 from atoll.diagnostics.errors import UsageError
-from atoll_sim.players import players_of
+from atoll_sim.backends.choice import backends_of
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -29,13 +29,13 @@ def test_help_offers_the_words_that_accelerators_take(capsys: pytest.CaptureFixt
     assert main(["run", "--help"]) == 0
     assert "--accelerator none|[NAME=]rtl|model" in capsys.readouterr().out
     for name, kind in product(("", "npu="), ("rtl", "model")):
-        assert players_of([name + kind])
-    assert players_of(["none"])
+        assert backends_of([name + kind])
+    assert backends_of(["none"])
     with pytest.raises(UsageError, match="takes no 'npu=none'"):
-        players_of(["npu=none"])
+        backends_of(["npu=none"])
 
 
 def test_an_accelerator_is_named_in_either_spelling() -> None:
-    asked = players_of(["npu.conv-0=model"])
+    asked = backends_of(["npu.conv-0=model"])
     assert asked is not None
     assert list(asked.named) == ["npu_conv_0"]

@@ -20,8 +20,8 @@ from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 from atoll.stream.choose import Chooser
 from atoll.stream.parts import counts_of, with_parts
-from atoll_sim.run import run_models
-from atoll_sim.session import AcceleratorKind, CpuKind
+from atoll_sim.backends.session import AcceleratorKind, CpuKind
+from atoll_sim.runs.checked_run import run_models
 
 SMALL: tuple[Layer, ...] = ((64, 3, 1), (64, 3, 1), (32,), (10,))
 IMAGE = (1, 8, 8, 32)

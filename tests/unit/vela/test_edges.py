@@ -27,7 +27,7 @@ from atoll.vela.memories import VelaTarget
 from atoll.vela.parts import part_of
 from atoll.vela.regions import judged_stream
 from atoll.vela.run import VelaOutput, VelaRefusalError, optimised
-from atoll_sim.run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")
 

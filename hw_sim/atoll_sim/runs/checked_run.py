@@ -22,13 +22,13 @@ from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve.soc import Engine
 from atoll.stack.bound import StackBound
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
 from atoll_sim.check.stacks import overruns, stack_use, unmeasured, unused
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
-from atoll_sim.session import AcceleratorKind, CpuKind, Players, Work
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.trace.simulation import Phase, SimResult, Stop
@@ -36,9 +36,9 @@ from atoll_sim.waves.request import Waves
 
 __all__ = [
     "AcceleratorKind",
+    "Backends",
     "CpuKind",
     "Outcome",
-    "Players",
     "Setup",
     "check_kinds",
     "judge",
@@ -57,7 +57,7 @@ class Setup:
     """
 
     cpu: CpuKind
-    players: Players
+    backends: Backends
     stacks: Mapping[str, StackBound] = field(default_factory=dict)
     wall: Mapping[str, float]
 
@@ -85,7 +85,7 @@ def run_models(
     samples: Sequence[Sequence[Sample]],
     *,
     cpu: CpuKind = CpuKind.RTL,
-    accelerator: AcceleratorKind | Players | None = None,
+    accelerator: AcceleratorKind | Backends | None = None,
     keep: Path | None = None,
     progress: Progress = silent,
     toolchain: str | None = None,
@@ -103,7 +103,7 @@ def run_models(
         toolchain: see `atoll.artifacts.build_tree.build`.
         waves: waveforms to record, only with `CpuKind.RTL`.
     """
-    players = _players(accelerator, models)
+    backends = _backends(accelerator, models)
     check_kinds(cpu, waves)
     begin = time.perf_counter()
     session = cpu.session()
@@ -121,12 +121,12 @@ def run_models(
             models=models,
             samples=samples,
             elves=elves,
-            players=players,
+            backends=backends,
             progress=progress,
             waves=waves,
         )
         result = session.run(work)
-    setup = Setup(cpu=cpu, players=players, stacks=stacks, wall=wall)
+    setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall)
     return _judged(models, samples, result, setup)
 
 
@@ -135,7 +135,7 @@ def run_image(
     samples: Sequence[Sequence[Sample]],
     *,
     cpu: CpuKind = CpuKind.RTL,
-    accelerator: AcceleratorKind | Players | None = None,
+    accelerator: AcceleratorKind | Backends | None = None,
     progress: Progress = silent,
     waves: Waves | None = None,
 ) -> tuple[Outcome, ...]:
@@ -143,7 +143,7 @@ def run_image(
 
     All but `image` is as in `run_models`; `cpu` is one that runs firmware.
     """
-    players = _players(accelerator, image.models)
+    backends = _backends(accelerator, image.models)
     check_kinds(cpu, waves)
     models, folder = image.models, image.elves[0].parent
     bounds = stacks_of(folder, {each.graph.name: each.soc for each in models})
@@ -151,18 +151,18 @@ def run_image(
         models=models,
         samples=samples,
         elves=image.elves,
-        players=players,
+        backends=backends,
         progress=progress,
         waves=waves,
     )
     session = cpu.session()
     cpu.check_chip(models[0].soc)
     result = session.run(work)
-    setup = Setup(cpu=cpu, players=players, stacks=bounds, wall={})
+    setup = Setup(cpu=cpu, backends=backends, stacks=bounds, wall={})
     return _judged(models, samples, result, setup)
 
 
-def _players(asked: AcceleratorKind | Players | None, models: Sequence[Compiled]) -> Players:
+def _backends(asked: AcceleratorKind | Backends | None, models: Sequence[Compiled]) -> Backends:
     """Return who plays the accelerators.
 
     Raises:
@@ -171,9 +171,9 @@ def _players(asked: AcceleratorKind | Players | None, models: Sequence[Compiled]
     if asked is None:
         used = models[0].options.accelerators
         asked = AcceleratorKind.RTL if used else AcceleratorKind.NONE
-    players = asked if isinstance(asked, Players) else Players(asked)
-    players.check(models[0].soc)
-    return players
+    backends = asked if isinstance(asked, Backends) else Backends(asked)
+    backends.check(models[0].soc)
+    return backends
 
 
 def _judged(
@@ -199,7 +199,7 @@ def judge(
         soc=compiled.soc.name,
         model=compiled.graph.name,
         cpu=setup.cpu,
-        accelerator=str(setup.players),
+        accelerator=str(setup.backends),
         samples=len(samples),
         layers_compared=layers.compared,
         layers_equal=layers.compared - len(layers.mismatches),

@@ -8,10 +8,10 @@ from atoll.diagnostics.errors import ToolchainError
 from atoll.plugins.parts import load
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import Findings, Player, faults_of
+from atoll_sim.backends.session import CpuKind
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import model_of
-from atoll_sim.session import CpuKind
 
 ELABORATE = "atoll_sim.build.elaborate:elaborate"
 """Imported only where it is asked for."""

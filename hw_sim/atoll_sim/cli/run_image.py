@@ -14,9 +14,9 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
 from atoll.diagnostics.columns import wrapped
 from atoll.diagnostics.shown import json_text
-from atoll_sim.linked_run import require_images, run_linked
-from atoll_sim.players import AcceleratorOption, players_of
-from atoll_sim.session import CpuKind, Players
+from atoll_sim.api.linked_images import require_images, run_linked
+from atoll_sim.backends.choice import AcceleratorOption, backends_of
+from atoll_sim.backends.session import Backends, CpuKind
 
 
 def run_image(
@@ -56,8 +56,8 @@ def run_image(
     Example: atoll run-image lagoon build/zig/firmware.selftest.elf | atoll selftest -
     """
     chip = atoll.load_soc(soc, overrides=overrides or ())
-    players = players_of(accelerator) or Players()
-    require_images(chip._resolved, len(images), cpu, players)
+    backends = backends_of(accelerator) or Backends()
+    require_images(chip._resolved, len(images), cpu, backends)
     with working("simulating") as progress:
         made: tuple[atoll.CompiledNetwork, ...] = ()
         if networks:
@@ -68,7 +68,7 @@ def run_image(
             images,
             [each._compiled for each in made],
             cpu=cpu,
-            accelerator=players,
+            accelerator=backends,
             max_cycles=cycles,
         )
     if machine:

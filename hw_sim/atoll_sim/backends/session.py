@@ -26,7 +26,7 @@ class AcceleratorKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Players:
+class Backends:
     """Who plays each accelerator and DMA engine.
 
     Attributes:
@@ -83,7 +83,7 @@ class Work:
         models: networks that run in turn, as one firmware; at least one.
         samples: of each network; all have the same number.
         elves: the firmware, the host's first; empty for a session that runs none.
-        players: who plays the accelerators.
+        backends: who plays the accelerators.
         progress: told what goes on.
         waves: waveforms to record.
     """
@@ -91,14 +91,14 @@ class Work:
     models: Sequence[Compiled]
     samples: Sequence[Sequence[Sample]]
     elves: Sequence[Path] = ()
-    players: Players = Players()
+    backends: Backends = Backends()
     progress: Progress = silent
     waves: Waves | None = None
 
     @property
     def modelled(self) -> frozenset[str]:
         """The engines that software models play."""
-        return self.players.models(self.models[0].soc)
+        return self.backends.models(self.models[0].soc)
 
     @property
     def engines_in_rtl(self) -> bool:

@@ -15,6 +15,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.backends.choice import Accelerator, asked_backends, asked_cpu, takes_part
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.dataset.judged import Judged
 from atoll_sim.faults import campaign as faults_of
@@ -24,8 +25,7 @@ from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
 from atoll_sim.mutate.caches import CacheCampaign, plant_left_out
 from atoll_sim.oracle.ask import Oracle, oracle_for, oracle_of
-from atoll_sim.players import Accelerator, asked_cpu, asked_players, takes_part
-from atoll_sim.run import CpuKind, Outcome, check_kinds, run_image, run_models
+from atoll_sim.runs.checked_run import CpuKind, Outcome, check_kinds, run_image, run_models
 from atoll_sim.waves.request import Waves, of_network, request_waves
 
 
@@ -41,7 +41,7 @@ def run_compiled(
     oracle: bool = False,
     dataset: Path | None = None,
 ) -> tuple[Outcome, ...]:
-    """Run networks in turn, as one firmware, and check them; as `atoll_sim.run.run_models`.
+    """Run networks in turn, as one firmware, and check them; as `run_models`.
 
     With a `dataset` there are no `samples`.
 
@@ -55,8 +55,8 @@ def run_compiled(
     kind, record = asked_cpu(cpu), _waves(waves, models)
     check_kinds(kind, record)
     soc = models[0].soc
-    players = asked_players(accelerator)
-    if not takes_part(players) and any(each.options.accelerators for each in models):
+    backends = asked_backends(accelerator)
+    if not takes_part(backends) and any(each.options.accelerators for each in models):
         raise UsageError(
             "E163",
             "accelerator='none', and the network is compiled for accelerators",
@@ -70,7 +70,7 @@ def run_compiled(
         models,
         batches,
         cpu=kind,
-        accelerator=players,
+        accelerator=backends,
         keep=keep,
         progress=current(),
         toolchain=toolchain,
@@ -149,7 +149,7 @@ class Folder:
             self.image,
             samples,
             cpu=kind,
-            accelerator=asked_players(accelerator),
+            accelerator=asked_backends(accelerator),
             progress=current(),
             waves=_waves(waves, self.models),
         )

@@ -15,10 +15,10 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_image.elf import read_image
 from atoll_image.provided import provided_faults
+from atoll_sim.backends.choice import Accelerator, asked_backends, asked_cpu
+from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind
 from atoll_sim.iss.rules import not_modelled
-from atoll_sim.linked_networks import check_networks
-from atoll_sim.players import Accelerator, asked_cpu, asked_players
-from atoll_sim.session import AcceleratorKind, CpuKind, Players
+from atoll_sim.runs.linked_networks import check_networks
 from atoll_sim.trace.run_files import read_pace
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
 
@@ -43,14 +43,14 @@ def run_linked(
     Raises:
         UsageError: as `atoll.run_image`.
     """
-    kind, players = asked_cpu(cpu), asked_players(accelerator) or Players()
-    require_images(soc, len(images), kind, players)
-    if players.kind is not AcceleratorKind.NONE:
+    kind, backends = asked_cpu(cpu), asked_backends(accelerator) or Backends()
+    require_images(soc, len(images), kind, backends)
+    if backends.kind is not AcceleratorKind.NONE:
         check_networks(
             soc,
             networks,
             images,
-            modelled=players.models(soc),
+            modelled=backends.models(soc),
             cores_in_rtl=kind is CpuKind.RTL,
         )
     _check_provided(soc, images[0])
@@ -66,7 +66,7 @@ def run_linked(
             max_cycles=max_cycles,
             stall_cycles=max_cycles,
         )
-        result = _PLAYERS[kind](request, networks, players, current())
+        result = _PLAYERS[kind](request, networks, backends, current())
     return ImageRun(
         soc=soc.name,
         cpu=str(kind),
@@ -80,7 +80,7 @@ def run_linked(
     )
 
 
-def require_images(soc: ResolvedSoc, count: int, cpu: CpuKind, players: Players) -> None:
+def require_images(soc: ResolvedSoc, count: int, cpu: CpuKind, backends: Backends) -> None:
     """Refuse what runs no images, and more images than cores start.
 
     Raises:
@@ -99,7 +99,7 @@ def require_images(soc: ResolvedSoc, count: int, cpu: CpuKind, players: Players)
             remedy=f"give images of {', '.join(cores)}, in this order",
         )
     cpu.check_chip(soc)
-    players.check(soc)
+    backends.check(soc)
 
 
 def _check_provided(soc: ResolvedSoc, image: Path) -> None:
@@ -111,13 +111,13 @@ def _check_provided(soc: ResolvedSoc, image: Path) -> None:
 
 
 def _in_rtl(
-    request: SimRequest, models: Sequence[Compiled], players: Players, progress: Progress
+    request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
     from atoll_sim.build.model import build_model
     from atoll_sim.simulate.session import simulate
     from atoll_sim.simulate.stand_ins import StandIns
 
-    modelled = players.models(request.soc)
+    modelled = backends.models(request.soc)
     executable = build_model(request.soc, stand_ins=modelled, progress=progress)
 
     def watch() -> None:
@@ -127,7 +127,7 @@ def _in_rtl(
     request = replace(request, executable=executable, watch=watch)
     if not modelled:
         return simulate(request)
-    absent = players.kind is AcceleratorKind.NONE
+    absent = backends.kind is AcceleratorKind.NONE
     with StandIns(request.soc, models, modelled, absent=absent) as stand_ins:
         try:
             return simulate(replace(request, stand_ins=stand_ins.theirs.fileno()))
@@ -136,20 +136,20 @@ def _in_rtl(
 
 
 def _on_simulated_cores(
-    request: SimRequest, models: Sequence[Compiled], players: Players, progress: Progress
+    request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
     from atoll_sim.iss.engines import ABSENT
     from atoll_sim.iss.run import playing, simulate
 
-    if players.kind is AcceleratorKind.NONE:
+    if backends.kind is AcceleratorKind.NONE:
         return simulate(request, lambda _memory: ABSENT, progress=progress)
-    modelled = players.models(request.soc)
+    modelled = backends.models(request.soc)
     with playing(request.soc, models, modelled, request.run_dir, progress) as engines:
         return simulate(request, engines, progress=progress)
 
 
 def _on_qemu(
-    request: SimRequest, models: Sequence[Compiled], players: Players, progress: Progress
+    request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
     from atoll_sim.qemu.run import simulate
 
@@ -157,7 +157,7 @@ def _on_qemu(
 
 
 _PLAYERS: dict[
-    CpuKind, Callable[[SimRequest, Sequence[Compiled], Players, Progress], SimResult]
+    CpuKind, Callable[[SimRequest, Sequence[Compiled], Backends, Progress], SimResult]
 ] = {
     CpuKind.RTL: _in_rtl,
     CpuKind.ISS: _on_simulated_cores,

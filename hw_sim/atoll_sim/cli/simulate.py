@@ -26,15 +26,15 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import require_writable
-from atoll_sim.api import (
+from atoll_sim.api.compiled_networks import (
     open_folder,
     refuse_with_dataset,
     require_firmware,
     require_oracles,
     run_compiled,
 )
-from atoll_sim.players import AcceleratorOption, players_of, takes_part
-from atoll_sim.run import CpuKind, Outcome, check_kinds
+from atoll_sim.backends.choice import AcceleratorOption, backends_of, takes_part
+from atoll_sim.runs.checked_run import CpuKind, Outcome, check_kinds
 from atoll_sim.waves.options import WavesOptions
 
 OutputOption = Annotated[
@@ -97,7 +97,7 @@ def run(
 
     Example: atoll run lagoon model.tflite --cpu native --accelerator model
     """
-    asked, asked_players = waves.request(), players_of(accelerator)
+    asked, asked_backends = waves.request(), backends_of(accelerator)
     check_kinds(cpu, asked)
     _prepare(output or ())
     if dataset:
@@ -109,10 +109,10 @@ def run(
     require_oracles(models if oracle else ())
     chip = atoll.load_soc(soc, overrides=overrides or ())
     chip.require_toolchain(toolchain)
-    if asked_players:
-        asked_players.check(chip._resolved)
+    if asked_backends:
+        asked_backends.check(chip._resolved)
     cpu.check_chip(chip._resolved)
-    options = build_options(models, placement, accelerators=takes_part(asked_players))
+    options = build_options(models, placement, accelerators=takes_part(asked_backends))
     with working("compiling and planning"):
         compiled = compile_files(chip, models, options)._compiled
     batches = () if dataset else samples_of(compiled, inputs)
@@ -121,7 +121,7 @@ def run(
             compiled,
             batches,
             cpu=cpu,
-            accelerator=asked_players,
+            accelerator=asked_backends,
             keep=keep,
             toolchain=toolchain,
             waves=asked,
@@ -151,7 +151,7 @@ def simulate(
     Example: atoll simulate build/model --input samples.npy --waves model.vcd
     """
     asked = waves.request()
-    asked_players = players_of(accelerator)
+    asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     _prepare(output or ())
     with working("reading the build folder"):
@@ -161,7 +161,7 @@ def simulate(
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     with working("simulating"):
-        outcomes = opened.run(batches, cpu=cpu, accelerator=asked_players, waves=asked)
+        outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
 
 

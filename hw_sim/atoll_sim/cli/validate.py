@@ -20,7 +20,7 @@ from atoll.cli.options import (
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import working
 from atoll.diagnostics.shown import json_text
-from atoll_sim.api import check_validation, validate_compiled
+from atoll_sim.api.compiled_networks import check_validation, validate_compiled
 
 ALL_CORES = os.cpu_count() or 1
 SeveralModelsArgument = Annotated[

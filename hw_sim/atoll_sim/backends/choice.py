@@ -8,16 +8,16 @@ import typer
 
 from atoll.description.identifiers import identifier
 from atoll.diagnostics.errors import UsageError
-from atoll_sim.session import AcceleratorKind, CpuKind, Players
+from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind
 
-Accelerator = str | Mapping[str, str] | Players | None
-"""Who plays the accelerators: a word for all, words by name, or what `players_of` returned."""
+Accelerator = str | Mapping[str, str] | Backends | None
+"""Who plays the accelerators: a word for all, words by name, or what `backends_of` returned."""
 
 OF_ONE = (AcceleratorKind.RTL, AcceleratorKind.MODEL)
 """What a single accelerator may be played by."""
 
 
-def players_of(words: Sequence[str] | None) -> Players | None:
+def backends_of(words: Sequence[str] | None) -> Backends | None:
     """Return what ``--accelerator`` asks for, None if it was not given.
 
     Raises:
@@ -48,7 +48,7 @@ def players_of(words: Sequence[str] | None) -> Players | None:
             f"--accelerator contradicts itself: {given}",
             remedy="give one word for all, and NAME=rtl or NAME=model for single ones",
         )
-    return Players(kinds[0] if kinds else AcceleratorKind.RTL, named, asked=bool(kinds))
+    return Backends(kinds[0] if kinds else AcceleratorKind.RTL, named, asked=bool(kinds))
 
 
 def asked_cpu(word: str) -> CpuKind:
@@ -64,22 +64,22 @@ def asked_cpu(word: str) -> CpuKind:
     return kind
 
 
-def asked_players(asked: Accelerator) -> Players | None:
+def asked_backends(asked: Accelerator) -> Backends | None:
     """Return who plays the accelerators; None if nobody is asked for.
 
     Raises:
         UsageError: E163; a word is none.
     """
-    if asked is None or isinstance(asked, Players):
+    if asked is None or isinstance(asked, Backends):
         return asked
     if isinstance(asked, str):
-        return players_of([asked])
-    return players_of([f"{name}={word}" for name, word in asked.items()])
+        return backends_of([asked])
+    return backends_of([f"{name}={word}" for name, word in asked.items()])
 
 
-def takes_part(players: Players | None) -> bool:
+def takes_part(backends: Backends | None) -> bool:
     """Tell whether operators may run on accelerators at all."""
-    return players is None or players.kind is not AcceleratorKind.NONE
+    return backends is None or backends.kind is not AcceleratorKind.NONE
 
 
 def _wrong(word: str) -> UsageError:
