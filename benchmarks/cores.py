@@ -16,7 +16,7 @@ from pathlib import Path
 
 from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.cli.output import as_command
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.description.core_files import find_core, known_cores, load_core
 from atoll.diagnostics.progress import Progress
 from atoll.isa.find import instruction_set
@@ -133,7 +133,7 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(words)
     columns = {name: title for name, title in COLUMNS.items() if name in arguments.only}
     chosen = list(pairs(arguments.core, every=arguments.all))
-    with working("looking for cores") as tell:
+    with show_work("looking for cores") as tell:
         rows = list(measure(arguments.networks, chosen, columns, tell, arguments.toolchain))
     if arguments.json:
         print(json.dumps([row.as_json() for row in rows], indent=2))

@@ -25,7 +25,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.iss import run as iss
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.qemu import run as qemu
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from benchmarks.shown import console
@@ -114,7 +114,7 @@ def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc, cpu: CpuKind) -> i
         if cpu is CpuKind.QEMU:
             result = qemu.simulate(request)
         else:
-            result = iss.simulate(request, lambda memory: modelled(soc, memory))
+            result = iss.simulate(request, lambda memory: make_models(soc, memory))
     assert result.exit_status == 0, f"the plain loop nest of '{op.name}' broke off"
     return sum(phase.instructions or 0 for phase in result.phases)
 

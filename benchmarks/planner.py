@@ -24,7 +24,7 @@ from atoll.memory.effort import Effort
 from atoll.memory.problem import MemoryPlan
 from atoll.memory.search_native import machine_code
 from atoll.memory.solve import solve
-from atoll.utils.children import started
+from atoll.utils.children import start
 from atoll.utils.scratch import temporary_folder
 from benchmarks.planner_tables import Gap, Instance, gap_table, instance_table
 from benchmarks.random_cuts import random_cuts
@@ -131,7 +131,7 @@ def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, flo
         options = [f"--capacity={capacity}", f"--input={path}", f"--output={output}"]
         command = [str(minimalloc.resolve()), *options, f"--timeout={PEER_SECONDS}s"]
         try:
-            with started(command) as child:
+            with start(command) as child:
                 _, said = child.communicate()
                 status = child.wait()
                 seconds = child.processor_seconds

@@ -14,7 +14,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
 from atoll.diagnostics.errors import PlacementError, PlanError
 from atoll.diagnostics.units import format_size
-from atoll.driver.pipeline import Compiled, compile_file, expected
+from atoll.driver.pipeline import Compiled, compile_file, expected_cycles
 from atoll.resolve import load_soc
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -40,7 +40,7 @@ def _measured(compiled: Compiled, pool: str) -> str:
         raise SystemExit(f"{compiled.graph.name} is wrong: {report.mismatches} {report.violations}")
     others = sum(use.used for name, use in compiled.plan.use.items() if name != pool)
     constants = sum(each.size for each in compiled.module.entry.constants)
-    estimate = sum(each.cycles for each in expected(compiled).values())
+    estimate = sum(each.cycles for each in expected_cycles(compiled).values())
     cells = (
         compiled.plan.use[pool].used,
         others - constants if others > constants else 0,

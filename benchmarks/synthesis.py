@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.accelerator_files import find_accelerator, load_accelerator
-from atoll_sim.chip.sources import found
+from atoll_sim.chip.sources import find_source
 from benchmarks.synthesis_tools import Cost, Faulty, kept_cost
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +47,7 @@ class Design:
 
     def paths(self) -> list[Path]:
         """Return where the files are."""
-        return [found(name) for name in self.sources]
+        return [find_source(name) for name in self.sources]
 
 
 def designs() -> Iterator[Design]:

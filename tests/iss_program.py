@@ -9,7 +9,7 @@ from benchmarks.small_program import linked, request
 from atoll.isa.find import instruction_set
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import core_as_it_sees
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate
 from atoll_sim.trace.simulation import SimResult
 
@@ -38,4 +38,4 @@ def run_program(
     source.write_text(text)
     reset = core_as_it_sees(soc, soc.host_cpu).reset_address
     elf = linked(source, script_of(reset), folder, instruction_set(written_for or isa))
-    return simulate(request(soc, elf, **changes), lambda memory: modelled(soc, memory))
+    return simulate(request(soc, elf, **changes), lambda memory: make_models(soc, memory))

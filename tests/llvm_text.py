@@ -4,7 +4,7 @@
 from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.llvm import LEVEL
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_machine import core_machine, new_module, optimized
+from atoll.codegen.llvm_machine import core_machine, new_module, optimize
 from atoll.ir.tir import IRModule
 from atoll.isa.find import instruction_set
 
@@ -15,4 +15,4 @@ def dump(module: IRModule, isa: str, level: int = LEVEL, *, branches: bool = Fal
     target = new_module(module.name, machine)
     overlapping = overlapping_parameters(module)
     emit_functions(target, module.functions, "", overlapping, branches=branches)
-    return str(optimized(target, machine, level))
+    return str(optimize(target, machine, level))

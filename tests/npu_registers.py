@@ -10,7 +10,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
 from atoll.vela.payload import read_first
-from atoll_sim.engines.ethos_u.block import REGIONS, decoded
+from atoll_sim.engines.ethos_u.block import REGIONS, decode
 from atoll_sim.engines.interface import Outcome
 
 ID, STATUS, CMD, RESET, QBASE, QSIZE = 0x00, 0x04, 0x08, 0x0C, 0x10, 0x20
@@ -36,7 +36,7 @@ class NpuRegisters:
     def __init__(self, engine: Engine, run: RunList, compiled: Compiled) -> None:
         (op,) = (each for each in compiled.graph.operators if each.body)
         payload = read_first(compiled.graph.tensor(op.inputs[0]).data or b"")
-        block = decoded(compiled.commands[f"{op.name}_commands"])
+        block = decode(compiled.commands[f"{op.name}_commands"])
         assert payload is not None
         assert block is not None
         self._engine, self._run, self._block = engine, run, block

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from atoll.frontend.onnx.graph import graph_of
 from atoll.frontend.onnx.reader import read
-from atoll.frontend.onnx.settling import settled
+from atoll.frontend.onnx.settling import settle_file
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll_sim.oracle.onnx import literal_session, with_unsigned_weights
@@ -183,7 +183,7 @@ def signed(values: Array) -> Array:
 
 def loaded(data: bytes) -> Graph:
     """Load a network as the front end does, but without the process that guards it."""
-    return graph_of(read(settled(data)))
+    return graph_of(read(settle_file(data)))
 
 
 def run_atoll(path: Path, feeds: Mapping[str, Array]) -> list[Array]:

@@ -27,8 +27,8 @@ from tests.onnx_networks import Network, Samples
 
 from atoll.artifacts.samples import random_samples
 from atoll.diagnostics.errors import ModelError
-from atoll.frontend.onnx.imported import imported
-from atoll.frontend.onnx.settling import settled
+from atoll.frontend.onnx.imported import import_file
+from atoll.frontend.onnx.settling import settle_file
 from atoll.report.oracle import OracleVerdict
 from atoll_sim.oracle.onnx import against_onnxruntime
 
@@ -229,7 +229,7 @@ def quantised(seed: int, folder: Path) -> bytes:
 @contextmanager
 def _here() -> Iterator[Callable[[bytes], bytes]]:
     """Settle files in this process, which generated files do no harm."""
-    yield settled
+    yield settle_file
 
 
 def verdict(seed: int, folder: Path) -> OracleVerdict | list[str]:
@@ -242,7 +242,7 @@ def verdict(seed: int, folder: Path) -> OracleVerdict | list[str]:
     path.write_bytes(data)
     with patch("atoll.frontend.onnx.imported.settler", _here):
         try:
-            graph = imported(path).graph
+            graph = import_file(path).graph
         except ModelError as refused:
             return [_kind(fault.message) for fault in refused.faults]
         samples = [[*sample.values()] for sample in random_samples(graph, 2)]

@@ -73,7 +73,7 @@ def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> Findings:
     if simulate and not points:
         raise UsageError("E090", "--simulate: no simulator is installed", remedy="install it")
     found = [Findings(faults=tuple(_own_faults(soc)))]
-    found += [_asked(point, soc, deep=bool(simulate)) for point in points]
+    found += [_ask(point, soc, deep=bool(simulate)) for point in points]
     faults = dict.fromkeys(fault for each in found for fault in each.faults)
     if faults:
         raise AtollError.all(in_order(faults))
@@ -101,7 +101,7 @@ def _own_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     yield from faults_of(partial(check_bsp, soc))
 
 
-def _asked(point: EntryPoint, soc: ResolvedSoc, *, deep: bool) -> Findings:
+def _ask(point: EntryPoint, soc: ResolvedSoc, *, deep: bool) -> Findings:
     what = f"plug-in '{point.value}' of {GROUP} failed"
     with foreign_code(what, remedy="correct or remove the package that adds it"):
         found = point.load()(soc, deep)

@@ -20,8 +20,8 @@ from atoll.cli.options import (
 )
 from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options, compile_files, log_notes
-from atoll.cli.working import working
-from atoll.diagnostics.columns import wrapped
+from atoll.cli.working import show_work
+from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import json_text
 from atoll_board.api import require_emitters, write_board
 
@@ -61,7 +61,7 @@ def bsp_command(
     chip = atoll.load_soc(soc, overrides=overrides or ())
     asked = tuple(filter(None, only.split(",")))
     require_emitters(asked)
-    with working("making the package") as progress:
+    with show_work("making the package") as progress:
         made: tuple[atoll.CompiledNetwork, ...] = ()
         if models:
             progress("compiling and planning")
@@ -82,7 +82,7 @@ def bsp_command(
     if machine:
         print(json_text(found.to_json()), end="")
     else:
-        log(wrapped(f"{output}: {found.summary()}", log_room()))
+        log(wrap(f"{output}: {found.summary()}", log_room()))
         for name in found.undriven:
             what = f"note: nothing says how '{name}' is driven: its driver is missing (README.md)"
-            log(wrapped(what, log_room()))
+            log(wrap(what, log_room()))

@@ -14,7 +14,7 @@ from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Cpu
 from atoll_board.ethos_u import npus_of
 from atoll_board.freertos.ports import why_not
-from atoll_board.package import Board, Entry, generated, users
+from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import render
 from atoll_board.selftest import SCRIPT, selftest_sources
 from atoll_board.sources import library_sources, objects, user_sources
@@ -70,8 +70,8 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
     kernel = not why_not(board.soc.host_cpu)
     return {
         "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
-        "CMakePresets.json": generated(_presets(names)),
-        "README.md": generated(
+        "CMakePresets.json": generated_entry(_presets(names)),
+        "README.md": generated_entry(
             render(
                 "README.md",
                 board,
@@ -82,11 +82,11 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
                 undriven=sorted({each.spec.name for each in undriven_engines(board.soc)}),
             )
         ),
-        "cmake/atoll.cmake": generated(
+        "cmake/atoll.cmake": generated_entry(
             render("atoll.cmake", board, images=images, ethos_u=npus_of(board.soc))
         ),
         **{
-            f"cmake/{name}.cmake": generated(
+            f"cmake/{name}.cmake": generated_entry(
                 render(f"{name if name in _LLD else 'gcc'}.cmake", board, program=name)
             )
             for name in names

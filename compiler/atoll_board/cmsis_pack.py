@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from atoll.resolve.soc import Cpu, Memory
 from atoll_board.cortex_m import has_floats, is_cortex_m
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.reached import memories_of
 from atoll_board.render import made_from
 from atoll_board.sources import driver_files, startup_files
@@ -31,7 +31,7 @@ def cmsis_pack_files(board: Board) -> Mapping[str, Entry]:
     ElementTree.indent(root)
     head = '<?xml version="1.0" encoding="utf-8"?>'
     text = ElementTree.tostring(root, encoding="unicode")
-    return {f"{board.soc.name}.pdsc": generated(f"{head}\n{text}\n")}
+    return {f"{board.soc.name}.pdsc": generated_entry(f"{head}\n{text}\n")}
 
 
 def _package(board: Board) -> Element:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from atoll.bsp.clang import Clang
 from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Cpu
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.sources import library_sources, user_sources
 
 _FOLDER = "."
@@ -20,7 +20,7 @@ _INCLUDES = ("-Iinclude",)
 def compile_commands_files(board: Board) -> Mapping[str, Entry]:
     """Return ``compile_commands.json``, with an entry for each source of each core's image."""
     entries = [entry for core in board.cores for entry in _entries(board, core)]
-    return {"compile_commands.json": generated(json.dumps(entries, indent=2) + "\n")}
+    return {"compile_commands.json": generated_entry(json.dumps(entries, indent=2) + "\n")}
 
 
 def _entries(board: Board, core: Cpu) -> Iterator[dict[str, object]]:

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 DRIVER = "ethos_u"
@@ -60,9 +60,9 @@ def ethos_u_files(board: Board) -> Mapping[str, Entry]:
     }
     cmake = render("ethos_u/atoll_ethos_u.cmake", board, **values)
     headers = {
-        f"ethos_u/libc/{header}": generated(
+        f"ethos_u/libc/{header}": generated_entry(
             render("ethos_u/libc.h", board, header=header, lines=lines)
         )
         for header, lines in _LIBC.items()
     }
-    return {"ethos_u/atoll_ethos_u.cmake": generated(cmake), **headers}
+    return {"ethos_u/atoll_ethos_u.cmake": generated_entry(cmake), **headers}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Memory, Region, Registers, ResolvedSoc
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 _MODES = {"rom": "ro", "ram": "rw"}
@@ -38,7 +38,7 @@ class _Span:
 def gdb_files(board: Board) -> Mapping[str, Entry]:
     """Return ``gdb/<core>.gdb`` and ``gdb/<core>.xml`` of each core that has an image."""
     return {
-        f"gdb/{core.name}.{suffix}": generated(
+        f"gdb/{core.name}.{suffix}": generated_entry(
             render(f"core.{suffix}", board, core=core, spans=tuple(_spans(board.soc, core)))
         )
         for core in board.cores

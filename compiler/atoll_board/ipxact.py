@@ -12,7 +12,7 @@ from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Memory
 from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.extension import NAMESPACE, add_extension
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import made_from
 
 _SCHEMA = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
@@ -28,7 +28,7 @@ def ipxact_files(board: Board) -> Mapping[str, Entry]:
     ElementTree.indent(component)
     text = ElementTree.tostring(component, encoding="unicode")
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {made_from(board)} -->'
-    return {f"ipxact/{board.soc.name}.xml": generated(f"{head}\n{text}\n")}
+    return {f"ipxact/{board.soc.name}.xml": generated_entry(f"{head}\n{text}\n")}
 
 
 def _component(board: Board) -> Element:

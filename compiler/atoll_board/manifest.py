@@ -30,7 +30,7 @@ def read_manifest(folder: Path) -> Manifest:
         UsageError: E091, the folder holds something else; E128, the manifest cannot be used.
     """
     if (folder / MANIFEST).exists():
-        return _parsed(folder / MANIFEST)
+        return _parse(folder / MANIFEST)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
             "E091",
@@ -59,7 +59,7 @@ def digest_of(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def _parsed(path: Path) -> Manifest:
+def _parse(path: Path) -> Manifest:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.names import c_name
 from atoll.resolve.se_scope import target_of
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.sources import objects
 
 VERSION = 7
@@ -23,7 +23,7 @@ def metadata_files(board: Board) -> Mapping[str, Entry]:
         return {}
     modules = {model.name: _module(board, model) for model in board.models}
     document = {"version": VERSION, "modules": modules}
-    return {"metadata.json": generated(json.dumps(document, indent=2) + "\n")}
+    return {"metadata.json": generated_entry(json.dumps(document, indent=2) + "\n")}
 
 
 def _module(board: Board, model: ModelInterface) -> dict[str, object]:

@@ -11,7 +11,7 @@ from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Access, Cpu, Memory, Region, ResolvedSoc
 from atoll_board.cortex_m import is_cortex_m
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.reached import memories_of
 from atoll_board.render import render
 
@@ -45,7 +45,9 @@ def openocd_files(board: Board) -> Mapping[str, Entry]:
         return {}
     targets = tuple(_targets(soc))
     banks = tuple(_banks(soc))
-    return {"openocd.cfg": generated(render("openocd.cfg", board, targets=targets, banks=banks))}
+    return {
+        "openocd.cfg": generated_entry(render("openocd.cfg", board, targets=targets, banks=banks))
+    }
 
 
 def _targets(soc: ResolvedSoc) -> Iterator[_Target]:

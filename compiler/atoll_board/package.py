@@ -41,7 +41,7 @@ class Entry:
         return sha256(self.data).hexdigest()
 
 
-def generated(text: str) -> Entry:
+def generated_entry(text: str) -> Entry:
     """Return a file that is Atoll's."""
     return Entry(data=text.encode())
 
@@ -161,7 +161,7 @@ def package_files(board: Board, only: Sequence[str] = ()) -> Mapping[str, Mappin
     """
     require_emitters(only)
     wanted = [name for name in EMITTERS.names() if not only or name in only]
-    files = {name: _emitted(name, board) for name in wanted}
+    files = {name: _emit(name, board) for name in wanted}
     refuse_path_clashes((path, name) for name in wanted for path in files[name])
     return files
 
@@ -178,7 +178,7 @@ def require_emitters(only: Sequence[str]) -> None:
         raise UsageError("E094", f"no {EMITTERS.noun} '{unknown[0]}'", remedy=remedy)
 
 
-def _emitted(name: str, board: Board) -> Mapping[str, Entry]:
+def _emit(name: str, board: Board) -> Mapping[str, Entry]:
     """Call an emitter; another package's is not trusted."""
     emitted: object = EMITTERS.get(name)(board)
     if name in EMITTERS.own or (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from atoll.bsp.protection import protection_setup
 from atoll.resolve.protection.table import table_of
 from atoll.resolve.soc import Cpu
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 _COLUMNS = {
@@ -30,7 +30,7 @@ class _Row:
 def protection_files(board: Board) -> Mapping[str, Entry]:
     """Return ``include/atoll_protection_<core>.h`` of each core that is protected."""
     return {
-        f"include/atoll_protection_{core.name}.h": generated(_header(board, core))
+        f"include/atoll_protection_{core.name}.h": generated_entry(_header(board, core))
         for core in board.cores
         if table_of(board.soc, core)
     }

@@ -18,7 +18,7 @@ from atoll.ir.graph import Graph
 from atoll.resolve import load_soc
 from atoll.resolve.device_table import device_rows
 from atoll.utils.scratch import temporary_folder
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 HOST = Path(__file__).parent / "host.yaml"
@@ -64,7 +64,7 @@ def python_files(board: Board) -> Mapping[str, Entry]:
     """Return the package in ``python/``: the chip's devices, and its networks if there are any."""
     package = f"{board.soc.name}_networks"
     devices = render("python_devices.py", board, rows=device_rows(board.soc))
-    table = {f"python/{package}/{_DEVICES}.py": generated(devices)}
+    table = {f"python/{package}/{_DEVICES}.py": generated_entry(devices)}
     if not board.networks:
         return table
     networks = tuple(map(_network, board.networks))
@@ -80,7 +80,7 @@ def python_files(board: Board) -> Mapping[str, Entry]:
             "python_network.py", board, network=each, **values
         )
         files[f"python/src/{each.symbol}.c"] = render("python_network.c", board, network=each)
-    return table | {path: generated(text) for path, text in files.items()}
+    return table | {path: generated_entry(text) for path, text in files.items()}
 
 
 def _network(compiled: Compiled) -> _Network:

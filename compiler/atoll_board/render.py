@@ -23,7 +23,7 @@ def render(template: str, board: Board, **values: object) -> str:
         .get_template(f"{template}.j2")
         .render(
             made_from=made_from(board),
-            yours=f"{_made(board)} by `atoll bsp`, once: this file is yours.",
+            yours=f"{_made_by(board)} by `atoll bsp`, once: this file is yours.",
             board=board,
             soc=board.soc,
             **values,
@@ -33,10 +33,10 @@ def render(template: str, board: Board, **values: object) -> str:
 
 def made_from(board: Board) -> str:
     """Return the sentence that opens a generated file."""
-    return f"{_made(board)} {BY_BSP}"
+    return f"{_made_by(board)} {BY_BSP}"
 
 
-def _made(board: Board) -> str:
+def _made_by(board: Board) -> str:
     names = (f"{board.soc.name}.yaml", *(f"{m.name}{m.suffix}" for m in board.models))
     return f"Made from {' and '.join(names)}"
 

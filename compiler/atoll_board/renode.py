@@ -18,7 +18,7 @@ from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Placed, ResolvedSoc
 from atoll_board.blocks import REGISTER_BYTES, Block, blocks_on_bus
 from atoll_board.cortex_m import architecture, has_floats, is_cortex_m
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.reached import memories_of
 from atoll_board.render import render
 
@@ -111,8 +111,8 @@ def renode_files(board: Board) -> Mapping[str, Entry]:
         "tags": tuple(_tags(soc, cores)),
     }
     return {
-        f"renode/{soc.name}.repl": generated(render("chip.repl", board, **values)),
-        f"renode/{soc.name}.resc": generated(render("chip.resc", board, **values)),
+        f"renode/{soc.name}.repl": generated_entry(render("chip.repl", board, **values)),
+        f"renode/{soc.name}.resc": generated_entry(render("chip.resc", board, **values)),
     }
 
 

@@ -13,7 +13,7 @@ from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.names import c_name
 from atoll.ir.graph import ITEM_BYTES
 from atoll.resolve.device_table import device_rows
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 _TYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
@@ -74,10 +74,12 @@ def rust_files(board: Board) -> Mapping[str, Entry]:
     networks = tuple(_network(board, model) for model in board.models)
     crate = f"{board.soc.name}_networks"
     return {
-        "rust/Cargo.toml": generated(render("Cargo.toml", board, crate=crate)),
-        "rust/memory.x": generated(render("memory.x", board)),
-        "rust/src/devices.rs": generated(render("devices.rs", board, rows=device_rows(board.soc))),
-        "rust/src/lib.rs": generated(render("lib.rs", board, networks=networks)),
+        "rust/Cargo.toml": generated_entry(render("Cargo.toml", board, crate=crate)),
+        "rust/memory.x": generated_entry(render("memory.x", board)),
+        "rust/src/devices.rs": generated_entry(
+            render("devices.rs", board, rows=device_rows(board.soc))
+        ),
+        "rust/src/lib.rs": generated_entry(render("lib.rs", board, networks=networks)),
     }
 
 

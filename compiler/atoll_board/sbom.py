@@ -14,7 +14,7 @@ from hashlib import sha1, sha256
 from atoll.diagnostics.errors import UsageError
 from atoll.version import __version__
 from atoll_board.cmake import libraries
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.sources import driver_files, model_files, objects, startup_files
 
 _OURS, _RUNTIME = "Apache-2.0", "Apache-2.0 WITH LLVM-exception"
@@ -50,13 +50,13 @@ def sbom_files(board: Board) -> Mapping[str, Entry]:
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"{name} board support package",
         "documentNamespace": f"urn:atoll:{name}:{digest}",
-        "creationInfo": {"created": _created(), "creators": [f"Tool: atoll-{__version__}"]},
+        "creationInfo": {"created": _creation_time(), "creators": [f"Tool: atoll-{__version__}"]},
         "documentDescribes": ["SPDXRef-Package"],
         "packages": [package, *_networks(board)],
         "files": files,
         "relationships": [*_origins(board, files)],
     }
-    return {f"{name}.spdx.json": generated(json.dumps(document, indent=2) + "\n")}
+    return {f"{name}.spdx.json": generated_entry(json.dumps(document, indent=2) + "\n")}
 
 
 def _files(board: Board) -> Iterator[dict[str, object]]:
@@ -121,7 +121,7 @@ def _verification(files: list[dict[str, object]]) -> str:
     return sha1("".join(sums).encode(), usedforsecurity=False).hexdigest()
 
 
-def _created() -> str:
+def _creation_time() -> str:
     text = os.environ.get(_EPOCH, "0")
     try:
         return datetime.fromtimestamp(int(text), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -10,7 +10,7 @@ from atoll.bsp.linker import POOL_SECTION, linker_script
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, seen_by
 from atoll.resolve.soc import Access, Cpu
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import BY_BSP, render
 from atoll_board.sources import library_sources
 from atoll_selftest.engine_tests import EngineTest
@@ -80,21 +80,21 @@ def selftest_files(board: Board) -> Mapping[str, Entry]:
     by = {"by": BY_BSP}
     probes = {probe_of(core) for core in board.cores}
     return {
-        f"include/{_HEADER}": generated(render(_HEADER, board, **by)),
-        f"{FOLDER}/main.c": generated(_main(board, tests)),
-        f"{FOLDER}/core.c": generated(render("selftest_core.c", board, **by)),
+        f"include/{_HEADER}": generated_entry(render(_HEADER, board, **by)),
+        f"{FOLDER}/main.c": generated_entry(_main(board, tests)),
+        f"{FOLDER}/core.c": generated_entry(render("selftest_core.c", board, **by)),
         **{
-            f"{FOLDER}/{each}": generated(render(f"selftest_{each}", board, **by))
+            f"{FOLDER}/{each}": generated_entry(render(f"selftest_{each}", board, **by))
             for each in probes
         },
         **{
-            f"{FOLDER}/{own_sources(core)[1]}": generated(
+            f"{FOLDER}/{own_sources(core)[1]}": generated_entry(
                 core_main(board.soc, core, board.models, selftest=True)
             )
             for core in board.cores[1:]
         },
-        f"{FOLDER}/constants.c": generated(_constants(board, tests)),
-        SCRIPT: generated(_script(board, tests)),
+        f"{FOLDER}/constants.c": generated_entry(_constants(board, tests)),
+        SCRIPT: generated_entry(_script(board, tests)),
     }
 
 

@@ -8,7 +8,7 @@ from atoll.bsp.application import run_values
 from atoll.bsp.names import c_name
 from atoll.bsp.render import BY_BUILD
 from atoll.resolve.soc import Cpu
-from atoll_board.package import Board, Entry, generated, users
+from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import BY_BSP, render
 
 APPLICATION = "main.c"
@@ -21,22 +21,22 @@ _SAME_FOR_ALL = f"/* Made {BY_BSP} */\n"
 
 def linker_files(board: Board) -> Mapping[str, Entry]:
     """Return ``linker/``: a linker script for each image."""
-    return _generated(board, "linker", ".ld")
+    return _generated_files(board, "linker", ".ld")
 
 
 def header_files(board: Board) -> Mapping[str, Entry]:
     """Return ``include/``: devices, memories, pools, registers, and each network's functions."""
-    return _generated(board, "include", ".h")
+    return _generated_files(board, "include", ".h")
 
 
 def startup_files(board: Board) -> Mapping[str, Entry]:
     """Return the assembly in ``src/``: reset, vectors and traps."""
-    return _generated(board, "src", ".S")
+    return _generated_files(board, "src", ".S")
 
 
 def driver_files(board: Board) -> Mapping[str, Entry]:
     """Return the C in ``src/``, drivers and runtime, and whatever else images are made of."""
-    return _generated(board, "src", *(_suffixes(board) - {".ld", ".h", ".S"}))
+    return _generated_files(board, "src", *(_suffixes(board) - {".ld", ".h", ".S"}))
 
 
 def application_files(board: Board) -> Mapping[str, Entry]:
@@ -56,7 +56,7 @@ def _examples(board: Board) -> Iterator[tuple[str, Entry]]:
     for example in board.examples:
         name = c_name(example.name)
         text = render("example.h", board, example=example, prefix=name.upper())
-        yield f"include/{name}_example.h", generated(text)
+        yield f"include/{name}_example.h", generated_entry(text)
 
 
 def model_files(board: Board) -> Mapping[str, Entry]:
@@ -92,15 +92,15 @@ def _suffixes(board: Board) -> set[str]:
     return {PurePosixPath(name).suffix for name in board.texts}
 
 
-def _generated(board: Board, folder: str, *suffixes: str) -> Mapping[str, Entry]:
+def _generated_files(board: Board, folder: str, *suffixes: str) -> Mapping[str, Entry]:
     return {
-        f"{folder}/{name}": generated(_marked(text))
+        f"{folder}/{name}": generated_entry(_mark_owner(text))
         for name, text in board.texts.items()
         if PurePosixPath(name).suffix in suffixes and not _is_users(name)
     }
 
 
-def _marked(text: str) -> str:
+def _mark_owner(text: str) -> str:
     """Say whose a file is; what `atoll build` makes says so of itself."""
     told = text.replace(BY_BUILD, BY_BSP, 1)
     return told if told != text else _SAME_FOR_ALL + text

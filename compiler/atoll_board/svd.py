@@ -12,7 +12,7 @@ from atoll.resolve.soc import Cpu
 from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.cortex_m import has_floats, is_cortex_m, priority_bits
 from atoll_board.extension import NAMESPACE, add_extension
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import made_from
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
@@ -25,7 +25,7 @@ def svd_files(board: Board) -> Mapping[str, Entry]:
     """Return ``svd/<chip>.svd``."""
     text = ElementTree.tostring(_device(board), encoding="unicode")
     head = '<?xml version="1.0" encoding="utf-8"?>'
-    return {f"svd/{board.soc.name}.svd": generated(f"{head}\n{text}\n")}
+    return {f"svd/{board.soc.name}.svd": generated_entry(f"{head}\n{text}\n")}
 
 
 def _device(board: Board) -> Element:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.extension import devices_of, memories_of
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 
@@ -30,7 +30,7 @@ def systemrdl_files(board: Board) -> Mapping[str, Entry]:
         identifier=_identifier,
         said=[f"{tag} {_values(entry)}" for tag, entry in entries],
     )
-    return {f"systemrdl/{board.soc.name}.rdl": generated(text)}
+    return {f"systemrdl/{board.soc.name}.rdl": generated_entry(text)}
 
 
 def _values(entry: Mapping[str, str]) -> str:

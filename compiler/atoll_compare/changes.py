@@ -28,7 +28,7 @@ def _inside(old: Thing, new: Thing) -> Iterator[Change]:
         absent = NO_REACH if key.startswith(REACH) else None
         before, after = old.values.get(key, absent), new.values.get(key, absent)
         if before != after:
-            text = f"{_subject(new)}{_said(key, before, after)}"
+            text = f"{_subject(new)}{_change_text(key, before, after)}"
             yield Change(
                 *(new.kind, new.name, key),
                 before.raw if before else None,
@@ -41,7 +41,7 @@ def _subject(thing: Thing) -> str:
     return f"{thing.kind} '{thing.name}'" if thing.name else f"the {thing.kind}"
 
 
-def _said(key: str, before: Value | None, after: Value | None) -> str:
+def _change_text(key: str, before: Value | None, after: Value | None) -> str:
     """Say what became of a value, to be read after the thing that has it."""
     if before is None:
         return f": {key} is {after.text if after else ''}, was not there"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import JsonOption, SetOption, offered
+from atoll.cli.options import JsonOption, SetOption, complete_with
 from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
 
@@ -16,12 +16,12 @@ _SIDE = "A chip, or a folder of 'atoll build'."
 
 def diff(
     first: Annotated[
-        Path, typer.Argument(metavar="A", help=_SIDE, autocompletion=offered("chips"))
+        Path, typer.Argument(metavar="A", help=_SIDE, autocompletion=complete_with("chips"))
     ],
     second: Annotated[
         Path,
         typer.Argument(
-            metavar="B", help="What it became, likewise.", autocompletion=offered("chips")
+            metavar="B", help="What it became, likewise.", autocompletion=complete_with("chips")
         ),
     ],
     overrides: SetOption = None,

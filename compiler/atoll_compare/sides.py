@@ -54,15 +54,15 @@ def _plan(path: Path, folder: Path) -> Iterator[Thing]:
             summary = f"{values['size'].text} in {where}"
             yield Thing("buffer", f"{network}{name}", summary, values)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as fault:
-        raise _damaged(path) from fault
+        raise _damage(path) from fault
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        raise _damaged(path) from fault
+        raise _damage(path) from fault
 
 
-def _damaged(path: Path) -> UsageError:
+def _damage(path: Path) -> UsageError:
     return UsageError("E096", f"'{path}' cannot be read", remedy="build the folder again")

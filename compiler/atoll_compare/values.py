@@ -114,7 +114,7 @@ def _device(device: Device) -> Iterator[tuple[str, Value]]:
             yield "accelerator", Value(device.spec.name)
             for name, number in device.params.items():
                 yield f"params.{name}", count(number)
-            yield from _placed("registers", device.registers)
+            yield from _place_values("registers", device.registers)
             yield "irq", Value("none" if device.irq is None else str(device.irq), device.irq)
             yield "runs", Value(", ".join(sorted(device.runs)))
             if isinstance(device, Dma):
@@ -139,7 +139,7 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
     yield "limits.max_stack_size", size(core.max_stack_size.value)
     yield "protection", _flag(core.protected)
     if core.mailbox:
-        yield from _placed("mailbox", core.mailbox)
+        yield from _place_values("mailbox", core.mailbox)
         yield "irq", Value(str(core.irq), core.irq)
     if core.cache:
         yield "cache.line", size(core.cache.line)
@@ -152,7 +152,7 @@ def _region(key: str, region: Region) -> Iterator[tuple[str, Value]]:
     yield f"{key}.size", size(region.size)
 
 
-def _placed(key: str, block: Placed) -> Iterator[tuple[str, Value]]:
+def _place_values(key: str, block: Placed) -> Iterator[tuple[str, Value]]:
     yield key, _address(block.origin)
     for viewer, origin in block.views.items():
         yield f"{'views' if key == 'origin' else f'{key}.views'}.{viewer}", _address(origin)
@@ -160,7 +160,7 @@ def _placed(key: str, block: Placed) -> Iterator[tuple[str, Value]]:
 
 def _memory(memory: Memory) -> Values:
     return {
-        **dict(_placed("origin", memory)),
+        **dict(_place_values("origin", memory)),
         "size": size(memory.size),
         "kind": Value(memory.kind),
         "width": size(memory.width),
@@ -173,7 +173,7 @@ def _memory(memory: Memory) -> Values:
 
 def _alias(alias: Alias) -> Values:
     return {
-        **dict(_placed("origin", alias)),
+        **dict(_place_values("origin", alias)),
         "alias_of": Value(alias.memory),
         "shows": _address(alias.byte),
         "size": size(alias.size),

@@ -155,7 +155,7 @@ class Rules:
         if section.writable and memory.kind == "rom":
             yield self._fault(f"{what} is written, and lies in ROM '{memory.name}'", memory.at)
             return
-        touched = tuple(self._touched(section))
+        touched = tuple(self._touched_regions(section))
         for region in touched:
             yield from self._in_region(section, region)
         covered = sum(
@@ -245,7 +245,7 @@ class Rules:
         )
         return next(inside, None)
 
-    def _touched(self, section: Span) -> Iterator[Region]:
+    def _touched_regions(self, section: Span) -> Iterator[Region]:
         for region in self.soc.regions():
             if region.origin < section.end and section.begin < region.end:
                 yield region

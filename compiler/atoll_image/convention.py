@@ -8,7 +8,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu
 from atoll_image.elf import ElfImage
-from atoll_image.needs import lacking
+from atoll_image.needs import lacking_features
 
 _HARD_FLOAT = 0x400
 """EF_ARM_ABI_FLOAT_HARD of `e_flags`."""
@@ -26,7 +26,7 @@ def convention_faults(image: ElfImage, core: Cpu) -> Iterator[Fault]:
     abi = _abi(image)
     if abi is not None and abi not in wanted.abis:
         yield _fault(f"the image has the calling convention {abi}; the core has {wanted.abi}", core)
-    if more := tuple(lacking(image, core)):
+    if more := tuple(lacking_features(image, core)):
         yield _fault(f"the image was compiled for what the core lacks: {'; '.join(more)}", core)
 
 

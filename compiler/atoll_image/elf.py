@@ -128,12 +128,12 @@ def read_image(path: Path) -> ElfImage:
         data = path.read_bytes()
     except OSError as fault:
         raise _no_image(path, fault.strerror or "it cannot be read") from fault
-    with reading(path):
+    with refuse_damage(path):
         return _read(ELFFile(BytesIO(data)), path)
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def refuse_damage(path: Path) -> Iterator[None]:
     """Refuse a damaged file that is read inside.
 
     Raises:
@@ -191,17 +191,17 @@ def _sections(elf: ELFFile) -> Iterator[Span]:
 
 
 def _symbols(elf: ELFFile) -> Mapping[str, int]:
-    return {symbol.name: symbol["st_value"] for symbol in _named(elf)}
+    return {symbol.name: symbol["st_value"] for symbol in _named_symbols(elf)}
 
 
 def _objects(elf: ELFFile) -> Iterator[Variable]:
-    for symbol in _named(elf):
+    for symbol in _named_symbols(elf):
         begin, size = symbol["st_value"], symbol["st_size"]
         if symbol["st_info"]["type"] == "STT_OBJECT" and size:
             yield Variable(begin, begin + size, symbol.name)
 
 
-def _named(elf: ELFFile) -> Iterator[Symbol]:
+def _named_symbols(elf: ELFFile) -> Iterator[Symbol]:
     table = elf.get_section_by_name(".symtab")
     if isinstance(table, SymbolTableSection):
         for symbol in table.iter_symbols():

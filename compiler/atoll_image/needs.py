@@ -51,7 +51,7 @@ _PARTS = (
 """Extensions that newer tools name part by part."""
 
 
-def lacking(image: ElfImage, core: Cpu) -> Iterator[str]:
+def lacking_features(image: ElfImage, core: Cpu) -> Iterator[str]:
     """Yield each attribute that asks for more than the core has: its value, and the core's."""
     if core.instructions.family is Family.RISCV:
         yield from _riscv(image, core)

@@ -58,7 +58,7 @@ def not_known(soc: ResolvedSoc, image: ElfImage) -> Iterator[str]:
     for record in told:
         if record.size and record.pool in pools:
             begin, end = _span(record, pools[record.pool])
-            if not _touched(image.objects, begin, end):
+            if not _find_touched(image.objects, begin, end):
                 where = f"{record.size} B at {begin:#010x} of pool '{record.pool}'"
                 yield f"the workspace of '{record.network}' is not known: no symbol has {where}"
 
@@ -77,7 +77,9 @@ def _constant_faults(record: Record, pool: Pool, image: ElfImage) -> Iterator[Fa
         if faulty:
             first = min(faulty, key=lambda each: each.offset)
             begin = origin + first.offset
-            there = "".join(f", where {it} is" for it in _touched(image.objects, begin, begin + 1))
+            there = "".join(
+                f", where {it} is" for it in _find_touched(image.objects, begin, begin + 1)
+            )
             yield Fault(
                 code=code,
                 message=f"{len(faulty)} of {len(expected)} constants of network"
@@ -95,7 +97,7 @@ def _constant_faults(record: Record, pool: Pool, image: ElfImage) -> Iterator[Fa
 def _workspace_faults(record: Record, pool: Pool, image: ElfImage) -> Iterator[Fault]:
     """Yield a fault unless one array has all bytes of a workspace, or nothing tells."""
     begin, end = _span(record, pool)
-    touched = _touched(image.objects, begin, end) or _touched(image.sections, begin, end)
+    touched = _find_touched(image.objects, begin, end) or _find_touched(image.sections, begin, end)
     if not touched or any(each.begin <= begin and end <= each.end for each in touched):
         return
     first, *others = touched
@@ -125,7 +127,7 @@ def _span(record: Record, pool: Pool) -> tuple[int, int]:
     return begin, begin + record.size
 
 
-def _touched(
+def _find_touched(
     those: Sequence[Variable] | Sequence[Span], begin: int, end: int
 ) -> list[Variable | Span]:
     """Return those with bytes of a span, by address."""

@@ -15,9 +15,9 @@ from atoll.stack.bound import Depth
 from atoll.stack.elf_check import INTERRUPT, run_faults, whole_faults
 from atoll.stack.elf_roots import Root, Roots, find_roots
 from atoll.stack.elf_stack import Program
-from atoll.stack.elf_threads import intended_stacks, misplaced
+from atoll.stack.elf_threads import intended_stacks, misplaced_calls
 from atoll.stack.frame_sizes import read_usage
-from atoll_image.elf import ElfImage, reading
+from atoll_image.elf import ElfImage, refuse_damage
 
 _MACHINES = ("EM_RISCV", "EM_ARM", "EM_AARCH64")
 _ALLOW = "or pass --allow-unbounded"
@@ -234,7 +234,7 @@ def stack_of(
         message = f"'{path}' has sections beyond 32 bits of address"
         raise UsageError("E186", message, remedy="link it below 4 GiB")
     sizes = read_usage(tuple(map(Path, questions.usage)))
-    with reading(path):
+    with refuse_damage(path):
         program = Program.read(path, sizes)
         calls = {
             _address(program, caller): tuple(_address(program, each) for each in callees)
@@ -266,9 +266,9 @@ def limits(soc: ResolvedSoc, name: str, use: StackUse) -> Iterator[Fault]:
     core = soc.device(name)
     assert isinstance(core, Cpu)
     seen = core_as_it_sees(soc, core)
-    for fault in _exceeded(core, seen, use):
+    for fault in _excess_faults(core, seen, use):
         yield replace(fault, code="E140", at=fault.at or core.at)
-    yield from misplaced(use.program, [each.address for each in use.roots.entries], seen)
+    yield from misplaced_calls(use.program, [each.address for each in use.roots.entries], seen)
     for function, top in dict.fromkeys(use.program.stack_tops()):
         if not any(stack.origin < top <= stack.end for stack in seen.stacks):
             message = f"{function} sets the stack pointer to {top:#010x}, outside of the core's"
@@ -282,7 +282,7 @@ def limits(soc: ResolvedSoc, name: str, use: StackUse) -> Iterator[Fault]:
             yield Fault(code="E140", message=message, at=core.at, remedy=remedy)
 
 
-def _exceeded(core: Cpu, seen: Cpu, use: StackUse) -> Iterator[Fault]:
+def _excess_faults(core: Cpu, seen: Cpu, use: StackUse) -> Iterator[Fault]:
     bounded = [each for each in use.roots.entries if not each.depth.causes]
     if whole := max(
         (each.depth.bound for each in bounded), key=lambda each: each.bytes, default=None

@@ -55,7 +55,7 @@ def wrong_copies(image: ElfImage, byte: Callable[[int], int]) -> Iterator[str]:
 def _copy(
     image: ElfImage, byte: Callable[[int], int], source: int, into: range, said: str
 ) -> Iterator[str]:
-    for section in _copied(image):
+    for section in _copied_spans(image):
         first = max(section.begin, into.start)
         right = section.load + first - section.begin
         meets = first < min(section.begin + len(section.data), into.stop)
@@ -66,11 +66,11 @@ def _copy(
 
 def _rest(image: ElfImage, begin: int, end: int, name: str) -> Iterator[str]:
     """Yield what is left in a section behind the last byte that is copied, if that is not 0."""
-    for section in _copied(image):
+    for section in _copied_spans(image):
         inside = section.begin <= begin < section.end and end < section.end
         if inside and any(section.data[max(end, begin) - section.begin :]):
             yield f"start-up code copies section {section} up to {end:#010x} ('{name}') alone"
 
 
-def _copied(image: ElfImage) -> Iterator[Span]:
+def _copied_spans(image: ElfImage) -> Iterator[Span]:
     return (section for section in image.sections if section.copied)

@@ -22,7 +22,10 @@ def with_aliases(facts: Facts) -> Facts:
     memories = tuple(_one_each(facts.memories, cores))
     if len(memories) > MAX_ENTRIES:
         memories = facts.memories
-    return replace(facts, memories=tuple(_asked([_decided(each, memories) for each in memories])))
+    return replace(
+        facts,
+        memories=tuple(_undecided_memories([_follow_alias(each, memories) for each in memories])),
+    )
 
 
 def _one_each(memories: Sequence[Memory], cores: set[str]) -> Iterator[Memory]:
@@ -37,7 +40,7 @@ def _one_each(memories: Sequence[Memory], cores: set[str]) -> Iterator[Memory]:
                 yield replace(memory, name=name, origin=origin, others=(), alias=memory.name)
 
 
-def _decided(memory: Memory, memories: Sequence[Memory]) -> Memory:
+def _follow_alias(memory: Memory, memories: Sequence[Memory]) -> Memory:
     """Return a memory with the one whose bytes it shows: that is no alias itself.
 
     Of those that call each other an alias the first is the memory.
@@ -56,7 +59,7 @@ def _decided(memory: Memory, memories: Sequence[Memory]) -> Memory:
     return replace(memory, alias="" if root == memory.name else root)
 
 
-def _asked(memories: Sequence[Memory]) -> Iterator[Memory]:
+def _undecided_memories(memories: Sequence[Memory]) -> Iterator[Memory]:
     first: dict[tuple[str, int, bool | None], str] = {}
     for memory in memories:
         alike = (stem_of(identifier(memory.name, (), "memory")), memory.size, memory.writable)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
-from atoll.diagnostics.shown import cut, shown
+from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll_import.aliases import with_aliases
 from atoll_import.facts import Core, Facts, Master, Memory, Source
@@ -243,7 +243,7 @@ def _place(source: Source | None, indent: str, what: str = "") -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Return text that stays inside of a comment."""
-    return cut(shown(text), _LONGEST_COMMENT)
+    return cut(printable(text), _LONGEST_COMMENT)
 
 
 def _address(address: int) -> str | None:

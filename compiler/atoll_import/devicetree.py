@@ -23,7 +23,7 @@ from atoll_import.facts import (
 from atoll_import.flat_tree import MAGIC, TreeNode, read_reserved, read_tree
 from atoll_import.names import ends_as_memory
 from atoll_import.reader import Given, Importer
-from atoll_import.values import core_named, counted, isas_by_name, isas_of, riscv_isas
+from atoll_import.values import core_named, count_phrase, isas_by_name, isas_of, riscv_isas
 
 _WRITABLE: Mapping[str, bool | None] = {
     **dict.fromkeys(("mmio-sram", "mmio-dram", "mtd-ram", "xlnx,axi-bram-ctrl"), True),
@@ -117,7 +117,7 @@ class Devicetree(Importer):
         left_out += tree.idle_cores()
         if others:
             why = "a description has no place for them"
-            left_out.append(LeftOut(counted(others), why, given.source(0)))
+            left_out.append(LeftOut(count_phrase(others), why, given.source(0)))
         return Facts(
             name=root.string("model") or root.string("compatible"),
             cores=tuple(tree.cores()),

@@ -47,7 +47,7 @@ class DevicetreeSource(Importer):
         path = given.path.absolute()
         with temporary_folder() as folder:
             source, blob = folder / "chip.dts", folder / "chip.dtb"
-            source.write_bytes(_preprocessed(given, path) if _directs(given) else given.data)
+            source.write_bytes(_preprocess(given, path) if _directs(given) else given.data)
             words = [word for each in _folders(path) for word in ("-i", str(each))]
             made = run_tool(
                 [dtc, "-q", "-I", "dts", "-O", "dtb", *words, "-o", str(blob), str(source)],
@@ -65,7 +65,7 @@ def _directs(given: Given) -> bool:
     return bool(_DIRECTIVE.search(given.text))
 
 
-def _preprocessed(given: Given, path: Path) -> bytes:
+def _preprocess(given: Given, path: Path) -> bytes:
     """Return the source with what it includes; lines that are not C's stay."""
     command = [sys.executable, "-m", "ziglang", "cc", "-E", "-nostdinc", "-undef"]
     command += ["-x", "assembler-with-cpp"]

@@ -13,7 +13,7 @@ from atoll_import.xml_tree import Element
 Entry = Mapping[str, str]
 
 
-def extended(facts: Facts, entries: Iterable[tuple[str, Entry, Source]]) -> Facts:
+def extend_facts(facts: Facts, entries: Iterable[tuple[str, Entry, Source]]) -> Facts:
     """Return what a file says with what its extensions say better.
 
     Devices are those of the extensions if they have any; memories too, unless the format has some.

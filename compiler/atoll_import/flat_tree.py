@@ -150,7 +150,7 @@ def _read(given: Given) -> TreeNode:
         if token == _BEGIN:
             name, end = _text(data, at)
             node = TreeNode(name or "/", node)
-            at = _aligned(end + 1)
+            at = _align(end + 1)
             depth, nodes = depth + 1, nodes + 1
             if depth > _MAX_DEPTH or nodes > _MAX_NODES or (root and not node.parent):
                 given.refuse("the devicetree has too many nodes, or too deep")
@@ -163,7 +163,7 @@ def _read(given: Given) -> TreeNode:
             if at + size > total:
                 raise IndexError
             node.properties[_text(data, strings + name_at)[0]] = data[at : at + size]
-            at = _aligned(at + size)
+            at = _align(at + size)
         elif token == _END and node:
             node, depth = node.parent, depth - 1
         elif token == _LAST and root and node is None:
@@ -177,5 +177,5 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
     return data[at:end].decode("utf-8", errors="replace"), end
 
 
-def _aligned(at: int) -> int:
+def _align(at: int) -> int:
     return -(-at // _CELL_BYTES) * _CELL_BYTES

@@ -8,7 +8,7 @@ from pathlib import Path
 from atoll.description.undecided import Question, questions_of
 from atoll_import.chip_text import chip_text
 from atoll_import.facts import LeftOut
-from atoll_import.merge import merged
+from atoll_import.merge import merge
 from atoll_import.reader import read_file
 
 
@@ -40,6 +40,6 @@ def import_files(files: Sequence[Path], target: Path, form: str, device: str) ->
         UsageError: see `read_file`.
     """
     read = [read_file(path, form, device) for path in files]
-    facts = merged([facts for _, facts in read])
+    facts = merge([facts for _, facts in read])
     text = chip_text(facts, [(path, name) for path, (name, _) in zip(files, read, strict=True)])
     return Imported(text, questions_of(text, target), facts.left_out)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll_import.engines import engine_of
 from atoll_import.expressions import NoValueError, value_of
-from atoll_import.extension import extended, own_entries
+from atoll_import.extension import extend_facts, own_entries
 from atoll_import.facts import Core, Engine, Facts, LeftOut, Master, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
-from atoll_import.values import core_named, counted, is_dma, isas_by_name, number_of
+from atoll_import.values import core_named, count_phrase, is_dma, isas_by_name, number_of
 from atoll_import.xml_tree import Element, read_xml
 
 _ROOT = re.compile(r"<(?:spirit|ipxact):component\b")
@@ -88,7 +88,7 @@ class _Component:
         left_out = [each for each in (*memories, *found) if isinstance(each, LeftOut)]
         if others:
             why = "a description has no place for them"
-            left_out.append(LeftOut(counted(others), why, self._given.source(self._root.line)))
+            left_out.append(LeftOut(count_phrase(others), why, self._given.source(self._root.line)))
         facts = Facts(
             name=self._root.said("name"),
             cores=tuple(self._cores()),
@@ -98,14 +98,14 @@ class _Component:
             left_out=tuple(left_out),
             console=next(self._consoles(), None),
         )
-        return extended(facts, own_entries(self._given, self._root))
+        return extend_facts(facts, own_entries(self._given, self._root))
 
     def _consoles(self) -> Iterator[int]:
         """Yield the address of Atoll's console, which our own exports have."""
         for block in self._root.walk():
             known = (block.said("name"), block.said("typeIdentifier"))
             if known == ("atoll_console", "console"):
-                yield from filter(None, [self._known(block, "baseAddress")])
+                yield from filter(None, [self._value_of(block, "baseAddress")])
 
     def _processors(self) -> Iterator[Element]:
         cpus = self._root.first("cpus") or self._root.first("processors")
@@ -150,9 +150,9 @@ class _Component:
             if block.tag == "addressBlock":
                 yield self._block(one, number, block, None)
             elif block.tag == "bank":
-                yield from self._bank(one, number, block, self._known(block, "baseAddress"))
+                yield from self._bank(one, number, block, self._value_of(block, "baseAddress"))
             elif block.tag == "subspaceMap":
-                origin = self._known(block, "baseAddress")
+                origin = self._value_of(block, "baseAddress")
                 source = self._given.source(block.line, f"subspaceMap {block.said('name')}")
                 why = "it is a window to the memories of another component: import that too"
                 yield memory_left_out(block.said("name"), origin, why, source)
@@ -185,7 +185,7 @@ class _Component:
 
     def _length(self, block: Element) -> int:
         inside = sum(self._length(each) for each in block.each("addressBlock", "bank"))
-        return inside or self._known(block, "range") or 0
+        return inside or self._value_of(block, "range") or 0
 
     def _number(self, element: Element, tag: str) -> int | None:
         """Return the value of an element, None without it.
@@ -206,7 +206,7 @@ class _Component:
                 remedy=f"write a number in the place of '{text}'",
             ) from fault
 
-    def _known(self, element: Element, tag: str) -> int | None:
+    def _value_of(self, element: Element, tag: str) -> int | None:
         """Return the value of an element that is no memory, None if Atoll cannot tell it."""
         try:
             return value_of(element.said(tag), self._names)
@@ -228,7 +228,7 @@ class _Component:
         source = self._given.source(block.line, f"addressBlock {name}")
         if usage == "reserved":
             return None
-        read = self._number if is_memory else self._known
+        read = self._number if is_memory else self._value_of
         origin = read(block, "baseAddress") if begin is None else begin
         size = self._number(block, "range") if is_memory else None
         access = block.said("access") or block.said(*_POLICY) or access

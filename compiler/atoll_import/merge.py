@@ -21,7 +21,7 @@ _MOST_LEFT_OUT = 200
 _TOO_MANY = f"a description has at most {MAX_ENTRIES} devices and {MAX_ENTRIES} memories"
 
 
-def merged(files: Sequence[Facts]) -> Facts:
+def merge(files: Sequence[Facts]) -> Facts:
     """Return what all files say together; where two of them differ on one thing, the first counts.
 
     What a file says and another does not, such as an interrupt, is there whatever their order.
@@ -37,7 +37,7 @@ def merged(files: Sequence[Facts]) -> Facts:
     for facts in map(_bounded_file, files):
         names = _merge_cores(cores, facts.cores)
         known = _known_as(memories, facts.memories)
-        here = [_renamed(memory, names, known) for memory in facts.memories]
+        here = [_rename(memory, names, known) for memory in facts.memories]
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
         for engine in facts.engines:
             old = engines.setdefault(engine.registers, engine)
@@ -50,7 +50,7 @@ def merged(files: Sequence[Facts]) -> Facts:
             same = (master.name.lower(), master.what.partition(",")[0])
             longer = max(masters.get(same, master), master, key=lambda it: len(it.what))
             masters[same] = replace(masters.get(same, master), what=longer.what)
-    kept, too_many = _bounded(cores, [*engines.values()], [*masters.values()], memories)
+    kept, too_many = _limit(cores, [*engines.values()], [*masters.values()], memories)
     return replace(
         kept,
         name=next((facts.name for facts in files if facts.name), ""),
@@ -140,7 +140,7 @@ def _known_as(memories: Sequence[Memory], new: Sequence[Memory]) -> dict[str, st
     }
 
 
-def _renamed(memory: Memory, names: dict[str, str], known: dict[str, str]) -> Memory:
+def _rename(memory: Memory, names: dict[str, str], known: dict[str, str]) -> Memory:
     """Return a memory with the names that its cores, and what it is an alias of, have now."""
     return replace(
         memory,
@@ -217,7 +217,7 @@ def _without(memory: Memory, why: str) -> LeftOut:
     return memory_left_out(memory.name, memory.origin, why, memory.source)
 
 
-def _bounded(
+def _limit(
     cores: list[Core], engines: list[Engine], masters: list[Master], memories: list[Memory]
 ) -> tuple[Facts, tuple[LeftOut, ...]]:
     """Return as much as a description may hold, and what is too much for it."""

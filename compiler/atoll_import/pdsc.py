@@ -46,7 +46,7 @@ class Pdsc(Importer):
             given.refuse(f"the root is '{root.tag}', not 'package'", root.line)
         devices = root.first("devices")
         found = {each.name: each for each in _devices(devices, ())} if devices else {}
-        return _facts(given, _wanted(given, found))
+        return _facts(given, _find_device(given, found))
 
 
 IMPORTER = Pdsc()
@@ -73,7 +73,7 @@ def _devices(parent: Element, levels: tuple[Element, ...]) -> Iterator[_Device]:
         yield from _devices(child, inside)
 
 
-def _wanted(given: Given, found: dict[str, _Device]) -> _Device:
+def _find_device(given: Given, found: dict[str, _Device]) -> _Device:
     """Return the device that the user names, or the only one.
 
     Raises:
@@ -100,7 +100,7 @@ def _facts(given: Given, device: _Device) -> Facts:
     found = tuple(_memories(given, device, names))
     memories = tuple(each for each in found if isinstance(each, Memory))
     left_out = [each for each in found if isinstance(each, LeftOut)]
-    left_out += _programmed(given, device, memories)
+    left_out += _programmed_memories(given, device, memories)
     return Facts(name=device.name, cores=cores, memories=memories, left_out=tuple(left_out))
 
 
@@ -165,7 +165,9 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
         )
 
 
-def _programmed(given: Given, device: _Device, memories: Sequence[Memory]) -> Iterator[LeftOut]:
+def _programmed_memories(
+    given: Given, device: _Device, memories: Sequence[Memory]
+) -> Iterator[LeftOut]:
     """Yield the memories of which only an algorithm that programs them speaks."""
     spans = sorted((each.origin, each.origin + each.size) for each in memories)
     starts = [start for start, _ in spans]

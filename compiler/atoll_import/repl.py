@@ -8,7 +8,7 @@ from atoll_import.facts import Core, Facts, LeftOut, Master, Memory, memory_left
 from atoll_import.names import writable_by_name
 from atoll_import.reader import Given, Importer
 from atoll_import.repl_text import Entry, Registration, platform_of
-from atoll_import.values import core_named, counted, isas_by_name, number_of, riscv_isas
+from atoll_import.values import core_named, count_phrase, isas_by_name, number_of, riscv_isas
 
 _MAX_CHARACTERS = 2**20
 _BEGIN = re.compile(
@@ -104,7 +104,7 @@ class Repl(Importer):
         others = sum(not _is_known(entry) for entry in entries)
         if others:
             why = "a description has no place for them"
-            left_out.append(LeftOut(counted(others), why, given.source(1)))
+            left_out.append(LeftOut(count_phrase(others), why, given.source(1)))
         return Facts(
             name=given.path.stem,
             cores=cores,

@@ -168,7 +168,7 @@ def _items(text: str) -> tuple[list[_Item], int]:
 
 def _extend(made: _Made, head: Sequence[_Token], below: Sequence[_Item]) -> None:
     """Add to an entry what one speaks of it: places in the place of others, and attributes."""
-    groups = [*_grouped(head)]
+    groups = [*_group(head)]
     if groups and groups[0][0].text == "@":
         groups.pop(0)
         if groups and groups[0][0].text == _OPEN:
@@ -196,7 +196,7 @@ def _one_place(groups: list[list[_Token]]) -> list[_Token]:
     return place
 
 
-def _grouped(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
+def _group(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
     """Yield each token outside of braces, and each pair of braces with all inside."""
     group: list[_Token] = []
     depth = 0
@@ -213,7 +213,7 @@ def _grouped(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
 def _split(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
     """Yield what is between semicolons that are in no braces."""
     part: list[_Token] = []
-    for group in _grouped(tokens):
+    for group in _group(tokens):
         if group[0].text == ";":
             yield part
             part = []

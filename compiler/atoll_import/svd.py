@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
 from atoll_import.engines import engine_of
-from atoll_import.extension import extended, own_entries
+from atoll_import.extension import extend_facts, own_entries
 from atoll_import.facts import Core, Engine, Facts, LeftOut, Master, memory_left_out
 from atoll_import.reader import Given, Importer
 from atoll_import.values import (
     arm_isas,
     core_named,
-    counted,
+    count_phrase,
     is_dma,
     number_of,
     riscv_isas,
@@ -80,7 +80,7 @@ class _Device:
         console = None
         others = 0
         levels: dict[str, str] = {}
-        for name, origin, each in self._placed():
+        for name, origin, each in self._place_peripherals():
             kind, offsets = self._of(each, "groupName"), self._offsets(each)
             source = self._given.source(each.line, f"peripheral {name}")
             left_out += self._buffers(name, origin, each)
@@ -101,7 +101,9 @@ class _Device:
                 others += 1
         if others:
             source = self._given.source(self._root.line)
-            left_out.append(LeftOut(counted(others), "a description has no place for them", source))
+            left_out.append(
+                LeftOut(count_phrase(others), "a description has no place for them", source)
+            )
         facts = Facts(
             name=self._root.said("name"),
             cores=tuple(cores),
@@ -110,9 +112,9 @@ class _Device:
             left_out=tuple(left_out),
             console=console,
         )
-        return extended(facts, own_entries(self._given, self._root))
+        return extend_facts(facts, own_entries(self._given, self._root))
 
-    def _placed(self) -> Iterator[tuple[str, int, Element]]:
+    def _place_peripherals(self) -> Iterator[tuple[str, int, Element]]:
         """Yield each peripheral with name and address; an array as its members."""
         copies = 0
         for each in self._peripherals:

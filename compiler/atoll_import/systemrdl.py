@@ -13,10 +13,10 @@ from typing import Any
 from atoll.description.register_files import INSTALL, compiled_file
 from atoll.diagnostics.errors import ToolchainError
 from atoll_import.engines import engine_of
-from atoll_import.extension import Entry, extended
+from atoll_import.extension import Entry, extend_facts
 from atoll_import.facts import Engine, Facts, LeftOut, Master, Memory, Source
 from atoll_import.reader import Given, Importer
-from atoll_import.values import counted, is_dma
+from atoll_import.values import count_phrase, is_dma
 
 _BEGIN = re.compile(r"^\s*addrmap\b[^;{]*\{", re.M)
 _PROPERTY = "atoll_chip"
@@ -63,7 +63,7 @@ def _facts(given: Given, top: Any) -> Facts:
     left_out = [each for each in found if isinstance(each, LeftOut)]
     if others := sum(each is None for each in found):
         why = "a description has no place for them"
-        left_out.append(LeftOut(counted(others), why, given.source(_line(top))))
+        left_out.append(LeftOut(count_phrase(others), why, given.source(_line(top))))
     facts = Facts(
         name=top.inst_name,
         memories=tuple(each for each in found if isinstance(each, Memory)),
@@ -72,7 +72,7 @@ def _facts(given: Given, top: Any) -> Facts:
         left_out=tuple(left_out),
         console=next((at for name, at in _consoles(top)), None),
     )
-    return extended(facts, _entries(given, top))
+    return extend_facts(facts, _entries(given, top))
 
 
 def _blocks(given: Given, top: Any) -> Iterator[Memory | Engine | Master | LeftOut | None]:

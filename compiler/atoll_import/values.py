@@ -83,7 +83,7 @@ def stem_of(name: str) -> str:
     return _LEVEL.sub("", name)
 
 
-def counted(others: int) -> str:
+def count_phrase(others: int) -> str:
     """Return how many peripherals are left out, as a phrase."""
     return "1 other peripheral" if others == 1 else f"{others} other peripherals"
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import JsonOption, SetOption, offered
+from atoll.cli.options import JsonOption, SetOption, complete_with
 from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
 
@@ -23,7 +23,7 @@ def selftest(
         typer.Option(
             metavar="SOC",
             help="The chip's description: findings name its lines.",
-            autocompletion=offered("chips"),
+            autocompletion=complete_with("chips"),
         ),
     ] = None,
     overrides: SetOption = None,

@@ -91,7 +91,7 @@ class _Tester:
     def known(self, answer: Answer) -> Tests:
         """Yield the test whose result is known: inputs are constants."""
         name, kind = self._engine.name, answer.operator.kind
-        steps = self._written(self._runner(answer), self._target, answer)
+        steps = self._write_results(self._runner(answer), self._target, answer)
         if steps is None:
             yield Untried(what=f"{kind} of {name}", why=f"pool '{self._target.name}' is too small")
         else:
@@ -138,7 +138,7 @@ class _Tester:
         allowed: bool,
     ) -> tuple[Step, ...] | None:
         if place.pool and allowed and access is Access.WRITE:
-            return self._written(made, place.pool, answer)
+            return self._write_results(made, place.pool, answer)
         if place.pool and allowed:
             return self._read(made, place.pool, answer)
         runner, inputs = made
@@ -153,7 +153,7 @@ class _Tester:
         outputs = self._outputs(self._target, answer)
         return None if outputs is None else (runner.run({**tried, **outputs}, judged),)
 
-    def _written(
+    def _write_results(
         self,
         made: tuple[Runner, Mapping[str, int]],
         pool: Pool,
@@ -166,7 +166,11 @@ class _Tester:
         if outputs is None:
             return None
         run = runner.run({**inputs, **outputs}, judged or _span(outputs, answer.outputs))
-        return (*self._cleared(pool, outputs, answer), run, *self._checks(pool, outputs, answer))
+        return (
+            *self._clear_results(pool, outputs, answer),
+            run,
+            *self._checks(pool, outputs, answer),
+        )
 
     def _read(
         self, made: tuple[Runner, Mapping[str, int]], pool: Pool, answer: Answer
@@ -177,7 +181,7 @@ class _Tester:
         if outputs is None:
             return None
         if pool is self._constants.pool_for(self._engine):
-            return self._written(made, self._target, answer, _span(inputs, answer.inputs))
+            return self._write_results(made, self._target, answer, _span(inputs, answer.inputs))
         data, offsets = block(answer.inputs)
         behind = _up(len(block(answer.outputs)[0]))
         at = self._routes.spot(pool, behind, len(data))
@@ -188,7 +192,7 @@ class _Tester:
         run = runner.run({**read, **outputs}, range(at, at + len(data)))
         if filled is None:
             return (run,)
-        cleared = self._cleared(self._target, outputs, answer)
+        cleared = self._clear_results(self._target, outputs, answer)
         return (*cleared, *filled, run, *self._checks(self._target, outputs, answer))
 
     def _outputs(self, pool: Pool, answer: Answer) -> Mapping[str, int] | None:
@@ -196,7 +200,9 @@ class _Tester:
         at = self._routes.spot(pool, 0, len(data))
         return None if at is None else {name: at + offset for name, offset in offsets.items()}
 
-    def _cleared(self, pool: Pool, outputs: Mapping[str, int], answer: Answer) -> Iterator[Step]:
+    def _clear_results(
+        self, pool: Pool, outputs: Mapping[str, int], answer: Answer
+    ) -> Iterator[Step]:
         """Yield the steps after which no earlier result can be taken for the right one."""
         for name, data in answer.outputs.items():
             opposite = bytes(byte ^ 0xFF for byte in data)

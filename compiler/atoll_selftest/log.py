@@ -111,12 +111,12 @@ def read_log(text: str, name: str) -> Log:
         count=count,
         results={n: results[n] for n in sorted(results) if 1 <= n <= count},
         ended=any(line.startswith("end ") for line in rest),
-        stopped=_said(rest, "stopped: "),
-        silent=dict(_FIELD.findall(_said(rest, "silent "))).get("device", ""),
+        stopped=_lines_said(rest, "stopped: "),
+        silent=dict(_FIELD.findall(_lines_said(rest, "silent "))).get("device", ""),
     )
 
 
-def _said(lines: list[str], start: str) -> str:
+def _lines_said(lines: list[str], start: str) -> str:
     return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
 
 

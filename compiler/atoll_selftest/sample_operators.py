@@ -52,7 +52,7 @@ def answers(engine: Engine, soc: ResolvedSoc) -> Iterator[Answer]:
 def copy_of(size: int) -> Answer:
     """Return a copy of `size` bytes; the bytes do not matter."""
     tensors = (_activation("x", (size,)), _activation("y", (size,)))
-    return _known(_graph(COPY, tensors, {}))
+    return _compute_answer(_graph(COPY, tensors, {}))
 
 
 def _answer(kind: str, engine: Engine, soc: ResolvedSoc) -> Answer | None:
@@ -69,11 +69,11 @@ def _answer(kind: str, engine: Engine, soc: ResolvedSoc) -> Answer | None:
         except ModelError:
             continue
         if isinstance(engine, Dma) or not any(obstacles(op, graph, engine, soc)):
-            return _known(graph)
+            return _compute_answer(graph)
     return None
 
 
-def _known(graph: Graph) -> Answer:
+def _compute_answer(graph: Graph) -> Answer:
     """Draw the inputs and compute the results."""
     random = np.random.default_rng(_SEED)
 
@@ -120,7 +120,7 @@ def _window() -> dict[str, Attribute]:
     return {**dict.fromkeys(_WINDOW, 1), **dict.fromkeys(_PADS, 0), "activation": "none"}
 
 
-def _drawn(*shape: int) -> Array:
+def _draw(*shape: int) -> Array:
     values: Array = np.random.default_rng(_SEED).integers(-127, 128, shape).astype(np.int8)
     return values
 
@@ -145,7 +145,7 @@ def _convolution(kind: str, side: int, channels: int, kernel: int) -> Graph:
     taps = kernel * kernel * (1 if depthwise else channels)
     tensors = (
         _activation("x", (1, side, side, channels)),
-        _constant("filter", _drawn(*shape), channels, 3 if depthwise else 0),
+        _constant("filter", _draw(*shape), channels, 3 if depthwise else 0),
         _bias(channels),
         _activation("y", (1, left, left, channels), _sums(taps)),
     )
@@ -157,14 +157,14 @@ def _dense(kind: str, side: int, channels: int, kernel: int) -> Graph:
     inputs = side * channels
     tensors = (
         _activation("x", (1, inputs)),
-        _constant("filter", _drawn(channels, inputs), channels),
+        _constant("filter", _draw(channels, inputs), channels),
         _bias(channels),
         _activation("y", (1, channels), _sums(inputs)),
     )
     return _graph(kind, tensors, {"activation": "none", "keep_num_dims": False})
 
 
-def _pooling(kind: str, side: int, channels: int, kernel: int) -> Graph:
+def _make_pooling(kind: str, side: int, channels: int, kernel: int) -> Graph:
     left = side - kernel + 1
     tensors = (
         _activation("x", (1, side, side, channels)),
@@ -181,20 +181,20 @@ def _two(kind: str, side: int, channels: int, kernel: int) -> Graph:
     return _graph(kind, tensors, {"activation": "none"})
 
 
-def _joined(kind: str, side: int, channels: int, kernel: int) -> Graph:
+def _make_concatenation(kind: str, side: int, channels: int, kernel: int) -> Graph:
     shape = (1, side, side, channels)
     joined = (1, side, side, 2 * channels)
     tensors = (_activation("a", shape), _activation("b", shape), _activation("y", joined))
     return _graph(kind, tensors, {"axis": 3, "activation": "none"})
 
 
-def _moved(kind: str, side: int, channels: int, kernel: int) -> Graph:
+def _make_move(kind: str, side: int, channels: int, kernel: int) -> Graph:
     size = side * side * channels
     shape = (1, size) if kind == "reshape" else (size,)
     return _graph(kind, (_activation("x", (size,)), _activation("y", shape)), {})
 
 
-def _rescaled(kind: str, side: int, channels: int, kernel: int) -> Graph:
+def _make_rescaling(kind: str, side: int, channels: int, kernel: int) -> Graph:
     shape = (1, side, side, channels)
     tensors = (_activation("x", shape), _activation("y", shape, 2 * _SCALE, 3))
     return _graph(kind, tensors, {})
@@ -207,16 +207,16 @@ def _likely(kind: str, side: int, channels: int, kernel: int) -> Graph:
 
 _MAKERS: Mapping[str, Callable[[str, int, int, int], Graph]] = {
     "add": _two,
-    "average_pool_2d": _pooling,
-    "concatenation": _joined,
+    "average_pool_2d": _make_pooling,
+    "concatenation": _make_concatenation,
     "conv_2d": _convolution,
-    COPY: _moved,
+    COPY: _make_move,
     "depthwise_conv_2d": _convolution,
     "fully_connected": _dense,
-    "max_pool_2d": _pooling,
+    "max_pool_2d": _make_pooling,
     "mul": _two,
-    "quantize": _rescaled,
-    "reshape": _moved,
+    "quantize": _make_rescaling,
+    "reshape": _make_move,
     "softmax": _likely,
 }
 """Who makes a graph of a kind, from a side, channels and a kernel's side."""

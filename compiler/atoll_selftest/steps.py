@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from atoll.codegen.commands import encoded
-from atoll.lower.jobs import prepared
+from atoll.codegen.commands import encode
+from atoll.lower.jobs import prepare
 from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.resolve.soc import Access, Dma, Engine, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants
@@ -65,7 +65,7 @@ class Runner:
         assert pool is not None, f"'{engine.name}' reads no constants"
         self.soc, self.engine, self.answer = soc, engine, answer
         self._constants, self._pool = constants, pool
-        self._job = prepared(answer.operator, answer.graph, engine, 1)
+        self._job = prepare(answer.operator, answer.graph, engine, 1)
         as_they_are = [t for t in answer.graph.tensors if t.data and t.name in self._job.reads]
         self._made = {
             each.name: constants.put(pool, each.data or b"", self._job.alignment)
@@ -85,7 +85,7 @@ class Runner:
         def address(name: str) -> int:
             return seen(soc, engine, places[name])
 
-        data = encoded(answer.operator, answer.graph, engine, job, address, 1)
+        data = encode(answer.operator, answer.graph, engine, job, address, 1)
         at = self._constants.put(self._pool, data, max(job.commands_alignment, ALIGNMENT))
         count = len(data) * job.commands_count // job.commands_size
         return Step(
@@ -118,7 +118,7 @@ class Routes:
         for dma, between, at in self._carriers(pool, len(data), inward=True):
             first = self.fill(between, at, data) if self._is_hosts(between, Access.WRITE) else None
             if first:
-                return (*first, self._copied(dma, at, address, len(data)))
+                return (*first, self._copy_step(dma, at, address, len(data)))
         return None
 
     def check(self, pool: Pool, address: int, data: bytes) -> tuple[Step, ...]:
@@ -128,7 +128,7 @@ class Routes:
             return (Step(action=Action.CHECK, address=seen(self._soc, host, address), data=data),)
         for dma, between, at in self._carriers(pool, len(data), inward=False):
             if self._is_hosts(between, Access.READ):
-                copied = self._copied(dma, address, at, len(data))
+                copied = self._copy_step(dma, address, at, len(data))
                 return (copied, *self.check(between, at, data))
         return ()
 
@@ -147,7 +147,7 @@ class Routes:
                 if other is not pool and at is not None and reached and moves:
                     yield dma, other, at
 
-    def _copied(self, dma: Dma, source: int, target: int, size: int) -> Step:
+    def _copy_step(self, dma: Dma, source: int, target: int, size: int) -> Step:
         runner = Runner(self._soc, dma, copy_of(size), self._constants)
         return runner.run({"x": source, "y": target})
 

@@ -74,15 +74,15 @@ def _of_memory(result: Result) -> str:
     example = f"{first} has {read} where '{result.device}' wrote {wrote}"
     if lines:
         apart = " or ".join(f"{1 << line:#x}" for line in lines)
-        found = _listed("address line", lines)
+        found = _list_numbers("address line", lines)
         return f"{found} stuck or open: words {apart} bytes apart are one; {example}"
     banks = [int(word) for word in result.fields.get("banks", "").split(",") if word.isdecimal()]
     wrong = [number for number, count in enumerate(banks) if count]
     if wrong and len(wrong) < len(banks):
-        found = _listed("bank", wrong)
+        found = _list_numbers("bank", wrong)
         return f"{found} dead, of {len(banks)}: all wrong words lie there; {example}"
     if 0 < len(bits) <= _FEW_BITS:
-        return f"{_listed('data line', bits)} stuck or open; {example}"
+        return f"{_list_numbers('data line', bits)} stuck or open; {example}"
     return f"{result.value('wrong') or 0:,} reads were wrong; {example}"
 
 
@@ -91,7 +91,7 @@ def _bits(value: int | None) -> list[int]:
     return [bit for bit in range(32) if (value or 0) >> bit & 1]
 
 
-def _listed(noun: str, numbers: Sequence[int]) -> str:
+def _list_numbers(noun: str, numbers: Sequence[int]) -> str:
     """Return a noun with its numbers and its verb."""
     listed = ", ".join(map(str, numbers))
     return f"{noun} {listed} is" if len(numbers) == 1 else f"{noun}s {listed} are"

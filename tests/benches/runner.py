@@ -14,7 +14,7 @@ from atoll.utils.cache import cache_folder
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.module import build_module
 from atoll_sim.chip.sources import FOLDERS as SHIPPED
-from atoll_sim.chip.sources import found
+from atoll_sim.chip.sources import find_source
 from atoll_sim.model.process import bench_environment, run_logged
 
 FOLDERS = (*SHIPPED, Path(__file__).parent / "rtl")
@@ -78,7 +78,7 @@ def build_model(
     Raises:
         ToolchainError: a tool is missing or fails.
     """
-    rtl = [found(name, FOLDERS) for name in sources]
+    rtl = [find_source(name, FOLDERS) for name in sources]
     return build_module(toplevel, rtl, parameters, generated)
 
 

@@ -14,7 +14,7 @@ from benchmarks.small_program import request
 from atoll.bsp.cores import elf_names, image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate
 from atoll_sim.qemu.run import simulate as qemu
 from atoll_sim.qemu.supported import program_of
@@ -69,7 +69,7 @@ def ran(chip: str, overrides: tuple[str, ...], images: Path, folder: Path) -> Si
 
 
 def iss(started: SimRequest) -> SimResult:
-    return simulate(started, lambda memory: modelled(started.soc, memory))
+    return simulate(started, lambda memory: make_models(started.soc, memory))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_an_application_with_a_wrong_answer_says_so(tmp_path: Path) -> None:
     cmake(folder, "zig")
     soc = load_soc("lagoon")
     started = request(soc, folder / "build" / "zig" / "firmware.elf")
-    result = simulate(started, lambda memory: modelled(soc, memory))
+    result = simulate(started, lambda memory: make_models(soc, memory))
     assert result.exit_status == 1
     assert result.text.endswith(" (WRONG)\n")
 

@@ -12,7 +12,7 @@ from atoll.artifacts.build_tree import Emit, build
 from atoll.artifacts.samples import random_samples
 from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, compile_file
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate
 from atoll_sim.mutate.caches import plant_left_out
 from atoll_sim.simulate.run import requests_for
@@ -82,14 +82,14 @@ def test_c_source_maintains_caches_too(evictions: int, tmp_path: Path) -> None:
     )
     soc = compiled.soc
     result = simulate(
-        request, lambda memory: modelled(soc, memory, (compiled,)), evictions=evictions
+        request, lambda memory: make_models(soc, memory, (compiled,)), evictions=evictions
     )
     assert (result.results, result.findings) == ((0, 0), ())
     again = simulate(
         requests_for(
             (compiled,), tree.firmware.elves, (samples,), Path(), tmp_path / "again", beats=False
         ),
-        lambda memory: modelled(soc, memory, (compiled,)),
+        lambda memory: make_models(soc, memory, (compiled,)),
         evictions=3,
     )
     assert again.outputs == result.outputs

@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
 from atoll.resolve.protection.area import areas_of
-from atoll_sim.simulate.firmware import copied_by, data_taken, loaded
+from atoll_sim.simulate.firmware import copied_by, data_taken, load_images
 
 ROOT = Path(__file__).parents[2]
 BAY = str(ROOT / "tests" / "data" / "bay.yaml")
@@ -64,7 +64,7 @@ def test_the_images_come_together_on_the_bus(tree: Path) -> None:
     soc = load_soc(BAY)
     elves = (tree / "firmware.elf", tree / "dsp.elf")
     flash = soc.memory("flash")
-    assert {flash.origin <= each.address < flash.end for each in loaded(elves, soc)} == {True}
+    assert {flash.origin <= each.address < flash.end for each in load_images(elves, soc)} == {True}
     homes = (soc.memory("dtcm"), soc.memory("dsp_tcm"))
     for load, to in copied_by(elves, soc):
         assert load.start < flash.end
@@ -76,7 +76,7 @@ def test_an_image_of_the_chip_without_views_is_refused(tmp_path: Path) -> None:
     assert main(["build", DUO, MODEL, "-o", str(tmp_path / "build")]) == 0
     elves = (tmp_path / "build" / "firmware.elf", tmp_path / "build" / "dsp.elf")
     with pytest.raises(SimulationError, match="'cpu' of 'bay' sees no memory for them"):
-        loaded(elves, load_soc(BAY))
+        load_images(elves, load_soc(BAY))
 
 
 def test_headers_and_driver_have_the_hosts_addresses(tree: Path) -> None:

@@ -25,7 +25,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
 from atoll.vela import run
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -194,7 +194,7 @@ def test_arms_driver_starts_an_npu_with_its_registers(
 
     monkeypatch.setattr("atoll_sim.iss.chip.EngineRegisters", peer)
     started = request(compiled.soc, elf)
-    result = simulate(started, lambda memory: modelled(compiled.soc, memory, (compiled,)))
+    result = simulate(started, lambda memory: make_models(compiled.soc, memory, (compiled,)))
     assert made[-1].starts == 1
     if silent:
         assert result.exit_status == 1
@@ -210,5 +210,5 @@ def test_an_image_with_arms_driver_still_runs_on_the_border(tmp_path: Path) -> N
     elf = with_arms_driver("zig", tmp_path, *M33)
     compiled = compile_file(load_soc(CHIP, M33), DIGITS)
     started = request(compiled.soc, elf)
-    result = simulate(started, lambda memory: modelled(compiled.soc, memory, (compiled,)))
+    result = simulate(started, lambda memory: make_models(compiled.soc, memory, (compiled,)))
     assert result.text.endswith(" (right)\n")

@@ -23,7 +23,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate as simulate_iss
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.simulate.run import request_for
@@ -233,7 +233,7 @@ def on_hardware(compiled: Compiled, hardware: ResolvedSoc, folder: Path) -> SimR
     request = request_for(compiled, tree.firmware.elves, samples, Path(), folder / "run")
     return simulate_iss(
         request,
-        lambda memory: modelled(hardware, memory, (compiled,)),
+        lambda memory: make_models(hardware, memory, (compiled,)),
         hardware=hardware,
     )
 
@@ -273,7 +273,7 @@ def test_a_buffer_in_the_wrong_place_is_found_as_in_rtl(tmp_path: Path) -> None:
     samples, chip = random_sample(moved.graph), build_model(compiled.soc)
     request = request_for(compiled, tree.firmware.elves, samples, chip, tmp_path / "run")
     in_rtl = simulate(replace(request, windows=windows_of(compiled.soc)))
-    on_iss = simulate_iss(request, lambda memory: modelled(moved.soc, memory, (moved,)))
+    on_iss = simulate_iss(request, lambda memory: make_models(moved.soc, memory, (moved,)))
     assert on_iss.outputs == in_rtl.outputs
     found = [{(v.rule, v.device, v.operator) for v in violations(r)} for r in (on_iss, in_rtl)]
     assert found[0] == found[1]

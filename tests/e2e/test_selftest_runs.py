@@ -18,7 +18,7 @@ from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll_selftest.log import read_log
 from atoll_selftest.verdict import findings
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate as on_iss
 from atoll_sim.qemu.run import simulate
 from atoll_sim.qemu.supported import program_of
@@ -72,7 +72,7 @@ def test_cores_without_engines_pass(chip: str, tmp_path: Path) -> None:
     others = (built / f"{core.name}.selftest.elf" for core in image_cores(soc)[1:])
     elves = (built / "firmware.selftest.elf", *others)
     asked = replace(request(soc, elves[0]), elves=elves, max_cycles=10**9, stall_cycles=10**9)
-    log = read_log(on_iss(asked, lambda memory: modelled(soc, memory)).text, "the run")
+    log = read_log(on_iss(asked, lambda memory: make_models(soc, memory)).text, "the run")
     assert (findings(log), log.missing) == ((), ())
     tried = {result.device for result in log.results.values()}
     assert tried == {core.name for core in image_cores(soc)}

@@ -19,7 +19,7 @@ from atoll.contract.maintenance_check import maintenance_faults
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_models
 from atoll.ops import reference
 from atoll.resolve import load_soc
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
 from atoll_sim.simulate.run import requests_for
@@ -149,7 +149,7 @@ def held(
     request = requests_for((compiled,), elves, (samples,), Path(), folder / "run", beats=False)
     soc = compiled.soc
     result = simulate(
-        request, lambda memory: modelled(soc, memory, (compiled,)), evictions=evictions
+        request, lambda memory: make_models(soc, memory, (compiled,)), evictions=evictions
     )
     assert (result.results, result.findings) == ((0,) * RUNS, ())
     tensors = {name: compiled.graph.tensor(name) for name in compiled.graph.outputs}

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from atoll.cli import main
-from atoll.diagnostics.columns import laid_out, wrapped
+from atoll.diagnostics.columns import laid_out, wrap
 from atoll.diagnostics.shown import columns_of
 from atoll.report.grid import Grid
 
@@ -85,8 +85,8 @@ def test_what_does_not_fit_is_below_and_whole() -> None:
 
 def test_words_stay_whole() -> None:
     text = f"wrote {PATH}: firmware.elf has 12 B of 4 KiB, and nothing else"
-    assert wrapped(text, None) == text
-    assert PATH in wrapped(text, 40).split("\n")[1]
+    assert wrap(text, None) == text
+    assert PATH in wrap(text, 40).split("\n")[1]
 
 
 def test_a_table_in_a_pipe_has_no_end(

@@ -11,7 +11,7 @@ from atoll.memory import blocks
 from atoll.memory.auto import plan_auto
 from atoll.memory.blocks import blocks_of
 from atoll.memory.checker import check
-from atoll.memory.effort import Effort, Meter, unobserved
+from atoll.memory.effort import Effort, Meter, ignore_progress
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
 
 STEPS = 8
@@ -52,7 +52,7 @@ def problem_of(seed: int) -> Problem:
 
 
 def planned(problem: Problem) -> MemoryPlan | None:
-    answer = plan_auto(problem, Meter(Effort(nodes=20_000), unobserved))
+    answer = plan_auto(problem, Meter(Effort(nodes=20_000), ignore_progress))
     if not isinstance(answer, MemoryPlan):
         return None
     check(answer)
@@ -98,7 +98,7 @@ def test_a_block_that_does_not_fit_is_refused_by_its_members() -> None:
     pool = PoolSpace(name="p", origin=0x1000, size=48 * blocks.LEAST - 1, alignment=16)
     small = Buffer(name="", size=48, alignment=16, live=((0, 4),), pools=("p",))
     many = tuple(replace(small, name=f"c{n}") for n in range(blocks.LEAST))
-    answer = plan_auto(Problem(pools=(pool,), buffers=many), Meter(Effort(), unobserved))
+    answer = plan_auto(Problem(pools=(pool,), buffers=many), Meter(Effort(), ignore_progress))
     assert not isinstance(answer, MemoryPlan)
     assert answer.proven
     assert set(answer.buffers) <= {buffer.name for buffer in many}

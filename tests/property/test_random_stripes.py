@@ -25,7 +25,7 @@ from atoll.ops import reference
 from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.tile.cut import Cut, Tiling, tiled
+from atoll.tile.cut import Cut, Tiling, tile
 from atoll.tile.stripes import Chain, stripes_of
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -64,7 +64,7 @@ def test_stripes_compute_the_rows_of_the_network(
     for _ in range(4 * PER_GROUP):
         path.write_bytes(random_network(tflite_builder, chance))
         network = load_tflite(path)
-        cut = tiled(network, Tiling(cuts=tuple(random_cuts(network, chance))))
+        cut = tile(network, Tiling(cuts=tuple(random_cuts(network, chance))))
         for op in cut.operators:
             kind_of(op).check(op, cut)
         (sample,) = random_sample(network)
@@ -157,7 +157,7 @@ def test_stripes_of_a_state(chip: str, tflite_builder: ModuleType, tmp_path: Pat
     path = tmp_path / "network.tflite"
     path.write_bytes(tflite_builder.write(tree.model()))
     network, cuts = load_tflite(path), (Cut(begin=0, end=2, stripes=3),)
-    assert tiled(network, Tiling(cuts=cuts)).states == network.states
+    assert tile(network, Tiling(cuts=cuts)).states == network.states
     compiled = compile_file(load_soc(chip), path, requests_for(network, cuts))
     samples = [random_sample(network, seed)[0] for seed in range(3)]
     kinds = {"cpu": CpuKind.NATIVE, "accelerator": AcceleratorKind.MODEL}

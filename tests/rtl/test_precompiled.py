@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll_sim.build import precompiled as module
-from atoll_sim.build.precompiled import precompiled
+from atoll_sim.build.precompiled import precompile
 from atoll_sim.build.tools import call_tool, faster_compiler, verilator_environment
 
 OPTIONS = ("-include-pch", "headers.pch")
@@ -38,7 +38,7 @@ def test_headers_are_read_once(tmp_path: Path, make: list[str]) -> None:
 
     def read() -> int:
         (tmp_path / "headers.pch").unlink(missing_ok=True)
-        assert precompiled(tmp_path, shared, make, "a test") == OPTIONS
+        assert precompile(tmp_path, shared, make, "a test") == OPTIONS
         (tmp_path / "source.o").unlink(missing_ok=True)
         call_tool([*make, f"OPT_FAST=-O1 {' '.join(OPTIONS)}", "source.o"], "a test")
         return (shared / "headers.pch").stat().st_ino
@@ -54,4 +54,4 @@ def test_headers_are_read_once(tmp_path: Path, make: list[str]) -> None:
 
 def test_a_model_is_built_without_them(tmp_path: Path, make: list[str]) -> None:
     broken = [word for word in make if not word.startswith("CXXFLAGS=")]
-    assert precompiled(tmp_path, tmp_path, broken, "a test") == ()
+    assert precompile(tmp_path, tmp_path, broken, "a test") == ()

@@ -6,7 +6,7 @@ from tests.benches.reef_sources import SYSTEM_BENCH, SYSTEM_TOP
 from tests.benches.runner import FOLDERS, BenchError, run_bench
 from tests.rtl.test_reef_system import DEFAULT
 
-from atoll_sim.chip.sources import found
+from atoll_sim.chip.sources import find_source
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
@@ -285,7 +285,7 @@ PLANTED = {
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_found(name: str) -> None:
     bench, file, right, wrong = PLANTED[name]
-    text = found(file, FOLDERS).read_text()
+    text = find_source(file, FOLDERS).read_text()
     assert text.count(right) == 1
     sources = [source for source in SYSTEM_BENCH if source != file]
     planted = {file: text.replace(right, wrong), **SYSTEM_TOP}

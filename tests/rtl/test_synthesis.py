@@ -14,7 +14,7 @@ from tests.benches.ripple_sources import RIPPLE
 from atoll.resolve import load_soc
 from atoll_sim.chip.generate import generate, in_order, sources
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.chip.sources import found
+from atoll_sim.chip.sources import find_source
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
@@ -47,18 +47,20 @@ def synthesis(tmp_path: Path) -> Synthesis:
 @pytest.mark.parametrize("values", REEFS)
 def test_the_tensor_engine_is_synthesisable(values: tuple[int, ...], synthesis: Synthesis) -> None:
     parameters = dict(zip(LANES, values, strict=True))
-    assert not synthesis.faults("reef", [found(name) for name in REEF], parameters)
+    assert not synthesis.faults("reef", [find_source(name) for name in REEF], parameters)
 
 
 @pytest.mark.parametrize("width", [4, 8, 16, 32, 64])
 def test_the_dma_engine_is_synthesisable(width: int, synthesis: Synthesis) -> None:
-    assert not synthesis.faults("ripple", [found(name) for name in RIPPLE], {"DataBytes": width})
+    assert not synthesis.faults(
+        "ripple", [find_source(name) for name in RIPPLE], {"DataBytes": width}
+    )
 
 
 @pytest.mark.parametrize("width", [8, 16])
 def test_the_bus_of_cores_is_synthesisable(width: int, synthesis: Synthesis) -> None:
     names = ("atoll_bus_pkg", "atoll_fifo", "atoll_core_local", "atoll_core_bus")
-    rtl = [found(f"{name}.sv") for name in names]
+    rtl = [find_source(f"{name}.sv") for name in names]
     assert not synthesis.faults("atoll_core_bus", rtl, {"DataBytes": width})
 
 
@@ -66,7 +68,7 @@ def test_the_bus_of_cores_is_synthesisable(width: int, synthesis: Synthesis) -> 
 def test_the_adapters_of_control_ports_are_synthesisable(name: str, synthesis: Synthesis) -> None:
     top = f"atoll_bus_to_{name}"
     names = ("atoll_bus_pkg", "atoll_rest_clock" if name == "axil" else "atoll_word_access", top)
-    rtl = [found(f"{name}.sv") for name in names]
+    rtl = [find_source(f"{name}.sv") for name in names]
     assert not synthesis.faults(top, rtl, {"DataBytes": 32, "AddrBits": 20})
 
 
@@ -77,7 +79,7 @@ def test_the_adapters_of_data_ports_are_synthesisable(
     name: str, pipelined: int | None, synthesis: Synthesis
 ) -> None:
     top = f"atoll_{name}_to_bus"
-    rtl = [found(f"{name}.sv") for name in ("atoll_bus_pkg", "atoll_fifo", top)]
+    rtl = [find_source(f"{name}.sv") for name in ("atoll_bus_pkg", "atoll_fifo", top)]
     kind = {} if pipelined is None else {"Pipelined": pipelined}
     assert not synthesis.faults(top, rtl, {"DataBytes": 64, "PortBytes": 4, **kind})
 
@@ -85,7 +87,7 @@ def test_the_adapters_of_data_ports_are_synthesisable(
 @pytest.mark.parametrize("ports", [1, 3])
 def test_the_merge_is_synthesisable(ports: int, synthesis: Synthesis) -> None:
     names = ("atoll_bus_pkg", "atoll_fifo", "atoll_arbiter", "atoll_merge")
-    rtl = [found(f"{name}.sv") for name in names]
+    rtl = [find_source(f"{name}.sv") for name in names]
     assert not synthesis.faults("atoll_merge", rtl, {"DataBytes": 16, "NumPorts": ports})
 
 
@@ -145,7 +147,7 @@ def test_illegal_parameters_are_refused(
     top: str, name: str, value: int, condition: str, synthesis: Synthesis
 ) -> None:
     names = ("core_local", "core_bus", "word_access", "axil_to_bus", "obi_to_bus", "merge")
-    more = [found(f"atoll_{each}.sv") for each in (*names, "wishbone_to_bus")]
+    more = [find_source(f"atoll_{each}.sv") for each in (*names, "wishbone_to_bus")]
     clock = "devices.dsp.clock=80 MHz"
     rtl = (*sources(plan_chip(load_soc("twin", [clock]))), *more)
     said = synthesis.faults(top, rtl, {name: value})

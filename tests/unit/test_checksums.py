@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.utils.checksums import CHECKSUMS, altered, write_checksums
+from atoll.utils.checksums import CHECKSUMS, find_altered, write_checksums
 
 NAMES = ("a.txt", "b.bin")
 
@@ -20,19 +20,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_nothing_changed(folder: Path) -> None:
-    assert list(altered(folder, NAMES)) == []
+    assert list(find_altered(folder, NAMES)) == []
 
 
 def test_a_changed_and_a_missing_file(folder: Path) -> None:
     (folder / "a.txt").write_text("text")
-    assert list(altered(folder, NAMES)) == ["a.txt"]
+    assert list(find_altered(folder, NAMES)) == ["a.txt"]
     (folder / "b.bin").unlink()
-    assert list(altered(folder, NAMES)) == ["a.txt", "b.bin"]
+    assert list(find_altered(folder, NAMES)) == ["a.txt", "b.bin"]
 
 
 def test_a_file_that_was_never_noted(folder: Path) -> None:
     (folder / "c").write_text("")
-    assert list(altered(folder, ("a.txt", "c"))) == ["c"]
+    assert list(find_altered(folder, ("a.txt", "c"))) == ["c"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff\xfe", b"nothing\n\n  "])
@@ -40,7 +40,7 @@ def test_damaged_checksums_vouch_for_nothing(content: bytes | None, folder: Path
     (folder / CHECKSUMS).unlink()
     if content is not None:
         (folder / CHECKSUMS).write_bytes(content)
-    assert list(altered(folder, NAMES)) == list(NAMES)
+    assert list(find_altered(folder, NAMES)) == list(NAMES)
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from atoll.diagnostics.errors import UsageError
-from atoll.utils.children import TimeLimitError, end_all, run, started, time_limit
+from atoll.utils.children import TimeLimitError, end_all, run, start, time_limit
 from atoll.utils.held import held_file, held_folder
 from atoll.utils.scratch import scratch_folder, temporary_folder
 from atoll.utils.workers import side_by_side
@@ -132,7 +132,7 @@ def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path) -> None:
 
 
 def test_leaving_the_block_ends_the_program(tmp_path: Path) -> None:
-    with started([sys.executable, "-c", GRANDCHILDREN, str(tmp_path)]):
+    with start([sys.executable, "-c", GRANDCHILDREN, str(tmp_path)]):
         processes = numbers(tmp_path)
     assert not any(map(lives, processes))
 
@@ -155,7 +155,7 @@ def test_a_killed_parent_takes_all_children_along(
 
 
 def test_a_program_that_is_ended_was_killed(tmp_path: Path) -> None:
-    with started([sys.executable, "-c", GRANDCHILDREN, str(tmp_path)]) as child:
+    with start([sys.executable, "-c", GRANDCHILDREN, str(tmp_path)]) as child:
         numbers(tmp_path)
         child.end()
         assert child.wait() == -signal.SIGKILL

@@ -46,8 +46,8 @@ def test_a_right_network_is_the_same() -> None:
 
 def forgotten_zero_point(self: Quantize, op: Operator, graph: Graph) -> Any:
     """Lower a QUANTIZE as if the scales were equal."""
-    centring = elementwise.centring(op, graph, lambda terms: terms[0])
-    return elementwise.lowered(op, graph, centring)
+    centring = elementwise.compute_centred(op, graph, lambda terms: terms[0])
+    return elementwise.lower_elements(op, graph, centring)
 
 
 def test_a_wrong_loop_program_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from atoll.diagnostics.errors import UsageError
-from atoll.utils.files import DISK_FAULTS, new_folder, replacing, require_writable, write_text
+from atoll.utils.files import DISK_FAULTS, new_folder, replace_file, require_writable, write_text
 
 MARKER = "ours.json"
 
@@ -20,12 +20,12 @@ def test_write_replaces_the_whole_file(tmp_path: Path) -> None:
 
 def test_a_file_is_replaced_only_by_a_whole_one(tmp_path: Path) -> None:
     target = tmp_path / "a.txt"
-    with replacing(target) as temporary:
+    with replace_file(target) as temporary:
         temporary.write_text("new")
         assert not target.exists()
 
     def break_off() -> None:
-        with replacing(target) as temporary:
+        with replace_file(target) as temporary:
             temporary.write_text("half")
             (tmp_path / "gone").read_text()
 

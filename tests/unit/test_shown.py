@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atoll.diagnostics.errors import MOST_FAULTS, AtollError, Fault, SourceLoc
-from atoll.diagnostics.shown import columns_of, cut, shown, window
+from atoll.diagnostics.shown import columns_of, cut, printable, window
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from atoll.diagnostics.shown import columns_of, cut, shown, window
     ],
 )
 def test_only_what_is_no_printable_text_is_escaped(text: str, wanted: str) -> None:
-    assert shown(text) == wanted
-    assert shown(wanted) == wanted
+    assert printable(text) == wanted
+    assert printable(wanted) == wanted
 
 
 def test_a_cut_keeps_both_ends() -> None:

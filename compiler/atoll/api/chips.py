@@ -12,7 +12,7 @@ from atoll.description.faults import Faults
 from atoll.description.loader import override, read_description
 from atoll.description.share import find_soc
 from atoll.description.tree import Node
-from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.errors import path_of_text
 from atoll.resolve import explain as subjects
 from atoll.resolve import resolve_tree
@@ -81,9 +81,9 @@ class SocCheck:
     def text(self, columns: int | None = None) -> str:
         """Return what ``atoll check`` prints, in lines of at most so many columns."""
         said = [f"note: {each}" for each in self.notes]
-        blocks = (said, _players(self._players), _listed("not checked:", self.not_checked))
+        blocks = (said, _players(self._players), _list_lines("not checked:", self.not_checked))
         lines = "".join(
-            "".join(f"\n{wrapped(line, columns)}" for line in block) + "\n" * bool(block)
+            "".join(f"\n{wrap(line, columns)}" for line in block) + "\n" * bool(block)
             for block in blocks
         )
         return f"{self._summary.text(columns)}{lines}\n{self._summary.soc_name}: no faults\n"
@@ -151,7 +151,7 @@ class Soc:
         >>> chip.with_({"devices.npu.params.output_lanes": 4, "pools.shared.size": "128 KiB"})
         Soc(name='lagoon')
         """
-        return _resolved(override(self._root, override_texts(changes)), self._folder)
+        return _resolve(override(self._root, override_texts(changes)), self._folder)
 
     def check(self, *, simulate: bool | None = None) -> SocCheck:
         """Find what keeps the chip from being built and simulated, as ``atoll check`` does.
@@ -238,8 +238,8 @@ def load_soc(
         text, path = source, path_of_text(source, "text", base)
     else:
         path = find_soc(source)
-        return _resolved(read_description(path, texts, faults), path.parent, faults)
-    return _resolved(read_description(path, texts, faults, text), base, faults)
+        return _resolve(read_description(path, texts, faults), path.parent, faults)
+    return _resolve(read_description(path, texts, faults, text), base, faults)
 
 
 def is_text(source: object) -> TypeGuard[str]:
@@ -265,7 +265,7 @@ def override_texts(overrides: Overrides) -> list[str]:
     return list(overrides)
 
 
-def _resolved(root: Node, folder: Path, faults: Faults | None = None) -> Soc:
+def _resolve(root: Node, folder: Path, faults: Faults | None = None) -> Soc:
     resolved = resolve_tree(root, folder, faults)
     return Soc(resolved.name, resolved, root, folder)
 
@@ -288,8 +288,8 @@ def _players(players: "tuple[Player, ...]") -> list[str]:
     able = [each.cpu for each in players if not each.faults]
     why_not = [f"{each.cpu}: {fault.message}" for each in players for fault in each.faults]
     runs = [f"runs with --cpu {', '.join(able)}"] if able else []
-    return runs + _listed("does not run with --cpu", why_not)
+    return runs + _list_lines("does not run with --cpu", why_not)
 
 
-def _listed(title: str, lines: Sequence[str]) -> list[str]:
+def _list_lines(title: str, lines: Sequence[str]) -> list[str]:
     return [title, *(f"  {line}" for line in lines)] if lines else []

@@ -18,7 +18,7 @@ from atoll.api.driver import (
     notes_of,
     stack_doubts,
 )
-from atoll.api.explanations import Explanation, explained
+from atoll.api.explanations import Explanation, to_explanation
 from atoll.api.interface import Interface, interface_from
 from atoll.api.networks import Network, NetworkSource, load_network
 from atoll.api.notebook import Row, svg_element
@@ -108,7 +108,7 @@ class CompiledNetwork:
 
     def explain(self) -> Explanation:
         """Say of each buffer and operator why it is where it is."""
-        return explained(explanation(self._compiled))
+        return to_explanation(explanation(self._compiled))
 
     def candidate_rows(self) -> list[Row]:
         """Return what was tried to find the plan: choices, cycles, and why each lost."""

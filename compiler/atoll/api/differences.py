@@ -9,7 +9,7 @@ from typing import Any
 from atoll.api.beside import function_of
 from atoll.api.chips import Overrides, SocSource
 from atoll.api.notebook import Row, html_table
-from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.columns import wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Diff:
 
     def text(self, columns: int | None = None) -> str:
         """Return what ``atoll diff`` prints."""
-        lines = [wrapped(each.text, columns) for each in self.changes]
+        lines = [wrap(each.text, columns) for each in self.changes]
         return "\n".join(lines or ["no difference"]) + "\n"
 
     def to_json(self) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Explanation:
         return html_table(f"{title}: buffers", self.rows()) + operators
 
 
-def explained(story: Story) -> Explanation:
+def to_explanation(story: Story) -> Explanation:
     """Return an explanation as callers see it."""
     names = tuple(name for each in story.buffers for name in (each.name, *each.views))
     return Explanation(story.soc, story.model, names, story.notes, story)

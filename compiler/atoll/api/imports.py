@@ -9,8 +9,8 @@ from typing import Any
 from atoll.api.beside import function_of
 from atoll.api.notebook import Row, html_table
 from atoll.description.undecided import Question
-from atoll.diagnostics.columns import wrapped
-from atoll.diagnostics.shown import cut, shown
+from atoll.diagnostics.columns import wrap
+from atoll.diagnostics.shown import cut, printable
 
 _LONGEST = 200
 
@@ -71,10 +71,10 @@ class Import:
         if self.left_out:
             lines.append(f"left out: {len(self.left_out)}")
             lines += [
-                f"  {each.at}: {cut(shown(each.what), _LONGEST)}: {each.why}"
+                f"  {each.at}: {cut(printable(each.what), _LONGEST)}: {each.why}"
                 for each in self.left_out
             ]
-        return "\n".join(wrapped(shown(line), columns) for line in lines) + "\n"
+        return "\n".join(wrap(printable(line), columns) for line in lines) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll import --json`` prints."""

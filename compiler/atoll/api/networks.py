@@ -110,7 +110,7 @@ def load_network(source: NetworkSource, *, name: str | None = None) -> Network:
         graph = load_graph(path)
         if name is None:
             return Network(graph.name, graph, read_source(path))
-        return _named(graph, read_source(path), name)
+        return _name_network(graph, read_source(path), name)
     return _of_graph(source, name)
 
 
@@ -122,7 +122,7 @@ def _of_graph(graph: Graph, name: str | None) -> Network:
     return Network(checked.name, checked, Source(IN_MEMORY, text, called.with_suffix(IN_MEMORY)))
 
 
-def _named(graph: Graph, source: Source, name: str) -> Network:
+def _name_network(graph: Graph, source: Source, name: str) -> Network:
     called = identifier(name, "network")
     return Network(called, load_with(lambda _: graph, Path(called)), source)
 

@@ -7,7 +7,7 @@ from html import escape
 
 from rich.console import Console, RenderableType
 
-from atoll.diagnostics.shown import shown, shown_lines
+from atoll.diagnostics.shown import printable, shown_lines
 
 Row = dict[str, object]
 """A row of a table; a list of them makes a pandas DataFrame."""
@@ -41,4 +41,4 @@ def plain_text(content: RenderableType, columns: int | None = None) -> str:
 
 
 def _cell(value: object) -> str:
-    return escape(shown("unknown" if value is None else str(value)))
+    return escape(printable("unknown" if value is None else str(value)))

@@ -9,10 +9,10 @@ from typing import Any
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.notebook import Row, html_table
 from atoll.api.requests import BuildSource, options_of
-from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.columns import wrap
 from atoll.ir.graph import Graph
 from atoll.opt import run
-from atoll.opt.passes import PASSES, requested
+from atoll.opt.passes import PASSES, read_request
 from atoll.opt.read_program import read_program
 from atoll.opt.text_pass import Chip, Kind, Program, TextPass
 
@@ -56,12 +56,12 @@ class Passes:
         for each in self._passes:
             line = f"{each.name:{widest}}  {_shape(each)}  {each.summary}"
             line += f" (cannot run on text: it needs {each.lacks})" if each.lacks else ""
-            lines.append(wrapped(line, columns))
+            lines.append(wrap(line, columns))
             for option in each.options:
                 unsaid = option.default in (None, ())
                 usual = "" if unsaid else f" (default {_shown(option.default)})"
                 told = f"{'':{widest}}  {option.name}: {option.help}{usual}"
-                lines.append(wrapped(told, columns))
+                lines.append(wrap(told, columns))
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def run_passes(
     >>> atoll.run_passes("examples/01_digits/digits_int8.tflite", names).kind
     'graph'
     """
-    chosen = [requested(each, chip=soc is not None) for each in names]
+    chosen = [read_request(each, chip=soc is not None) for each in names]
     chip = None if soc is None else load_soc(soc)._resolved
     given = read_program(program, verified=verify)
     if chip:

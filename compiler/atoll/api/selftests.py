@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from atoll.api.beside import function_of
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.notebook import Row, html_table
-from atoll.diagnostics.columns import laid_out, wrapped
+from atoll.diagnostics.columns import laid_out, wrap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class SelftestCheck:
             lines += [line for row in table for line in row] + [""]
         lines.append(f"{self.chip}: {self.passed_tests} of {self.tests} tests passed")
         for each in self.findings:
-            lines.append(wrapped(f"{f'{each.at}: ' if each.at else ''}{each.message}", columns))
+            lines.append(wrap(f"{f'{each.at}: ' if each.at else ''}{each.message}", columns))
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from atoll.bsp.interface import (
     Port,
 )
 from atoll.bsp.linker import pool_section
-from atoll.codegen.commands import linked
+from atoll.codegen.commands import link_lists
 from atoll.codegen.pool_images import behind, pool_images, pool_symbol
 from atoll.codegen.run_arguments import run_arguments
 from atoll.contract.contract_text import contract_json
@@ -205,7 +205,7 @@ def _given_constants(compiled: Compiled, pools: Sequence[str]) -> Iterator[Given
     if not pools:
         return
     soc, module, plan = compiled.soc, compiled.module, compiled.plan
-    images = pool_images(module, plan, linked(compiled.commands, module, plan, soc))
+    images = pool_images(module, plan, link_lists(compiled.commands, module, plan, soc))
     spaces = {space.name: space for space in plan.problem.pools}
     for name in pools:
         inside = (

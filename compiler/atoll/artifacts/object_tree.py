@@ -76,7 +76,8 @@ def build_objects(
         for compiled, part in zip(models, parts_of(models, emit, fresh, toolchain), strict=True):
             interfaces.append(part.interface)
             objects += (
-                _written(compiled, part, core, code, fresh) for core, code in part.codes().items()
+                _write_object(compiled, part, core, code, fresh)
+                for core, code in part.codes().items()
             )
         headers = interface_headers(soc, interfaces) | {
             PORT_HEADER: port_header(soc, tuple(objects))
@@ -87,7 +88,9 @@ def build_objects(
     return ObjectTree(folder=folder, objects=tuple(objects))
 
 
-def _written(compiled: Compiled, part: Part, core: str, code: bytes, folder: Path) -> ObjectFile:
+def _write_object(
+    compiled: Compiled, part: Part, core: str, code: bytes, folder: Path
+) -> ObjectFile:
     """Write the object of a network for a core."""
     soc, name = compiled.soc, c_name(compiled.graph.name)
     suffix = "" if core == soc.host else f"_{core}"

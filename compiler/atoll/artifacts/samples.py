@@ -126,7 +126,7 @@ def samples_of(
     """
     alone = len(models) == 1
     loaded = {
-        model.graph.name: _loaded(files[model.graph.name], model.graph, alone=alone)
+        model.graph.name: _load(files[model.graph.name], model.graph, alone=alone)
         for model in models
         if model.graph.name in files
     }
@@ -149,7 +149,7 @@ def random_samples(graph: Graph, count: int) -> tuple[Sample, ...]:
     )
 
 
-def _loaded(path: Path, graph: Graph, *, alone: bool) -> tuple[Sample, ...]:
+def _load(path: Path, graph: Graph, *, alone: bool) -> tuple[Sample, ...]:
     """Read the samples of a network; a fault says of which one, unless it is alone."""
     try:
         return load_samples(path, graph)

@@ -46,11 +46,11 @@ def check_convention(code: bytes, source: str, core: Cpu) -> None:
         found, bits = str(elf["e_machine"]), elf.elfclass
         abi = _abi(elf, spoken=not source.endswith(".S"))
     except ELFError as fault:
-        raise _refused(source, core, "is no ELF file") from fault
+        raise _refusal(source, core, "is no ELF file") from fault
     if (found, bits) != (machine, wanted.bits):
-        raise _refused(source, core, f"is machine code of {found}, {bits} bits")
+        raise _refusal(source, core, f"is machine code of {found}, {bits} bits")
     if abi not in (None, wanted.abi):
-        raise _refused(source, core, f"has the calling convention {abi}")
+        raise _refusal(source, core, f"has the calling convention {abi}")
 
 
 def riscv_abi(flags: int, bits: int) -> str:
@@ -81,7 +81,7 @@ def _abi(elf: ELFFile, *, spoken: bool) -> str | None:
     return VFP_ARGS[0] if spoken else None
 
 
-def _refused(source: str, core: Cpu, what: str) -> ToolchainError:
+def _refusal(source: str, core: Cpu, what: str) -> ToolchainError:
     instructions = core.instructions
     return ToolchainError(
         "E124",

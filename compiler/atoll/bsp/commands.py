@@ -39,12 +39,12 @@ class UserCommands:
     @property
     def flags(self) -> tuple[str, ...]:
         """See `atoll.bsp.toolchain.Toolchain.flags`."""
-        return tuple(_filled(self.commands.compile, self._compiler_words))
+        return tuple(_fill_in(self.commands.compile, self._compiler_words))
 
     def compile(self, source: str, target: Path, *, folder: Path) -> None:
         """See `atoll.bsp.toolchain.Toolchain.compile`."""
         words = {**self._compiler_words, "source": (source,), "object": (str(target),)}
-        done = run_tool(tuple(_filled(self.commands.compile, words)), folder=folder)
+        done = run_tool(tuple(_fill_in(self.commands.compile, words)), folder=folder)
         if done.returncode:
             raise compile_failed(source, tail(done.stderr or done.stdout))
 
@@ -57,7 +57,7 @@ class UserCommands:
             "elf": (link.elf,),
             "objects": link.objects,
         }
-        done = run_tool(tuple(_filled(self.commands.link, words)), folder=link.folder)
+        done = run_tool(tuple(_fill_in(self.commands.link, words)), folder=link.folder)
         if done.returncode:
             return done.stderr or done.stdout or f"the linker ended with {done.returncode}"
         return ""
@@ -68,7 +68,7 @@ class UserCommands:
         return {"flags": (*c_flags(self.level), *macros), "definitions": macros}
 
 
-def _filled(line: str, words: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _fill_in(line: str, words: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield the words of a command line with its names replaced.
 
     A name that is a word of its own becomes as many words as it has values; one inside a word

@@ -77,22 +77,22 @@ def diagnose() -> tuple[Check, ...]:
         _program("perl", ("perl",), "perl"),
     )
     points = sorted(entry_points(group=_PLUGINS), key=lambda point: point.name)
-    return (*own, *(check for point in points for check in _added(point)))
+    return (*own, *(check for point in points for check in _run_plug_in(point)))
 
 
-def _added(point: EntryPoint) -> Iterable[Check]:
+def _run_plug_in(point: EntryPoint) -> Iterable[Check]:
     """Return the checks of a plug-in, or the one that it is broken."""
     try:
         with foreign_code(f"plug-in '{point.value}' of {_PLUGINS} failed"):
             checks = tuple(point.load()())
     except AtollError as error:
-        return (_broken(point, error.faults[0].message),)
+        return (_broken_plug_in(point, error.faults[0].message),)
     if odd := [check for check in checks if not isinstance(check, Check)]:
-        return (_broken(point, f"'{point.value}' yields {odd[0]!r:.80}, no Check"),)
+        return (_broken_plug_in(point, f"'{point.value}' yields {odd[0]!r:.80}, no Check"),)
     return checks
 
 
-def _broken(point: EntryPoint, found: str) -> Check:
+def _broken_plug_in(point: EntryPoint, found: str) -> Check:
     package = point.dist.name if point.dist else point.value
     remedy = f"correct or remove the package '{package}'"
     return Check(name=f"plug-in {point.name}", ok=False, found=found, remedy=remedy)

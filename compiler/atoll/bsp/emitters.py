@@ -56,14 +56,14 @@ def bsp_files(
     files: dict[str, str] = {}
     owners: list[tuple[str, str]] = []
     for name in EMITTERS.names():
-        emitted = _emitted(name, soc, models, origins or {})
+        emitted = _emit(name, soc, models, origins or {})
         files |= emitted
         owners += [(file, f"a file of BSP emitter '{name}'") for file in emitted]
     refuse_clashes(owners, "the BSP")
     return dict(sorted(files.items()))
 
 
-def _emitted(
+def _emit(
     name: str, soc: ResolvedSoc, models: Sequence[ModelInterface], origins: Mapping[str, int]
 ) -> Mapping[str, str]:
     """Call an emitter; another package's is not trusted."""

@@ -24,7 +24,7 @@ from atoll.stack.elf_check import check_stack
 from atoll.stack.target_stacks import target_stacks
 from atoll.utils.files import write_bytes, write_text
 from atoll.utils.kept import name_of
-from atoll.utils.tools import cached
+from atoll.utils.tools import cache_file
 from atoll.utils.workers import begun
 
 _WORKERS = 2
@@ -72,8 +72,8 @@ def link_firmware(
         PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
     images = [
-        _linked(soc, core, parts, link, tools)
-        for core, link, tools in _compiled(soc, parts, out, toolchain, definitions)
+        _link_image(soc, core, parts, link, tools)
+        for core, link, tools in _compile_images(soc, parts, out, toolchain, definitions)
     ]
     return Firmware(folder=out, images=tuple(images))
 
@@ -98,7 +98,7 @@ def link_unchecked(
         The ELF files, the host's first.
     """
     elves = []
-    for core, link, tools in _compiled(soc, parts, out, toolchain):
+    for core, link, tools in _compile_images(soc, parts, out, toolchain):
         script = out / link.script
         if core.name == soc.host:
             write_text(script, edit(script.read_text(encoding="utf-8")))
@@ -108,7 +108,7 @@ def link_unchecked(
     return tuple(elves)
 
 
-def _compiled(
+def _compile_images(
     soc: ResolvedSoc,
     parts: Sequence[Part],
     out: Path,
@@ -124,7 +124,7 @@ def _compiled(
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
         objects = []
-        with _compiling(sources[core.name], out, folder, core, tools) as compiled:
+        with _begin_compiling(sources[core.name], out, folder, core, tools) as compiled:
             codes = [part.codes() for part in parts]
             for each in compiled:
                 objects.append(each)
@@ -144,7 +144,7 @@ def _compiled(
         yield core, link, tools
 
 
-def _linked(
+def _link_image(
     soc: ResolvedSoc, core: Cpu, parts: Sequence[Part], link: Link, tools: Toolchain
 ) -> Image:
     """Link the image of one core and hold its stack against the core's limits."""
@@ -169,7 +169,7 @@ def _linked(
     )
 
 
-def _compiling(
+def _begin_compiling(
     sources: tuple[str, ...], out: Path, folder: str, core: Cpu, toolchain: Toolchain
 ) -> AbstractContextManager[Iterator[str]]:
     """Begin to compile what the cache does not hold; give the objects in the order of `sources`."""
@@ -181,7 +181,7 @@ def _compiling(
         text = (bsp / source).read_bytes()
         named = sorted(_headers_named(text, headers))
         given: tuple[bytes | str, ...] = (source, text, *named, *(headers[name] for name in named))
-        made = cached(
+        made = cache_file(
             f"objects/{name_of(toolchain.identity, *toolchain.flags, *given)}.o",
             lambda target: toolchain.compile(source, target, folder=bsp),
         )

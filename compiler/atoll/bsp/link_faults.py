@@ -41,7 +41,7 @@ def _overflows(soc: ResolvedSoc, cpu: Cpu, log: str) -> Iterator[Fault]:
     for name, size in _OVERFLOW.findall(log):
         missing[name] = max(missing.get(name, 0), int(size))
     for name in sorted(missing):
-        region, key, at = _described(soc, cpu, name)
+        region, key, at = _find_region(soc, cpu, name)
         yield Fault(
             code="E074",
             message=(
@@ -54,7 +54,7 @@ def _overflows(soc: ResolvedSoc, cpu: Cpu, log: str) -> Iterator[Fault]:
         )
 
 
-def _described(soc: ResolvedSoc, cpu: Cpu, name: str) -> tuple[Region, str, SourceLoc | None]:
+def _find_region(soc: ResolvedSoc, cpu: Cpu, name: str) -> tuple[Region, str, SourceLoc | None]:
     """Return the region that the linker script calls `name`, its key in the YAML and its place."""
     if name.startswith("pool_"):
         pool = soc.pool(name.removeprefix("pool_"))

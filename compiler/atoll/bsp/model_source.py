@@ -4,7 +4,7 @@
 from atoll.bsp.calling_convention import check_convention
 from atoll.bsp.toolchain import SPEED, find_toolchain
 from atoll.resolve.soc import Cpu
-from atoll.utils.kept import kept, name_of
+from atoll.utils.kept import keep_made, name_of
 from atoll.utils.scratch import temporary_folder
 
 
@@ -32,6 +32,6 @@ def compile_model(
             tools.compile("model.c", target, folder=folder)
             return target.read_bytes()
 
-    code = kept(f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compiled)
+    code = keep_made(f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compiled)
     check_convention(code, "model.c", core)
     return code

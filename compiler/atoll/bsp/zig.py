@@ -10,7 +10,7 @@ from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed
 from atoll.diagnostics.progress import tell
 from atoll.isa.instruction_set import InstructionSet, ZigTarget
 from atoll.utils.files import write_bytes
-from atoll.utils.tools import cached, run_zig, tail, ziglang
+from atoll.utils.tools import cache_file, run_zig, tail, ziglang
 
 _LIBRARY = "compiler_rt.o"
 
@@ -80,7 +80,7 @@ class Zig:
         """
         parts = "\0".join((self.identity, *self._library_flags))
         kept = f"objects/{sha256(parts.encode()).hexdigest()}-{_LIBRARY}"
-        return cached(kept, self._build_library).read_bytes()
+        return cache_file(kept, self._build_library).read_bytes()
 
     @property
     def _target(self) -> ZigTarget:

@@ -15,7 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 from atoll.cli.group import CommandGroup
-from atoll.cli.shell_words import COMPLETE, completed
+from atoll.cli.shell_words import COMPLETE, complete
 from atoll.diagnostics.errors import EXCERPT_COLUMNS, INTERRUPTED, AtollError, UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import DISK_FAULTS, unwritable
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _accept_any_text()
     try:
         if COMPLETE in os.environ:
-            return completed(lambda: _invoke(arguments))
+            return complete(lambda: _invoke(arguments))
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
     except AtollError as error:

@@ -17,12 +17,12 @@ from atoll.cli.options import (
     SetOption,
     SocArgument,
     ToolchainOption,
-    offered,
+    complete_with,
 )
 from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options, compile_files, log_notes
-from atoll.cli.working import working
-from atoll.diagnostics.columns import wrapped
+from atoll.cli.working import show_work
+from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.ir.graph import Graph
@@ -34,7 +34,7 @@ DumpOption = Annotated[
     typer.Option(
         metavar="STAGE",
         help=f"Print the program after this stage: {', '.join(STAGES)}.",
-        autocompletion=offered("stages"),
+        autocompletion=complete_with("stages"),
     ),
 ]
 DumpToOption = Annotated[
@@ -99,7 +99,7 @@ def build_command(
             print(result.brief() if isinstance(result, Graph | IRModule) else result)
 
     options = build_options(models, placement, accelerators=accelerators)
-    with working("compiling and planning"):
+    with show_work("compiling and planning"):
         compiled = compile_files(chip, models, options, observe)
         how: Literal["object", "c"] = "object" if emit is Emit.OBJECT else "c"
         made = atoll.build(compiled, output, objects=objects, emit=how, toolchain=toolchain)
@@ -107,7 +107,7 @@ def build_command(
     if machine:
         print(json_text(made.to_json()), end="")
     else:
-        log(wrapped(f"wrote {output}: {made.summary}", log_room()))
+        log(wrap(f"wrote {output}: {made.summary}", log_room()))
 
 
 def _check_usage(

@@ -99,12 +99,12 @@ class Typed:
 
 def chips(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the shipped chips; paths are the shell's business."""
-    return _matching(shipped_names(shared_folder("socs")), incomplete)
+    return _filter_words(shipped_names(shared_folder("socs")), incomplete)
 
 
 def cores(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the shipped cores; paths are the shell's business."""
-    return _matching(CORES, incomplete)
+    return _filter_words(CORES, incomplete)
 
 
 def placements(context: typer.Context, incomplete: str) -> list[str]:
@@ -145,25 +145,25 @@ def regions(context: typer.Context, incomplete: str) -> list[str]:
 
 def tensors(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the tensors of the network."""
-    return _matching(Typed(context).tensors(), incomplete)
+    return _filter_words(Typed(context).tensors(), incomplete)
 
 
 def operators(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the operators of the network."""
-    return _matching(Typed(context).operators(), incomplete)
+    return _filter_words(Typed(context).operators(), incomplete)
 
 
 def overrides(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the keys of the chip that `--set` can change."""
     soc = Typed(context).soc()
-    return _matching([f"{key}=" for key in soc.layers] if soc else [], incomplete)
+    return _filter_words([f"{key}=" for key in soc.layers] if soc else [], incomplete)
 
 
 def one_of(words: Callable[[], Iterable[str]]) -> Completer:
     """Return a completer of a fixed list of words."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
-        return _matching(words(), incomplete)
+        return _filter_words(words(), incomplete)
 
     return complete
 
@@ -180,11 +180,11 @@ def _pairs(
 ) -> list[str]:
     """Offer whole pairs, as long as they are few: a shell puts a space behind a single word."""
     name, equals, _ = incomplete.partition("=")
-    names = [name] if equals else _matching(left(), incomplete)
+    names = [name] if equals else _filter_words(left(), incomplete)
     values = list(right())
     if len(names) * len(values) > MOST_PAIRS:
         values = [""]
-    return _matching([f"{word}={value}" for word in names for value in values], incomplete)
+    return _filter_words([f"{word}={value}" for word in names for value in values], incomplete)
 
 
 def _with_sides(places: Sequence[str], incomplete: str) -> list[str]:
@@ -196,5 +196,5 @@ def _with_sides(places: Sequence[str], incomplete: str) -> list[str]:
     return [f"{each}:{side}" for each in listed for side in SIDES]
 
 
-def _matching(words: Iterable[str], incomplete: str) -> list[str]:
+def _filter_words(words: Iterable[str], incomplete: str) -> list[str]:
     return [word for word in words if word.startswith(incomplete) and _PLAIN.fullmatch(word)]

@@ -12,7 +12,7 @@ from atoll.cli.options import (
     SocArgument,
 )
 from atoll.cli.requests import build_options, compile_files
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 
 
@@ -35,7 +35,7 @@ def estimate(
     Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
     options = build_options(models, placement, accelerators=accelerators)
-    with working("compiling and planning"):
+    with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
         found = atoll.estimate(compile_files(chip, models, options))
     if machine:

@@ -17,7 +17,7 @@ from atoll.cli.options import (
     PlacementOptions,
     SetOption,
     SocArgument,
-    offered,
+    complete_with,
 )
 from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files, log_unsure
@@ -35,7 +35,7 @@ def explain(
         typer.Option(
             metavar="NAME",
             help="Say all about one buffer; of several MODELs, NETWORK:NAME.",
-            autocompletion=offered("tensors"),
+            autocompletion=complete_with("tensors"),
         ),
     ] = None,
     *,
@@ -99,18 +99,18 @@ def explain(
     compiled = compile_files(chip, models, options)
     log_unsure(compiled)
     if candidates:
-        print(_tried(tuple(compiled), chip.name, machine=machine), end="")
+        print(_candidates_text(tuple(compiled), chip.name, machine=machine), end="")
         return
     told = tuple(each.explain() for each in compiled)
     if scopes and not machine:
         print("\n".join(f"{_title(each, told)}{each.scopes_text()}" for each in told), end="")
     elif operators and not machine:
-        print(_covered(told), end="")
+        print(_coverage_text(told), end="")
     else:
-        print(explained(told, buffer, machine=machine), end="")
+        print(explanation_text(told, buffer, machine=machine), end="")
 
 
-def _tried(networks: Sequence[atoll.CompiledNetwork], soc: str, *, machine: bool) -> str:
+def _candidates_text(networks: Sequence[atoll.CompiledNetwork], soc: str, *, machine: bool) -> str:
     """Return what was tried of each network."""
     if machine:
         objects = [
@@ -119,11 +119,12 @@ def _tried(networks: Sequence[atoll.CompiledNetwork], soc: str, *, machine: bool
         ]
         return json_text(objects if len(networks) > 1 else objects[0])
     return "\n".join(
-        f"{_heading(each.name, soc, networks)}{each.candidates_text(room())}" for each in networks
+        f"{_network_heading(each.name, soc, networks)}{each.candidates_text(room())}"
+        for each in networks
     )
 
 
-def _covered(told: Sequence[atoll.Explanation]) -> str:
+def _coverage_text(told: Sequence[atoll.Explanation]) -> str:
     return "\n".join(f"{_title(each, told)}{each.operators_text(room())}" for each in told)
 
 
@@ -142,7 +143,9 @@ def _refuse_without_model(**asked: object) -> None:
         raise UsageError("E090", f"{option} needs a MODEL", remedy="see atoll explain --help")
 
 
-def explained(told: Sequence[atoll.Explanation], buffer: str | None, *, machine: bool) -> str:
+def explanation_text(
+    told: Sequence[atoll.Explanation], buffer: str | None, *, machine: bool
+) -> str:
     """Return what is told of networks, or of one buffer of one of them.
 
     Args:
@@ -164,10 +167,10 @@ def explained(told: Sequence[atoll.Explanation], buffer: str | None, *, machine:
 
 
 def _title(one: atoll.Explanation, told: Sequence[atoll.Explanation]) -> str:
-    return _heading(one.network, one.soc, told)
+    return _network_heading(one.network, one.soc, told)
 
 
-def _heading(model: str, soc: str, every: Sequence[object]) -> str:
+def _network_heading(model: str, soc: str, every: Sequence[object]) -> str:
     """Return a line that names one of several networks."""
     return f"{model} on {soc}\n\n" if len(every) > 1 else ""
 

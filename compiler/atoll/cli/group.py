@@ -128,11 +128,11 @@ def _other(point: EntryPoint) -> Any:
 def _command(name: str, function: Callable[..., Any]) -> Any:
     """Make a command of a function; its parameters are options and arguments."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name)(with_groups(_spelling(function)))
+    alone.command(name)(with_groups(_respell_faults(function)))
     return typer.main.get_command(alone)
 
 
-def _spelling(function: Callable[..., Any]) -> Callable[..., Any]:
+def _respell_faults(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command whose faults write names of its chip as the chip's files do."""
 
     @wraps(function)
@@ -156,10 +156,10 @@ def _foreign(point: EntryPoint) -> Any:
         AtollError: E111; it cannot be loaded, or its parameters are no options and arguments.
     """
     with foreign_code(f"'{point.value}' of {GROUP} cannot be used"):
-        return _command(point.name, _guarded(point.load(), point))
+        return _command(point.name, _guard(point.load(), point))
 
 
-def _guarded(function: Callable[..., Any], point: EntryPoint) -> Callable[..., Any]:
+def _guard(function: Callable[..., Any], point: EntryPoint) -> Callable[..., Any]:
     package = point.dist.name if point.dist else point.value
 
     @wraps(function)

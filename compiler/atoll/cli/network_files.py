@@ -32,7 +32,7 @@ def files_by_network(
             raise UsageError(
                 "E093",
                 f"'{option} {text}' does not say which network it is for, and others do",
-                remedy=f"write '{option} {_left(networks, files)}={text}'",
+                remedy=f"write '{option} {_leftover_text(networks, files)}={text}'",
             )
         _require_known(option, text, match[1], networks)
         if match[1] in files:
@@ -51,7 +51,7 @@ def path_of(text: str) -> Path:
     return Path(match[2] if match else text)
 
 
-def _left(networks: Sequence[str], files: Mapping[str, Path]) -> str:
+def _leftover_text(networks: Sequence[str], files: Mapping[str, Path]) -> str:
     return next((name for name in networks if name not in files), networks[-1])
 
 

@@ -9,7 +9,7 @@ import typer
 
 import atoll
 from atoll.api.written import require_new_soc
-from atoll.cli.options import JsonOption, offered
+from atoll.cli.options import JsonOption, complete_with
 from atoll.cli.written import log_files
 from atoll.description.part_words import NONE, parts_of, words_of
 from atoll.diagnostics.errors import UsageError
@@ -27,7 +27,7 @@ class PartOptions:
         typer.Option(
             metavar="CORE[:ISA]",
             help="A core such as ibex or cortex_m33:armv8-m.main; the first one is the host.",
-            autocompletion=offered("cores"),
+            autocompletion=complete_with("cores"),
         ),
     ] = None
     accelerator: Annotated[

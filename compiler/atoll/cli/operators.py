@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import JsonOption, SetOption, offered
+from atoll.cli.options import JsonOption, SetOption, complete_with
 from atoll.cli.tables import room
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
@@ -19,7 +19,7 @@ def operators(
         typer.Argument(
             metavar="SOC",
             help="SoC description (YAML), or the name of a shipped chip such as lagoon.",
-            autocompletion=offered("chips"),
+            autocompletion=complete_with("chips"),
         ),
     ] = None,
     overrides: SetOption = None,

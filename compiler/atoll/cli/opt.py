@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import BuildFileOption, JsonOption, SetOption, offered
+from atoll.cli.options import BuildFileOption, JsonOption, SetOption, complete_with
 from atoll.cli.tables import room
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
@@ -27,7 +27,7 @@ def opt(
             "--pass",
             metavar="NAME[:KEY=VALUE,...]",
             help="Run this pass; may be given several times, for one after the other.",
-            autocompletion=offered("passes"),
+            autocompletion=complete_with("passes"),
         ),
     ] = None,
     soc: Annotated[
@@ -36,7 +36,7 @@ def opt(
             "--soc",
             metavar="SOC",
             help="The chip, for passes that need one.",
-            autocompletion=offered("chips"),
+            autocompletion=complete_with("chips"),
         ),
     ] = None,
     overrides: SetOption = None,

@@ -11,7 +11,7 @@ import typer
 from atoll.plugins.parts import load
 
 
-def offered(completer: str) -> Callable[[typer.Context, str], list[str]]:
+def complete_with(completer: str) -> Callable[[typer.Context, str], list[str]]:
     """Return what offers words on TAB: a function of `completion`, imported when it is asked."""
 
     def complete(context: typer.Context, incomplete: str) -> list[str]:
@@ -39,7 +39,7 @@ class PlacementOptions:
         typer.Option(
             metavar="OP=DEVICE",
             help="Run an operator on this device; of several MODELs, NETWORK:OP=DEVICE.",
-            autocompletion=offered("placements"),
+            autocompletion=complete_with("placements"),
         ),
     ] = None
     pin: Annotated[
@@ -49,7 +49,7 @@ class PlacementOptions:
             help="Keep a tensor, or all that match a pattern, in the first of these pools with "
             "room where it is read, written, or both (default); of several MODELs, "
             "NETWORK:TENSOR=POOL.",
-            autocompletion=offered("pins"),
+            autocompletion=complete_with("pins"),
         ),
     ] = None
     pin_role: Annotated[
@@ -58,7 +58,7 @@ class PlacementOptions:
             metavar="ROLE=POOL[@SIZE],...",
             help="Likewise all workspace, constants, inputs or outputs without a pin; of one of "
             "several MODELs, NETWORK:ROLE=POOL.",
-            autocompletion=offered("role_pins"),
+            autocompletion=complete_with("role_pins"),
         ),
     ] = None
     scope: Annotated[
@@ -68,7 +68,7 @@ class PlacementOptions:
             help="Narrow where a buffer, or all that match a pattern, may lie: global.workspace, "
             "global.POOL, global.stack, DEVICE.stack, local; of several MODELs, "
             "NETWORK:TENSOR=SCOPE.",
-            autocompletion=offered("scopes"),
+            autocompletion=complete_with("scopes"),
         ),
     ] = None
     set_scope: Annotated[
@@ -77,7 +77,7 @@ class PlacementOptions:
             metavar="OP=SCOPE[:in|out|both]",
             help="Likewise what an operator, or FIRST..LAST, writes (out, default), reads, or "
             "both; of several MODELs, NETWORK:OP=SCOPE.",
-            autocompletion=offered("regions"),
+            autocompletion=complete_with("regions"),
         ),
     ] = None
     free: Annotated[
@@ -85,7 +85,7 @@ class PlacementOptions:
         typer.Option(
             metavar="TENSOR",
             help="Allow copies of a tensor that is pinned; of several MODELs, NETWORK:TENSOR.",
-            autocompletion=offered("tensors"),
+            autocompletion=complete_with("tensors"),
         ),
     ] = None
     thread: Annotated[
@@ -102,7 +102,7 @@ class PlacementOptions:
             metavar="OPS=DEVICE",
             help="Run an operator, all that match a pattern, or FROM..TO on this device, or where "
             "FIELD:VALUE,... of a scope says; of several MODELs, NETWORK:OPS=DEVICE.",
-            autocompletion=offered("placements"),
+            autocompletion=complete_with("placements"),
         ),
     ] = None
     target: Annotated[
@@ -111,7 +111,7 @@ class PlacementOptions:
             metavar="OPS=TARGET",
             help="Make the code of an operator, or of all that match a pattern, for this target of "
             "its core, 'own' for the core's own code; of several MODELs, NETWORK:OPS=TARGET.",
-            autocompletion=offered("targets"),
+            autocompletion=complete_with("targets"),
         ),
     ] = None
     overlap: Annotated[
@@ -134,7 +134,7 @@ SocArgument = Annotated[
     typer.Argument(
         metavar="SOC",
         help="SoC description (YAML), or the name of a shipped chip such as lagoon.",
-        autocompletion=offered("chips"),
+        autocompletion=complete_with("chips"),
     ),
 ]
 AnyModelsArgument = Annotated[
@@ -159,7 +159,7 @@ SetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Override a value of the description; may be given several times.",
-        autocompletion=offered("overrides"),
+        autocompletion=complete_with("overrides"),
     ),
 ]
 InputOption = Annotated[
@@ -187,6 +187,6 @@ ToolchainOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="C compiler and linker: zig, gcc or clang; default: the description's.",
-        autocompletion=offered("toolchains"),
+        autocompletion=complete_with("toolchains"),
     ),
 ]

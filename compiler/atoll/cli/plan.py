@@ -18,12 +18,12 @@ from atoll.cli.options import (
     JsonOption,
     PlacementOptions,
     SetOption,
-    offered,
+    complete_with,
 )
 from atoll.cli.output import log
 from atoll.cli.plan_output import show_plans
 from atoll.cli.requests import build_options, compile_files, log_notes
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.diagnostics.units import parse_duration, parse_size
@@ -49,7 +49,7 @@ AnySocArgument = Annotated[
     typer.Argument(
         metavar="[SOC]",
         help="SoC description (YAML), or a shipped chip such as lagoon.",
-        autocompletion=offered("chips"),
+        autocompletion=complete_with("chips"),
     ),
 ]
 
@@ -101,7 +101,7 @@ class SearchOptions:
         typer.Option(
             metavar="NAME",
             help=f"Planner: {', '.join(PLANNERS.own)}, or a package's.",
-            autocompletion=offered("algorithms"),
+            autocompletion=complete_with("algorithms"),
         ),
     ] = DEFAULT
     budget: Annotated[
@@ -170,7 +170,7 @@ def plan(
         options = [
             replace(each, algorithm=search.algorithm, effort=search.effort) for each in asked
         ]
-        with working("compiling and planning"):
+        with show_work("compiling and planning"):
             chip = atoll.load_soc(soc, overrides=overrides or ())
             found = compile_files(chip, models, options)
         log_notes(found, linked=False)
@@ -192,7 +192,7 @@ def _plan_instance(file: Path, bare: InstanceOptions, search: SearchOptions) -> 
     def ask(size: str) -> str:
         return f"give --capacity '{size}' or more"
 
-    with working("planning"):
+    with show_work("planning"):
         return plan_problem(file.name, problem, search.algorithm, search.effort, ask)
 
 
@@ -216,23 +216,23 @@ def _check_usage(
 ) -> None:
     instance, alignment, export = bare.instance, bare.alignment, show.export
     if instance is not None and soc is not None:
-        raise _misused("--instance takes no SOC and no MODEL", "plan one or the other")
+        raise _misuse("--instance takes no SOC and no MODEL", "plan one or the other")
     if instance is None and (soc is None or not models):
-        raise _misused("nothing to plan", "give SOC and MODEL, or --instance FILE")
+        raise _misuse("nothing to plan", "give SOC and MODEL, or --instance FILE")
     if instance is None and (bare.capacity is not None or alignment != 1):
         remedy = "change the pool with --set pools.NAME.size=SIZE"
-        raise _misused("--capacity and --alignment are for an --instance", remedy)
+        raise _misuse("--capacity and --alignment are for an --instance", remedy)
     if alignment & (alignment - 1):
-        raise _misused(f"--alignment {alignment} is not a power of two", "give 1, 2, 4, 8, 16, ...")
+        raise _misuse(f"--alignment {alignment} is not a power of two", "give 1, 2, 4, 8, 16, ...")
     if export is Export.TFLM and (not models or show.output is None):
         remedy = "write atoll plan SOC MODEL --export tflm -o FILE.tflite"
-        raise _misused("--export tflm needs a MODEL and a file to write", remedy)
+        raise _misuse("--export tflm needs a MODEL and a file to write", remedy)
     if len(models) > 1 and export in (Export.CSV, Export.TFLM):
         remedy = "give one MODEL, or --export json"
-        raise _misused(f"--export {export} is of one network, and there are {len(models)}", remedy)
+        raise _misuse(f"--export {export} is of one network, and there are {len(models)}", remedy)
     if show.output is not None and export is None:
-        raise _misused("--output needs --export", "give --export csv, json or tflm")
+        raise _misuse("--output needs --export", "give --export csv, json or tflm")
 
 
-def _misused(message: str, remedy: str) -> UsageError:
+def _misuse(message: str, remedy: str) -> UsageError:
     return UsageError("E090", message, remedy=remedy)

@@ -4,7 +4,7 @@
 from atoll.api.plans import Plans
 from atoll.cli.console import out
 from atoll.cli.tables import room
-from atoll.report.pool_terminal import drawn
+from atoll.report.pool_terminal import draw
 
 
 def show_plans(found: Plans, *, picture: bool) -> None:
@@ -12,7 +12,7 @@ def show_plans(found: Plans, *, picture: bool) -> None:
     together = found.together_text(room())
     for each, text in zip(found.plans, found.texts(room()), strict=True):
         print(text, end="")
-        for part in drawn(found.pictures(each), room()) if picture else ():
+        for part in draw(found.pictures(each), room()) if picture else ():
             out.print()
             out.print(part)
         if together:

@@ -14,7 +14,7 @@ from atoll.cli.output import log, log_room
 from atoll.description.build import Words
 from atoll.description.build_networks import network_requests
 from atoll.description.faults import nearest
-from atoll.diagnostics.columns import wrapped
+from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.errors import UsageError
 
 
@@ -35,7 +35,7 @@ def log_notes(models: Iterable[atoll.CompiledNetwork], *, linked: bool) -> None:
     """
     for model in models:
         for each in model.notes:
-            log(wrapped(f"note: {each}", log_room()))
+            log(wrap(f"note: {each}", log_room()))
     if not linked:
         log_unsure(models)
 
@@ -44,7 +44,7 @@ def log_unsure(models: Iterable[atoll.CompiledNetwork]) -> None:
     """Print a note about each stack of which only a linked image tells whether it suffices."""
     for model in models:
         for each in model.stack_notes:
-            log(wrapped(f"note: {each}", log_room()))
+            log(wrap(f"note: {each}", log_room()))
 
 
 def build_options(

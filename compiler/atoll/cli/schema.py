@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import JsonOption, offered
+from atoll.cli.options import JsonOption, complete_with
 from atoll.cli.written import log_files
 
 
@@ -18,7 +18,7 @@ def schema(
         typer.Argument(
             metavar="WHICH",
             help="soc, accelerator, core or build; COMMAND-output: of its --json.",
-            autocompletion=offered("schemas"),
+            autocompletion=complete_with("schemas"),
         ),
     ] = "soc",
     write: Annotated[

@@ -11,7 +11,7 @@ COMPLETE = "_ATOLL_COMPLETE"
 """The environment variable that asks for completions instead of a command."""
 
 
-def completed(run: Callable[[], int]) -> int:
+def complete(run: Callable[[], int]) -> int:
     """Print what `run` offers in a shell, and return the status.
 
     Bash takes `=` and `:` for words of their own: they are joined for `run`, and what follows them
@@ -21,7 +21,7 @@ def completed(run: Callable[[], int]) -> int:
         return run()
     words = os.environ["COMP_WORDS"].split("\n")
     cursor = int(os.environ.get("COMP_CWORD", len(words) - 1))
-    joined, begin = _joined(words[: cursor + 1])
+    joined, begin = _join_words(words[: cursor + 1])
     os.environ |= {"COMP_WORDS": "\n".join(joined), "COMP_CWORD": str(len(joined) - 1)}
     printed = io.StringIO()
     with redirect_stdout(printed):
@@ -30,7 +30,7 @@ def completed(run: Callable[[], int]) -> int:
     return status
 
 
-def _joined(words: Sequence[str]) -> tuple[list[str], int]:
+def _join_words(words: Sequence[str]) -> tuple[list[str], int]:
     """Join words around `=` and `:`; also say where the last word of bash begins in its word."""
     joined: list[str] = []
     at = 0

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from atoll.cli.output import log_room
-from atoll.diagnostics.progress import Progress, duration, told
+from atoll.diagnostics.progress import Progress, duration, report_to
 
 SECONDS_BETWEEN = 5.0
 """Between two lines where standard error is no terminal; quicker work prints none."""
@@ -20,14 +20,14 @@ _COLUMNS = 80
 
 
 @contextmanager
-def working(first: str) -> Iterator[Progress]:
+def show_work(first: str) -> Iterator[Progress]:
     """Show that `first` goes on until the block ends, and then each line that is told."""
     shown = _Shown(first)
     over = Event()
     thread = Thread(target=_live if _alive() else _lines, args=(shown, over), daemon=True)
     thread.start()
     try:
-        with told(shown.tell):
+        with report_to(shown.tell):
             yield shown.tell
     finally:
         over.set()

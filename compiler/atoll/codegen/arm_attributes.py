@@ -24,7 +24,7 @@ def fits_both_conventions(code: bytes) -> bytes:
     if number is None:
         return code
     section = elf.get_section(number)
-    changed = _completed(section.data())
+    changed = _add_attribute(section.data())
     header = elf["e_shoff"] + number * elf["e_shentsize"]
     offset = len(code)
     whole = bytearray(code + changed)
@@ -33,7 +33,7 @@ def fits_both_conventions(code: bytes) -> bytes:
     return bytes(whole)
 
 
-def _completed(data: bytes) -> bytes:
+def _add_attribute(data: bytes) -> bytes:
     """Add the attribute: after 'A' come a length, the vendor, a tag and the length from it on."""
     assert data[:1] == b"A", "the attributes are of another version"
     (whole,) = struct.unpack_from("<I", data, 1)

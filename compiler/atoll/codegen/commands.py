@@ -9,7 +9,7 @@ from atoll.contract.chains import check_chains
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, IRModule, Step
-from atoll.lower.jobs import as_emitted, named
+from atoll.lower.jobs import as_emitted, name_operator
 from atoll.lower.joined_lists import with_links
 from atoll.memory.problem import MemoryPlan
 from atoll.plugins.parts import Part
@@ -43,7 +43,7 @@ def encode_commands(
         return seen_by(soc, engine, plan.address(stored))
 
     return {
-        jobs[op.name].commands: encoded(
+        jobs[op.name].commands: encode(
             op, graph, npu, jobs[op.name], partial(address, npu.name), splits
         )
         for op in graph.operators
@@ -51,7 +51,7 @@ def encode_commands(
     }
 
 
-def encoded(
+def encode(
     op: Operator, graph: Graph, npu: Engine, job: Job, address: Callable[[str], int], splits: int
 ) -> bytes:
     """Return what `CommandEmitter.encode` returns for a `job` of `prepared`.
@@ -59,14 +59,14 @@ def encoded(
     Raises:
         AtollError: E041, E110 to E112; the emitter cannot, or returns no commands of that job.
     """
-    emitter, about = emitter_of(npu), named(op)
+    emitter, about = emitter_of(npu), name_operator(op)
     known = {*job.reads, *job.writes, *(tensor.name for tensor in job.constants), *job.copied}
 
     def of(buffer: str) -> int:
         if buffer in known:
             return address(job.copied.get(buffer, buffer))
         listed = ", ".join(sorted(known))
-        raise _asked(emitter, about, buffer, listed)
+        raise _unanswerable(emitter, about, buffer, listed)
 
     data = emitter.call("encode", as_emitted(op, npu), graph, npu, of, splits, about=about)
     if not isinstance(data, bytes):
@@ -82,7 +82,7 @@ def encoded(
     return data
 
 
-def _asked(emitter: Part, about: str, buffer: str, known: str) -> Exception:
+def _unanswerable(emitter: Part, about: str, buffer: str, known: str) -> Exception:
     what = f"nothing: it asked for the address of {buffer!r:.80}; its job has {known}"
     return emitter.wrong("encode", what, about)
 
@@ -106,16 +106,16 @@ def with_counts(
     return replace(module, entry=entry)
 
 
-def padded(commands: Mapping[str, bytes], jobs: Mapping[str, Job]) -> Mapping[str, bytes]:
+def pad_lists(commands: Mapping[str, bytes], jobs: Mapping[str, Job]) -> Mapping[str, bytes]:
     """Return command lists as large as they were planned, zeros behind the last command."""
     sizes = {job.commands: job.commands_size + job.link_size for job in jobs.values()}
     return {name: data.ljust(sizes[name], b"\0") for name, data in commands.items()}
 
 
-def linked(
+def link_lists(
     commands: Mapping[str, bytes], module: IRModule, plan: MemoryPlan, soc: ResolvedSoc
 ) -> Mapping[str, bytes]:
-    """Return command lists of `padded` as an image has them: an engine goes from one to the next.
+    """Return lists of `pad_lists` as an image has them: an engine goes from one to the next.
 
     Which those are follows from the steps of the module (`atoll.lower.joined_lists`), and the
     contract, which derives it by itself, has to agree.

@@ -8,7 +8,7 @@ from pathlib import Path
 import llvmlite
 from llvmlite import ir
 
-from atoll.utils.kept import kept, name_of
+from atoll.utils.kept import keep_made, name_of
 
 _MACHINE = Path(__file__).with_name("llvm_machine.py")
 
@@ -23,7 +23,7 @@ def kept_code(module: ir.Module | str, target: str, level: int, make: Callable[[
         make: compiles `module`.
     """
     name = name_of(llvmlite.__version__, _pipeline(), target, str(level), str(module))
-    return kept(f"machine_code/{name}", make)
+    return keep_made(f"machine_code/{name}", make)
 
 
 @cache

@@ -7,14 +7,14 @@ from llvmlite import ir
 
 from atoll.codegen.apart import Apart, together_on
 from atoll.codegen.code_ways import unit_of, way_of
-from atoll.codegen.commands import linked
+from atoll.codegen.commands import link_lists
 from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
 from atoll.codegen.parameter_record import SECTION, parameter_record
-from atoll.codegen.pool_images import filled, pool_images, split_images
+from atoll.codegen.pool_images import fill_pools, pool_images, split_images
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import externs
 from atoll.isa.code_target import Generator
@@ -57,7 +57,7 @@ def emit_object(
         module: verified; every kernel-local buffer has a place.
         plan: where the entry's buffers are.
         soc: the chip.
-        commands: command lists by buffer name, of `atoll.codegen.commands.padded`.
+        commands: command lists by buffer name, of `atoll.codegen.commands.pad_lists`.
         position: of the model among those of the firmware, from 0.
 
     Returns:
@@ -72,12 +72,12 @@ def emit_object(
     """
     target = ir.Module(module.name)
     called = _emit_core_functions(target, module, soc.host_cpu)
-    every = pool_images(module, plan, linked(commands, module, plan, soc))
+    every = pool_images(module, plan, link_lists(commands, module, plan, soc))
     images, given = split_images(every, soc)
     if record := parameter_record(module, plan, soc, given):
         _emit_record(target, record)
     emit_entry(target, module, plan, soc, images, position)
-    return filled(_machine_code(target, soc.host_cpu, called), images)
+    return fill_pools(_machine_code(target, soc.host_cpu, called), images)
 
 
 def emit_core_object(

@@ -26,24 +26,24 @@ class Anchors:
         """Return the address `distance` bytes behind `first`, which is the same for one start."""
         pointers = self._pointers.setdefault(start, {})
         if not pointers:
-            pointers[0] = hidden(self._builder, first)
+            pointers[0] = hide_origin(self._builder, first)
         near = (at for at in pointers if abs(distance - at) <= _REACH)
         anchor = next(near, distance + _REACH)
         if anchor not in pointers:
-            pointers[anchor] = hidden(self._builder, self._past(pointers[0], anchor))
+            pointers[anchor] = hide_origin(self._builder, self._past(pointers[0], anchor))
         return self._past(pointers[anchor], distance - anchor)
 
     def _past(self, pointer: ir.Value, distance: int) -> ir.Value:
         return self._builder.gep(pointer, [_WORD(distance)], source_etype=_BYTE)
 
 
-def hidden(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+def hide_origin(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
     """Return the same value from assembly without an instruction, which hides its origin."""
     type = ir.FunctionType(value.type, [value.type])
     return builder.asm(type, "", "=r,0", [value], side_effect=False)
 
 
-def aligned(branch: ir.instructions.Instruction) -> None:
+def align_loop(branch: ir.instructions.Instruction) -> None:
     """Have the loop whose branch this is begin with a word."""
     _told(branch, "llvm.loop.align", _WORD(4))
 

@@ -50,7 +50,7 @@ def _modulo_width(builder: ir.IRBuilder, amount: ir.Value) -> ir.Value:
     return builder.and_(amount, mask)
 
 
-def converted(
+def convert(
     builder: ir.IRBuilder, conversion: Conversion, value: ir.Value, type: ir.Type
 ) -> ir.Value:
     """Bring a number, or a vector, to the width of `type`."""

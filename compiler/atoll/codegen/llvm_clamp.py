@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from atoll.codegen.llvm_anchors import hidden
+from atoll.codegen.llvm_anchors import hide_origin
 from atoll.codegen.llvm_arithmetic import integer
 from atoll.ir.tir import Binary, Cast, Const, Expr, Operation, Type
 
@@ -81,11 +81,11 @@ class ClampedStores:
         """
         if number not in self._hidden:
             with self._builder.goto_entry_block():
-                self._hidden[number] = hidden(self._builder, _WORD(number))
+                self._hidden[number] = hide_origin(self._builder, _WORD(number))
         return self._hidden[number]
 
 
-def clamped(value: Expr) -> Clamped | None:
+def match_clamp(value: Expr) -> Clamped | None:
     """Return what `value` is if it is clamped to constants and narrowed to `I8`."""
     match value:
         case Cast(
@@ -94,13 +94,13 @@ def clamped(value: Expr) -> Clamped | None:
             ),
             type=Type.I8,
         ):
-            found = _shifted(inner, least, most)
+            found = _shift(inner, least, most)
             some_are_within = found.below < -_LEAST and found.above > _LEAST
             return found if some_are_within else None
     return None
 
 
-def _shifted(value: Expr, least: int, most: int) -> Clamped:
+def _shift(value: Expr, least: int, most: int) -> Clamped:
     match value:
         case Binary(Operation.SHR, Binary(Operation.ADD, total, Const(start)), Const(places)) if (
             0 <= places < _WORD.width

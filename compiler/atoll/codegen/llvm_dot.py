@@ -62,13 +62,13 @@ def _sixteen(
     """Multiply and add a vector, of which only the first `length` bytes are read."""
     bytes_, bits = ir.VectorType(_BYTE, _VECTOR), ir.VectorType(ir.IntType(1), _VECTOR)
     type = ir.FunctionType(_WORD, [_WORD] * 4 + [bytes_] * 2)
-    multiply = _declared(builder, "llvm.arm.mve.vmldava.v16i8", type)
+    multiply = _declare(builder, "llvm.arm.mve.vmldava.v16i8", type)
     if length == _VECTOR:
         vectors = [builder.load(each, align=1, typ=bytes_) for each in addresses]
     else:
         pointer = addresses[0].type
         type = ir.FunctionType(bytes_, [pointer, _WORD, bits, bytes_])
-        load = _declared(builder, "llvm.masked.load.v16i8.p0", type)
+        load = _declare(builder, "llvm.masked.load.v16i8.p0", type)
         mask = bits([at < length for at in range(_VECTOR)])
         zero = bytes_([0] * _VECTOR)
         vectors = [builder.call(load, [each, _WORD(1), mask, zero]) for each in addresses]
@@ -78,8 +78,8 @@ def _sixteen(
 
 def _intrinsic(builder: ir.IRBuilder, name: str, arguments: int) -> ir.Function:
     """Declare a function of words."""
-    return _declared(builder, name, ir.FunctionType(_WORD, [_WORD] * arguments))
+    return _declare(builder, name, ir.FunctionType(_WORD, [_WORD] * arguments))
 
 
-def _declared(builder: ir.IRBuilder, name: str, type: ir.FunctionType) -> ir.Function:
+def _declare(builder: ir.IRBuilder, name: str, type: ir.FunctionType) -> ir.Function:
     return builder.module.globals.get(name) or ir.Function(builder.module, type, name)

@@ -21,7 +21,7 @@ from atoll.ir.tir import (
     KernelCall,
     Step,
 )
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import join_lists
 from atoll.memory.problem import MemoryPlan
 from atoll.protocol import Status
 from atoll.resolve.mailbox import core_command
@@ -104,7 +104,7 @@ class _RunFunction:
             self._require("parameters", name, self._pools.first(name))
         for name in self._arguments.inputs:
             self._transfer("inputs", name, outward=False)
-        for first, *further in joined(self._entry.steps, self._soc):
+        for first, *further in join_lists(self._entry.steps, self._soc):
             self._step(first, further)
         self._caches.maintain(self._builder, self._entry.after)
         for name in self._arguments.outputs:
@@ -142,9 +142,9 @@ class _RunFunction:
         self._caches.maintain(self._builder, step.before)
         match step.action:
             case KernelCall() if step.device != self._soc.host:
-                self._checked(self._run_core, self._ordinal(step.device), self._command(step))
+                self._check_call(self._run_core, self._ordinal(step.device), self._command(step))
             case CallStart():
-                self._checked(self._start_core, self._ordinal(step.device), self._command(step))
+                self._check_call(self._start_core, self._ordinal(step.device), self._command(step))
                 self._busy.append(step.device)
             case KernelCall(function, arguments):
                 self._call(step, function, arguments)
@@ -153,16 +153,16 @@ class _RunFunction:
             case AcceleratorRun(device, commands, count):
                 place = self._pools.address(commands)
                 number = I32(count + bool(further))
-                self._checked(self._accelerate, self._ordinal(device), place, number)
+                self._check_call(self._accelerate, self._ordinal(device), place, number)
             case AcceleratorStart(device, commands, count):
                 place = self._pools.address(commands)
-                self._checked(self._start, self._ordinal(device), place, I32(count))
+                self._check_call(self._start, self._ordinal(device), place, I32(count))
                 self._busy.append(device)
             case AcceleratorWait(device):
                 self._busy.remove(device)
-                self._checked(self._wait_for(device), self._ordinal(device))
+                self._check_call(self._wait_for(device), self._ordinal(device))
         if not isinstance(step.action, (AcceleratorStart, CallStart)):
-            self._checked(self._guard, I32(0))
+            self._check_call(self._guard, I32(0))
             self._builder.call(self._end, [ordinal, I32(last.number)])
 
     def _call(self, step: Step, function: str, arguments: tuple[str, ...]) -> None:
@@ -170,7 +170,7 @@ class _RunFunction:
         pointers = self._pools.pointers(self._builder, step, arguments, self._functions[function])
         kernel = self._target.get_global(function)
         if kernel.return_value.type == I32:
-            self._checked(kernel, *pointers)
+            self._check_call(kernel, *pointers)
         else:
             self._builder.call(kernel, pointers)
 
@@ -178,14 +178,14 @@ class _RunFunction:
         """Start all parts on other cores, run the host's, and wait for the others."""
         others = [part.device for part in parts if part.device != self._soc.host]
         for device in others:
-            self._checked(self._start_core, self._ordinal(device), self._command(step))
+            self._check_call(self._start_core, self._ordinal(device), self._command(step))
             self._busy.append(device)
         for part in parts:
             if part.device == self._soc.host:
                 self._call(step, part.function, part.arguments)
         for device in others:
             self._busy.remove(device)
-            self._checked(self._wait_core, self._ordinal(device))
+            self._check_call(self._wait_core, self._ordinal(device))
 
     def _command(self, step: Step) -> ir.Constant:
         return I32(core_command(self._position, step.number))
@@ -196,7 +196,7 @@ class _RunFunction:
     def _ordinal(self, device: str) -> ir.Value:
         return self._member("devices", device, I32)
 
-    def _checked(self, function: ir.Function, *arguments: ir.Value) -> None:
+    def _check_call(self, function: ir.Function, *arguments: ir.Value) -> None:
         """Call `function`; if it fails, wait for what still runs and return why."""
         builder = self._builder
         status = builder.call(function, arguments)

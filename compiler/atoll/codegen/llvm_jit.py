@@ -15,11 +15,11 @@ from atoll.codegen.core_steps import overlapping_parameters
 from atoll.codegen.kept_code import kept_code
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_machine import host_features, host_machine, new_module, optimized
+from atoll.codegen.llvm_machine import host_features, host_machine, new_module, optimize
 from atoll.codegen.llvm_units import model_symbol
 from atoll.ir.heap import Heap
 from atoll.ir.tir import IRModule
-from atoll.ir.walk import executed, externs, runtime_allocations
+from atoll.ir.walk import executed_instructions, externs, runtime_allocations
 from atoll.resolve.c_functions import on_host
 from atoll.resolve.unit_models import UnitModels
 
@@ -60,13 +60,13 @@ class NativeProgram:
             symbol.initializer = ir.Constant(symbol.value_type, None)
             _add_allocator()
         self._models = UnitModels()
-        self._callbacks = [*_bound(module, self._models), *_linked(module)]
+        self._callbacks = [*_bind_models(module, self._models), *_link_functions(module)]
         text = str(source)  # once, for it is slow to make
         code = kept_code(
             text,
             f"{binding.get_host_cpu_name()} {host_features()}",
             level,
-            lambda: machine.emit_object(optimized(text, machine, level)),
+            lambda: machine.emit_object(optimize(text, machine, level)),
         )
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
@@ -124,9 +124,9 @@ def _free(workspace: int, block: int) -> int:
     return memory.heap.free(block - memory.address)
 
 
-def _bound(module: IRModule, models: UnitModels) -> Iterator[object]:
+def _bind_models(module: IRModule, models: UnitModels) -> Iterator[object]:
     """Let compiled code find the models of function units; yield what has to be kept for it."""
-    for instruction in executed(module.functions):
+    for instruction in executed_instructions(module.functions):
         callback = CFUNCTYPE(c_uint32, c_uint32, c_uint32)(
             models.guarded(instruction, lambda: None)
         )
@@ -134,7 +134,7 @@ def _bound(module: IRModule, models: UnitModels) -> Iterator[object]:
         yield callback
 
 
-def _linked(module: IRModule) -> Iterator[object]:
+def _link_functions(module: IRModule) -> Iterator[object]:
     """Let compiled code find functions of C; yield what has to be kept for it."""
     for function in externs(module.functions):
         found = on_host(function, module.name)

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from atoll.codegen.code_ways import CodeWay
-from atoll.codegen.llvm_anchors import aligned, rolled
-from atoll.codegen.llvm_arithmetic import binary, converted, integer
-from atoll.codegen.llvm_clamp import ClampedStores, clamped
+from atoll.codegen.llvm_anchors import align_loop, rolled
+from atoll.codegen.llvm_arithmetic import binary, convert, integer
+from atoll.codegen.llvm_clamp import ClampedStores, match_clamp
 from atoll.codegen.llvm_dot import dot
 from atoll.codegen.llvm_heap import POINTER, HeapBlocks
 from atoll.codegen.llvm_lanes import Lanes
@@ -158,7 +158,7 @@ class _Emitter:
                 self._lanes(statement)
             case For():
                 self._loop(statement)
-            case Store(value=value) if self._branches and (limited := clamped(value)):
+            case Store(value=value) if self._branches and (limited := match_clamp(value)):
                 place = self.address(statement.buffer, statement.index)
                 self._clamped.emit(limited, self.value(limited.value), place)
             case Store():
@@ -208,7 +208,7 @@ class _Emitter:
         if self._small:
             rolled(again)
         elif self._branches:
-            aligned(again)
+            align_loop(again)
         builder.position_at_end(after)
 
     def _lanes(self, loop: For) -> None:
@@ -260,9 +260,7 @@ class _Emitter:
                 chosen = (self.value(e) for e in (expr.condition, expr.then, expr.otherwise))
                 return builder.select(*chosen)
             case Cast():
-                return converted(
-                    builder, expr.conversion, self.value(expr.value), integer(expr.type)
-                )
+                return convert(builder, expr.conversion, self.value(expr.value), integer(expr.type))
             case Call():
                 callee = self._module.get_global(expr.function)
                 return builder.call(callee, [self.value(argument) for argument in expr.arguments])

@@ -7,7 +7,7 @@ from typing import Protocol
 from llvmlite import ir
 
 from atoll.codegen.llvm_anchors import Anchors
-from atoll.codegen.llvm_arithmetic import binary, converted, integer
+from atoll.codegen.llvm_arithmetic import binary, convert, integer
 from atoll.ir.lanes import step_of
 from atoll.ir.tir import (
     Allocate,
@@ -143,7 +143,7 @@ class Lanes:
     def _value(self, expr: Expr) -> ir.Value:
         builder, step = self._builder, self._step(expr)
         if step is not None:
-            return self._stepping(self._scalars.value(expr), step)
+            return self._step_vector(self._scalars.value(expr), step)
         match expr:
             case Var(name):
                 return self._vectors[name]
@@ -155,12 +155,12 @@ class Lanes:
             case Select(condition, then, otherwise):
                 return builder.select(*(self._value(e) for e in (condition, then, otherwise)))
             case Cast(conversion, value, type):
-                return converted(builder, conversion, self._value(value), self._vector(type))
+                return convert(builder, conversion, self._value(value), self._vector(type))
             case Call(function, arguments):
                 return self._call(function, [self._value(argument) for argument in arguments])
         raise AssertionError(f"{expr} is in a vectorized loop")
 
-    def _stepping(self, first: ir.Value, step: int) -> ir.Value:
+    def _step_vector(self, first: ir.Value, step: int) -> ir.Value:
         """Return a vector whose lanes grow by `step` from `first` on."""
         type = ir.VectorType(first.type, self._count)
         zero = integer(Type.I32)(0)

@@ -79,23 +79,23 @@ def machine_code(module: ir.Module, target: LlvmTarget, level: int) -> bytes:
     """Compile a module that names no target to an object file of a core."""
     machine = core_machine(target)
     return fits_both_conventions(
-        machine.emit_object(optimized(aimed(module, machine), machine, level))
+        machine.emit_object(optimize(set_target(module, machine), machine, level))
     )
 
 
 def new_module(name: str, machine: binding.TargetMachine) -> ir.Module:
     """Start a module for `machine`."""
-    return aimed(ir.Module(name), machine)
+    return set_target(ir.Module(name), machine)
 
 
-def aimed(module: ir.Module, machine: binding.TargetMachine) -> ir.Module:
+def set_target(module: ir.Module, machine: binding.TargetMachine) -> ir.Module:
     """Have a module name its target."""
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     return module
 
 
-def optimized(
+def optimize(
     module: ir.Module | str, machine: binding.TargetMachine, level: int
 ) -> binding.ModuleRef:
     """Parse, verify and optimise a module, or its text, at -O`level`."""

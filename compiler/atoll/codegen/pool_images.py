@@ -59,7 +59,7 @@ def split_images(
     return own, given
 
 
-def filled(code: bytes, images: Mapping[str, bytes]) -> bytes:
+def fill_pools(code: bytes, images: Mapping[str, bytes]) -> bytes:
     """Return an object file with the bytes of its pools' constants in their sections.
 
     Args:

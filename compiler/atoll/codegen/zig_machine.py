@@ -6,7 +6,7 @@ LLVM in this process optimises; it has no assembler for other machines than the 
 
 from llvmlite import ir
 
-from atoll.codegen.llvm_machine import KEEP_ORDER, WORDS, aimed, core_machine, optimized
+from atoll.codegen.llvm_machine import KEEP_ORDER, WORDS, core_machine, optimize, set_target
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import InstructionSet
 from atoll.utils.scratch import temporary_folder
@@ -20,7 +20,7 @@ def machine_code_by_zig(module: ir.Module, instructions: InstructionSet, level: 
         ToolchainError: E072; clang refuses the module, or ziglang is not installed.
     """
     machine = core_machine(instructions.llvm)
-    text = str(optimized(aimed(module, machine), machine, level))
+    text = str(optimize(set_target(module, machine), machine, level))
     options = [word for option in (*KEEP_ORDER, WORDS) for word in ("-mllvm", option)]
     zig = instructions.zig
     with temporary_folder() as folder:

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from atoll.contract.cache_maintenance import maintained
+from atoll.contract.cache_maintenance import maintain_caches
 from atoll.contract.command_check import check_commands
 from atoll.contract.contract import Contract, contract_of
 from atoll.contract.maintenance_check import check_maintenance
@@ -15,7 +15,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import ResolvedSoc
 
 
-def accepted(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
+def accept(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
     """Return `module` with what cores do to their data caches.
 
     Raises:
@@ -23,12 +23,12 @@ def accepted(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
             old bytes.
     """
     check_program(module, plan, mapped_inputs=soc.interface.map_inputs)
-    module = maintained(module, plan, soc)
+    module = maintain_caches(module, plan, soc)
     check_maintenance(module, plan, soc)
     return module
 
 
-def agreed(
+def agree(
     module: IRModule,
     plan: MemoryPlan,
     graph: Graph,

@@ -20,7 +20,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
 
-def maintained(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
+def maintain_caches(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> IRModule:
     """Return the module with maintenance in its steps, as little as `plan` needs."""
     caches = [_Cache(cpu, module.entry, plan, soc) for cpu in soc.cached_cpus]
     steps = tuple(_with(step, caches) for step in module.entry.steps)

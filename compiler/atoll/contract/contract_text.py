@@ -9,7 +9,7 @@ from atoll.contract.contract import Contract, Lifetime, Phase, Span
 
 def contract_json(contract: Contract) -> dict[str, object]:
     """Return the contract with addresses in hexadecimal and operators by number."""
-    shared = _sharing(contract.lifetimes)
+    shared = _sharers(contract.lifetimes)
     return {
         "inputs": _spans(contract.inputs),
         "outputs": _spans(contract.outputs),
@@ -72,16 +72,16 @@ def _spans(spans: Iterable[Span]) -> list[dict[str, object]]:
     ]
 
 
-def _sharing(lifetimes: Iterable[Lifetime]) -> dict[str, list[str]]:
+def _sharers(lifetimes: Iterable[Lifetime]) -> dict[str, list[str]]:
     """List for each buffer the ones that have some of its bytes at another time."""
     shared: dict[str, list[str]] = {each.span.buffer: [] for each in lifetimes}
-    for low, high in _overlapping([each.span for each in lifetimes]):
+    for low, high in _find_overlaps([each.span for each in lifetimes]):
         shared[low.buffer].append(high.buffer)
         shared[high.buffer].append(low.buffer)
     return {buffer: sorted(others) for buffer, others in shared.items()}
 
 
-def _overlapping(spans: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
+def _find_overlaps(spans: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
     ordered = sorted(spans, key=lambda span: (span.address, span.buffer))
     for index, low in enumerate(ordered):
         above = takewhile(lambda span, end=low.end: span.address < end, ordered[index + 1 :])  # type: ignore[misc]

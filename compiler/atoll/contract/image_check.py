@@ -49,16 +49,16 @@ def check_image(
             constant of another one; E064, a workspace does not begin where its pool begins, so that
             the pool would have to be larger than its largest user needs.
     """
-    faults = (*_shared(contracts), *_moved(soc, plans, contracts))
+    faults = (*_check_shared_bytes(contracts), *_check_moved_pools(soc, plans, contracts))
     if faults:
         raise PlanError.all(faults)
 
 
-def _shared(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
+def _check_shared_bytes(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
     """Yield for each two networks the first bytes that they may not share."""
     told: set[frozenset[str]] = set()
     under_way: list[_Owned] = []
-    for new in sorted(_owned(contracts), key=lambda each: (each.span.address, each.span.end)):
+    for new in sorted(_owned_bytes(contracts), key=lambda each: (each.span.address, each.span.end)):
         under_way = [old for old in under_way if old.span.end > new.span.address]
         for old in under_way:
             pair = frozenset((old.network, new.network))
@@ -68,7 +68,7 @@ def _shared(contracts: Mapping[str, Contract]) -> Iterator[Fault]:
         under_way.append(new)
 
 
-def _owned(contracts: Mapping[str, Contract]) -> Iterator[_Owned]:
+def _owned_bytes(contracts: Mapping[str, Contract]) -> Iterator[_Owned]:
     for network, contract in contracts.items():
         states = {span.buffer for span in contract.states}
         for life in contract.lifetimes:
@@ -85,7 +85,7 @@ def _clash(low: _Owned, high: _Owned) -> Fault:
     )
 
 
-def _moved(
+def _check_moved_pools(
     soc: ResolvedSoc, plans: Mapping[str, MemoryPlan], contracts: Mapping[str, Contract]
 ) -> Iterator[Fault]:
     kept = {span.pool for contract in contracts.values() for span in contract.states}

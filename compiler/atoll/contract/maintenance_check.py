@@ -79,7 +79,9 @@ class _Run:
         pools = [
             pool
             for pool in soc.pools
-            if soc.is_cached(pool) and cores & _reaching(pool) and len(_reaching(pool)) > 1
+            if soc.is_cached(pool)
+            and cores & _devices_that_reach(pool)
+            and len(_devices_that_reach(pool)) > 1
         ]
         most = max(cpu.cache.line for cpu in soc.cached_cpus if cpu.cache)
         size, spans = 0, {}
@@ -94,7 +96,7 @@ class _Run:
             for origin in [soc.pool(place.pool).region.origin]
             for begin in [plan.address(name) - origin + spans[place.pool].start]
         }
-        left = [spans[pool.name] for pool in pools if soc.host in _reaching(pool)]
+        left = [spans[pool.name] for pool in pools if soc.host in _devices_that_reach(pool)]
         self._host = soc.host
         self._latest = np.full(size, UNSURE - 1, np.int32)
         self._memory = np.full(size, UNSURE, np.int32)
@@ -183,7 +185,7 @@ class _Run:
         view.values[whole] = self._memory[whole]
 
 
-def _reaching(pool: Pool) -> set[str]:
+def _devices_that_reach(pool: Pool) -> set[str]:
     return {name for name, access in pool.reach.items() if access is not Access.NONE}
 
 

@@ -84,7 +84,7 @@ class _Run:
             return
         when = f"by '{step.operator}'"
         yield from self.read((name for name in step.reads if name not in step.writes), when)
-        yield from self._disturbed(step)
+        yield from self._find_disturbances(step)
         yield from self._over_operands(step)
         for name in step.writes:
             self._take(name)
@@ -100,9 +100,9 @@ class _Run:
             other = self._held.other(*self._places[name], self._entry.storage(name))
             if other is not None:
                 holder = f"'{other}' is in its place" if other else "it was never written"
-                yield _lost(f"buffer '{name}' is read {when}, but {holder}")
+                yield _loss(f"buffer '{name}' is read {when}, but {holder}")
 
-    def _disturbed(self, step: Step) -> Iterator[Fault]:
+    def _find_disturbances(self, step: Step) -> Iterator[Fault]:
         """Yield what `step` and another device would do to each other's bytes at the same time."""
         for other in self._under_way.values():
             theirs, mine = (*other.reads, *other.writes), (*step.reads, *step.writes)
@@ -110,7 +110,7 @@ class _Run:
             pairs |= {(one, two) for one in mine for two in other.writes}
             for one, two in sorted(pairs):
                 if self._share(one, two):
-                    yield _lost(
+                    yield _loss(
                         f"'{step.operator}' and '{other.operator}' run at the same time, and "
                         f"'{one}' shares bytes with '{two}'"
                     )
@@ -124,7 +124,7 @@ class _Run:
                 distance = distances.get((written, other))
                 begin, end = self._places[written][0], self._places[other][0]
                 if self._share(written, other) and (distance is None or begin + distance > end):
-                    yield _lost(
+                    yield _loss(
                         f"'{step.operator}' writes '{written}' over '{other}' before it is done "
                         "with it"
                     )
@@ -143,7 +143,7 @@ class _Held:
 
     def take(self, begin: int, end: int, owner: str) -> None:
         """Give bytes to `owner`."""
-        first, last = self._meeting(begin, end)
+        first, last = self._meeting_spans(begin, end)
         kept = [(begin, end, owner)]
         for low, high, other in self._spans[first:last]:
             kept += [(low, begin, other)] if low < begin else []
@@ -154,7 +154,7 @@ class _Held:
 
     def other(self, begin: int, end: int, owner: str) -> str | None:
         """Return who has a byte of a span that `owner` should have, "" for nobody, else None."""
-        first, last = self._meeting(begin, end)
+        first, last = self._meeting_spans(begin, end)
         reached = begin
         for low, high, holder in self._spans[first:last]:
             if holder != owner:
@@ -164,7 +164,7 @@ class _Held:
             reached = high
         return None if reached >= end else ""
 
-    def _meeting(self, begin: int, end: int) -> tuple[int, int]:
+    def _meeting_spans(self, begin: int, end: int) -> tuple[int, int]:
         """Return the positions of the spans that share bytes with one."""
         first = max(0, bisect_right(self._begins, begin) - 1)
         if first < len(self._spans) and self._spans[first][1] <= begin:
@@ -178,8 +178,8 @@ def _apart(entry: Entry, plan: MemoryPlan) -> Iterator[Fault]:
         if part.name in plan.placements:
             found, wanted = plan.address(part.name), plan.address(part.buffer) + part.offset
             if found != wanted:
-                yield _lost(f"'{part.name}' is at {found:#x}, its bytes of '{part.buffer}' are not")
+                yield _loss(f"'{part.name}' is at {found:#x}, its bytes of '{part.buffer}' are not")
 
 
-def _lost(message: str) -> Fault:
+def _loss(message: str) -> Fault:
     return Fault(code="E063", message=message, remedy="report it: a planner did this")

@@ -57,7 +57,7 @@ def joint_basis(sources: Iterable[str]) -> str:
     return ", ".join(parts) or MEASURED
 
 
-def marked(text: str, basis: str) -> str:
+def with_basis(text: str, basis: str) -> str:
     """Return a figure with its basis, if that is not measured."""
     return text if basis == MEASURED else f"{text} (basis: {basis})"
 

@@ -10,7 +10,7 @@ from atoll.resolve.engine_widths import constants_from
 from atoll.resolve.soc import Device, Engine, ResolvedSoc
 
 
-def reading(device: Device, pool: str, soc: ResolvedSoc) -> Device:
+def reader_from(device: Device, pool: str, soc: ResolvedSoc) -> Device:
     """Return a device as one that reads its constants from `pool`; as it is for "" or a core."""
     if not pool or not isinstance(device, Engine):
         return device

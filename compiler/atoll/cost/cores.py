@@ -41,9 +41,9 @@ class CoreCost:
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
-        cycles = fetched(kernel_cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
+        cycles = add_fetch_latency(kernel_cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
         cycles = int(cycles * target_times(op, self.core, self.soc))
-        return of_host(cycles, self.core, self.soc) + self._waiting(op, graph)
+        return of_host(cycles, self.core, self.soc) + self._wait_cycles(op, graph)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
@@ -90,7 +90,7 @@ class CoreCost:
             for name, need in needs
         )
 
-    def _waiting(self, op: Operator, graph: Graph) -> int:
+    def _wait_cycles(self, op: Operator, graph: Graph) -> int:
         """Return what a core waits for activations in far memory, as far as the graph says where.
 
         Operators that move bytes take a word at a time, others an element, and pooling one for each
@@ -134,7 +134,7 @@ def target_times(op: Operator, core: Cpu, soc: ResolvedSoc) -> float:
     return made.middle / own.middle if made and own else 1.0
 
 
-def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
+def add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
     """Return what `cycles` become with the latency of the memory of the core's instructions.
 
     `other` is what passes between two fetches besides it.
@@ -145,7 +145,7 @@ def fetched(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES)
 
 def asking_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes to have another core run something, and to hear of its end."""
-    return fetched(PART_CYCLES, soc.host_cpu, soc)
+    return add_fetch_latency(PART_CYCLES, soc.host_cpu, soc)
 
 
 def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:

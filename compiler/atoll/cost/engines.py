@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, replace
 
-from atoll.cost.cores import fetched
+from atoll.cost.cores import add_fetch_latency
 from atoll.cost.data.picorv32 import (
     ACCESS_CYCLES,
     BYTE_CYCLES,
@@ -37,12 +37,12 @@ class EngineCost:
         """Predict as a `DeviceCost`."""
         busy = busy_cycles(op, graph, self.engine, self.soc, commands)
         start, finish, least = driver_cycles(self.soc)
-        working = max(busy, self._driving(op, graph))
+        working = max(busy, self._drive_cycles(op, graph))
         return max(least, start + working + finish) + crossing_cycles(self.engine, self.soc)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
-        cycles, driving = self.cycles(op, graph, commands), self._driving(op, graph)
+        cycles, driving = self.cycles(op, graph, commands), self._drive_cycles(op, graph)
         busy = engine_busy(op, graph, self.engine, commands)
         working = of_host(busy.cycles, self.engine, self.soc)
         bound = Bound.DRIVER if driving > working else busy.bound
@@ -50,7 +50,7 @@ class EngineCost:
             bound = Bound.START
         return Spent(cycles=cycles, bound=bound, busy=busy)
 
-    def _driving(self, op: Operator, graph: Graph) -> int:
+    def _drive_cycles(self, op: Operator, graph: Graph) -> int:
         """Return the cycles of the host for the steps of a program, 0 if there is none."""
         if self.engine.spec.program is None:
             return 0
@@ -60,15 +60,17 @@ class EngineCost:
         counts = (effort.accesses, effort.moves, effort.words, effort.bytes, effort.turns)
         each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES)
         cycles = sum(count * cost for count, cost in zip(counts, each, strict=True))
-        return fetched(cycles, self.soc.host_cpu, self.soc)
+        return add_fetch_latency(cycles, self.soc.host_cpu, self.soc)
 
 
 def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
     """Return what the host takes to start an engine, to know that it is done, and at least."""
     further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)
     half, host = further // 2, soc.host_cpu
-    start, finish = (fetched(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES))
-    return start, finish, fetched(LEAST_CYCLES + further, host, soc)
+    start, finish = (
+        add_fetch_latency(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES)
+    )
+    return start, finish, add_fetch_latency(LEAST_CYCLES + further, host, soc)
 
 
 def crossing_cycles(engine: Engine, soc: ResolvedSoc) -> int:

@@ -9,7 +9,7 @@ from atoll.cost.around import after_cycles, before_cycles
 from atoll.cost.basis import basis_of, basis_of_operator, joint_basis, stands_in
 from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.cost.program import ProgramCost
-from atoll.cost.traffic import Traffic, added, traffic_of
+from atoll.cost.traffic import Traffic, add_up, traffic_of
 from atoll.diagnostics.units import nanoseconds
 from atoll.ir.busy import Bound
 
@@ -128,7 +128,7 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         sequential=cost.sequential,
         after=after_cycles(soc),
         layers=layers,
-        traffic=added((each for layer in layers for each in layer.traffic), soc),
+        traffic=add_up((each for layer in layers for each in layer.traffic), soc),
         host_clock=soc.host_cpu.clock,
         basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
         notes=tuple(

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from atoll.cost.constants import copied_pools, reading
+from atoll.cost.constants import copied_pools, reader_from
 from atoll.cost.lists import joint_saving
 from atoll.cost.operators import cost_on
 from atoll.cost.spent import FEWEST, USUAL_POOLS, Spent
@@ -62,4 +62,4 @@ def _devices(graph: Graph, soc: ResolvedSoc, constants: Mapping[str, str]) -> It
     """Yield the device of each operator, as one that reads its constants where they are."""
     pools = {**constants, **copied_pools(graph, soc)}
     for op in graph.operators:
-        yield reading(soc.device(op.device), pools.get(op.name, ""), soc)
+        yield reader_from(soc.device(op.device), pools.get(op.name, ""), soc)

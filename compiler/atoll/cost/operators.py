@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from atoll.cost.basis import MEASURED, marked
+from atoll.cost.basis import MEASURED, with_basis
 from atoll.cost.cores import CoreCost
 from atoll.cost.engines import EngineCost, busy_cycles
 from atoll.cost.spent import DeviceCost
@@ -32,7 +32,7 @@ class Cost:
 
     def __str__(self) -> str:
         copies = f" and {self.copying} for copies" if self.copying else ""
-        return marked(f"about {self.cycles} cycles{copies}", self.basis)
+        return with_basis(f"about {self.cycles} cycles{copies}", self.basis)
 
 
 def cost_on(device: Device, soc: ResolvedSoc) -> DeviceCost:

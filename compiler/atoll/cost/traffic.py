@@ -60,10 +60,10 @@ def traffic_of(
     """
     spent = cost.spent[op.name]
     data = _by_engine(cost, step, spent.busy, goes_on) if spent.busy else _on_core(cost, step, op)
-    return added((*data, *_fetched(cost, op, spent.cycles)), cost.soc)
+    return add_up((*data, *_fetch_traffic(cost, op, spent.cycles)), cost.soc)
 
 
-def added(parts: Iterable[Traffic], soc: ResolvedSoc) -> tuple[Traffic, ...]:
+def add_up(parts: Iterable[Traffic], soc: ResolvedSoc) -> tuple[Traffic, ...]:
     """Return the sum of what is moved in each memory that is touched."""
     by_memory: dict[str, list[Traffic]] = {}
     for each in parts:
@@ -87,15 +87,15 @@ def _by_engine(cost: ProgramCost, step: Step, busy: Busy, goes_on: bool) -> Iter
     job, action = cost.jobs[step.operator], step.action
     assert isinstance(action, EngineAction)
     reads, copied = busy.reads, job.copied
-    often = {_stored(copied.get(name, name), cost): count for name, count in reads.items()}
+    often = {_buffer_of(copied.get(name, name), cost): count for name, count in reads.items()}
     each = job.commands_size // job.commands_count
     often[job.commands] = action.count * each + (job.link_size if goes_on else 0)
-    for name, size, written in _touched(step, cost):
+    for name, size, written in _touched_buffers(step, cost):
         pool = soc.pool(cost.pools[name])
         count, speed = size if written else often.get(name, size), speed_of(pool, soc)
         cycles = speed.write_cycles(count) if written else speed.read_cycles(count)
         cycles = -(-cycles * soc.host_cpu.clock // speed.clock)
-        yield _moved(pool.region.memory, count, cycles, written=written)
+        yield _traffic(pool.region.memory, count, cycles, written=written)
 
 
 def _on_core(cost: ProgramCost, step: Step, op: Operator) -> Iterator[Traffic]:
@@ -109,35 +109,35 @@ def _on_core(cost: ProgramCost, step: Step, op: Operator) -> Iterator[Traffic]:
     made = sum(tensor.stored for tensor in graph.results(op))
     taps = features["macs"] or made * features.get("kernel_h", 1) * features.get("kernel_w", 1)
     often = dict.fromkeys(op.inputs[: 2 if features["macs"] else 1], taps)
-    stored = {_stored(name, cost): name for name in filter(None, (*op.inputs, *op.outputs))}
-    for buffer, size, written in _touched(step, cost):
+    stored = {_buffer_of(name, cost): name for name in filter(None, (*op.inputs, *op.outputs))}
+    for buffer, size, written in _touched_buffers(step, cost):
         tensor = graph.tensor(stored[buffer]) if buffer in stored else None
         item = ITEM_BYTES[tensor.dtype] if tensor else 4
         count = made
         if tensor:
             count = size // item if written else often.get(tensor.name, size // item)
         memory = soc.pool(cost.pools[buffer]).region.memory
-        yield _moved(memory, count * item, count, written=written)
+        yield _traffic(memory, count * item, count, written=written)
 
 
-def _fetched(cost: ProgramCost, op: Operator, cycles: int) -> Iterator[Traffic]:
+def _fetch_traffic(cost: ProgramCost, op: Operator, cycles: int) -> Iterator[Traffic]:
     """Yield the instructions that cores fetch for their own operators."""
     for name in op.devices:
         core = cost.soc.device(name)
         if isinstance(core, Cpu):
             latency = cost.soc.memory(core.code.memory).read_latency
             count = cycles // (KERNEL_CYCLES + latency)
-            moved = _moved(core.code.memory, count * FETCH_BYTES, count, written=False)
+            moved = _traffic(core.code.memory, count * FETCH_BYTES, count, written=False)
             yield replace(moved, basis=basis_of(cost.soc, (name,)))
 
 
-def _moved(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:
+def _traffic(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:
     return Traffic(
         memory=memory, read=0 if written else count, written=count if written else 0, cycles=cycles
     )
 
 
-def _touched(step: Step, cost: ProgramCost) -> Iterator[tuple[str, int, bool]]:
+def _touched_buffers(step: Step, cost: ProgramCost) -> Iterator[tuple[str, int, bool]]:
     """Yield the buffers in pools that a step reads and writes, or parts, with their bytes."""
     for names, written in ((step.reads, False), (step.writes, True)):
         yield from (
@@ -145,7 +145,7 @@ def _touched(step: Step, cost: ProgramCost) -> Iterator[tuple[str, int, bool]]:
         )
 
 
-def _stored(name: str, cost: ProgramCost) -> str:
+def _buffer_of(name: str, cost: ProgramCost) -> str:
     """Return the buffer that holds a tensor, or a constant of a job."""
     graph = cost.graph
     stored = graph.buffer(name) if name in graph.by_name else name

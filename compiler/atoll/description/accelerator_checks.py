@@ -14,7 +14,7 @@ from atoll.description.faults import Faults, nearest, nearest_key
 from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP, operands_of
 from atoll.description.patterns import ANYTHING, PatternStep, Words, read_pattern, words_of
 from atoll.description.tree import SourceMap
-from atoll.plugins.registry import registered
+from atoll.plugins.registry import registered_in
 
 MADE_BY_ATOLL = frozenset({"COPY", "ETHOS_U", "RELAYOUT"})
 """Operators that no network has before placement."""
@@ -51,7 +51,7 @@ def _pattern_faults(kind: str, operator: Operator) -> Iterator[_Objection]:
         return
     at = ("operators", kind, "pattern")
     steps = read_pattern(operator.pattern)
-    if kind in FEATURES or kind.lower() in registered(OPERATOR_GROUP):
+    if kind in FEATURES or kind.lower() in registered_in(OPERATOR_GROUP):
         what = f"{kind} is an operator, so it cannot name a pattern"
         yield _Objection(at, what, f"remove 'operators.{kind}.pattern', or choose another name")
     if len(steps) == 1:
@@ -71,7 +71,7 @@ def _pattern_faults(kind: str, operator: Operator) -> Iterator[_Objection]:
 def _of_step(step: PatternStep, before: list[str], path: tuple[str, ...]) -> Iterator[_Objection]:
     """Yield what is wrong with a step after those that are called `before`."""
     kind = step.kind
-    if kind not in FEATURES and kind.lower() not in registered(OPERATOR_GROUP):
+    if kind not in FEATURES and kind.lower() not in registered_in(OPERATOR_GROUP):
         remedy = nearest(kind, {*FEATURES} - MADE_BY_ATOLL, "remove the step")
         yield _Objection(path, f"Atoll has no operator '{kind}'", remedy, "E116")
         return
@@ -85,10 +85,10 @@ def _of_step(step: PatternStep, before: list[str], path: tuple[str, ...]) -> Ite
     for name in filter(None, step.operands):
         if name not in before:
             what = f"'{name}' is no step before '{step.name}'"
-            yield _Objection(path, what, f"write '{kind}({_mended(step, name, before)})'")
+            yield _Objection(path, what, f"write '{kind}({_mend_operands(step, name, before)})'")
 
 
-def _mended(step: PatternStep, wrong: str, before: list[str]) -> str:
+def _mend_operands(step: PatternStep, wrong: str, before: list[str]) -> str:
     """Return the operands of a step with the name that is meant, or any tensor, for a wrong one."""
     meant = next(iter(get_close_matches(wrong, before, n=1)), ANYTHING)
     return ", ".join(meant if each == wrong else each or ANYTHING for each in step.operands)
@@ -154,7 +154,7 @@ def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) 
     for kind, operator in accelerator.operators.items():
         if kind in FEATURES or operator.pattern:
             _check_features(kind, accelerator, where, faults)
-        elif kind.lower() not in registered(OPERATOR_GROUP):
+        elif kind.lower() not in registered_in(OPERATOR_GROUP):
             faults.add(
                 "E116",
                 f"Atoll has no operator '{kind}'",

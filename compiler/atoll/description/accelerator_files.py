@@ -13,7 +13,7 @@ from atoll.description.share import described_in, is_path
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.diagnostics.units import format_size
-from atoll.plugins.registry import registered
+from atoll.plugins.registry import registered_in
 
 MAX_REGISTERS = 4096
 """Bytes that the control port of docs/platform.md can address."""
@@ -35,7 +35,7 @@ OWN = {
 
 def known_accelerators() -> tuple[str, ...]:
     """Return the names of the accelerators and DMA engines of all installed packages."""
-    return tuple(sorted({*OWN, *registered(GROUP)}))
+    return tuple(sorted({*OWN, *registered_in(GROUP)}))
 
 
 def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
@@ -46,7 +46,7 @@ def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     """
     if is_path(word):
         return folder / word
-    if package := OWN.get(word) or registered(GROUP).get(word):
+    if package := OWN.get(word) or registered_in(GROUP).get(word):
         return described_in(package, word, GROUP, at)
     raise DescriptionError(
         "E022",

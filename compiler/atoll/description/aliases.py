@@ -32,7 +32,7 @@ _BEHIND = WORDS_OF_ONE | {"c", "itcm", "dma", "iram", "dram", "code", "sys", "sy
 """
 
 
-def completed(data: Any) -> Any:
+def complete_aliases(data: Any) -> Any:
     """Return the tree of a chip in which each alias has all that its memory says."""
     memories = data.get("memories") if isinstance(data, dict) else None
     if not isinstance(memories, dict):

@@ -335,7 +335,7 @@ def requests_from(
     given = {key: value for key, value in given.items() if value not in ({}, None)}
     root = merge(root, node_of(given))
     root = _with_items(root, "set_scope", _regions(words.set_scope))
-    root = _with_items(root, "on_device", _annotated(words.on_device))
+    root = _with_items(root, "on_device", _annotations(words.on_device))
     where = SourceMap(_with_items(root, "free", words.free))
     return BuildRequests(validate(Build, where), where)
 
@@ -411,7 +411,7 @@ def _singles(option: str, found: Mapping[str, Sequence[str]]) -> dict[str, Plain
     return {name: values[0] for name, values in found.items()}
 
 
-def _annotated(texts: Sequence[str]) -> Sequence[Plain]:
+def _annotations(texts: Sequence[str]) -> Sequence[Plain]:
     entries = [entry_of(text) for text in texts]
     faults = [
         Fault(

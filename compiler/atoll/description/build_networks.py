@@ -98,11 +98,11 @@ def _unclear(
 ) -> Iterator[Fault]:
     for key in OF_ONE if len(networks) > 1 else ():
         if where.is_set(key):
-            names = tuple(_named(getattr(model, key)))
+            names = tuple(_names_in(getattr(model, key)))
             having = [
                 network
                 for network, known in parts().items()
-                if all(name in known or any(_matching(name, known)) for name in names)
+                if all(name in known or any(_match_each(name, known)) for name in names)
             ]
             places = [f"'networks.{name}.{key}'" for name in having or networks]
             yield Fault(
@@ -113,11 +113,11 @@ def _unclear(
             )
 
 
-def _matching(pattern: str, known: Collection[str]) -> Iterator[bool]:
+def _match_each(pattern: str, known: Collection[str]) -> Iterator[bool]:
     return (fnmatchcase(name, pattern) for name in known)
 
 
-def _named(asked: object) -> Iterator[str]:
+def _names_in(asked: object) -> Iterator[str]:
     """Yield the operators and tensors that the value of a key names."""
     for each in asked if isinstance(asked, Mapping | Sequence) else ():
         if isinstance(each, str):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from atoll.description.aliases import NO_ALIAS, completed
+from atoll.description.aliases import NO_ALIAS, complete_aliases
 from atoll.description.devices import Device, Limits
 from atoll.description.fields import (
     MAX_ENTRIES,
@@ -169,4 +169,4 @@ class Soc(Described):
     @model_validator(mode="before")
     @classmethod
     def _complete_aliases(cls, data: Any) -> Any:
-        return completed(data)
+        return complete_aliases(data)

@@ -12,7 +12,7 @@ from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.isa.find import NAMES, USUAL
-from atoll.plugins.registry import registered
+from atoll.plugins.registry import registered_in
 
 GROUP = "atoll.cores"
 
@@ -29,7 +29,7 @@ CoreDescription = PartDescription[Core]
 
 def known_cores() -> tuple[str, ...]:
     """Return the names of the cores of all installed packages."""
-    return tuple(sorted({*CORES, *registered(GROUP)}))
+    return tuple(sorted({*CORES, *registered_in(GROUP)}))
 
 
 def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Path:
@@ -44,7 +44,7 @@ def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Pat
         return folder / word
     if word in CORES:
         return shared_folder("socs") / "cores" / f"{word}.yaml"
-    if package := registered(GROUP).get(word):
+    if package := registered_in(GROUP).get(word):
         return described_in(package, word, GROUP, at)
     whose = f" of '{device}'" if device else ""
     raise DescriptionError(

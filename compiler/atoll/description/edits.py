@@ -34,18 +34,20 @@ Candidate = tuple[Edit, ...]
 """Edits that belong together."""
 
 
-def setting(key: Key, value: object) -> Edit:
+def set_key(key: Key, value: object) -> Edit:
     """Return the edit that gives `key` a value of plain data."""
-    return Edit(key, shown(value))
+    return Edit(key, to_yaml_line(value))
 
 
-def shown(value: object) -> str:
+def to_yaml_line(value: object) -> str:
     """Write plain data as YAML on one line."""
     match value:
         case dict():
-            return "{" + ", ".join(f"{key}: {shown(item)}" for key, item in value.items()) + "}"
+            return (
+                "{" + ", ".join(f"{key}: {to_yaml_line(item)}" for key, item in value.items()) + "}"
+            )
         case list() | tuple():
-            return "[" + ", ".join(map(shown, value)) + "]"
+            return "[" + ", ".join(map(to_yaml_line, value)) + "]"
         case bool():
             return str(value).lower()
         case str() if not _PLAIN.fullmatch(value):
@@ -59,13 +61,13 @@ def hexadecimal(address: int) -> str:
     return f"0x{address >> 16:04X}_{address & 0xFFFF:04X}"
 
 
-def edited(root: Node, edits: Sequence[Edit]) -> Node:
+def apply_edits(root: Node, edits: Sequence[Edit]) -> Node:
     """Return the tree of a description after `edits`."""
     for edit in edits:
         if edit.everywhere:
-            root = _renamed(root, edit.key[-1], edit.name)
+            root = _rename(root, edit.key[-1], edit.name)
         else:
-            root = _changed(root, edit.key, edit)
+            root = _change(root, edit.key, edit)
     return root
 
 
@@ -132,18 +134,18 @@ def _places(node: Node, key: Key) -> Iterator[tuple[Key, tuple[SourceLoc | None,
         yield from _places(child, (*key, name))
 
 
-def _changed(node: Node, key: Key, edit: Edit) -> Node:
+def _change(node: Node, key: Key, edit: Edit) -> Node:
     if isinstance(node, Listing):
         items = list(node.items)
         number = int(key[0])
-        below = _changed(items[number], key[1:], edit) if key[1:] else _value(edit)
+        below = _change(items[number], key[1:], edit) if key[1:] else _value(edit)
         items[number : number + 1] = [below] if below else []
         return Listing(tuple(items), node.at)
     entries = dict(node.entries) if isinstance(node, Table) else {}
     name = key[0]
     old = entries.get(name, Entry(None, Table({}, None)))
     if key[1:]:
-        entries[name] = Entry(old.key_at, _changed(old.value, key[1:], edit))
+        entries[name] = Entry(old.key_at, _change(old.value, key[1:], edit))
     elif edit.name:
         entries = {edit.name if each == name else each: e for each, e in entries.items()}
     elif value := _value(edit):
@@ -169,15 +171,15 @@ def _unwritten(node: Node) -> Node:
             return Table(entries, None)
 
 
-def _renamed(node: Node, old: str, new: str) -> Node:
+def _rename(node: Node, old: str, new: str) -> Node:
     match node:
         case Scalar():
             return Scalar(new, node.at) if node.value == old else node
         case Listing():
-            return Listing(tuple(_renamed(item, old, new) for item in node.items), node.at)
+            return Listing(tuple(_rename(item, old, new) for item in node.items), node.at)
         case Table():
             entries = {
-                new if name == old else name: Entry(e.key_at, _renamed(e.value, old, new))
+                new if name == old else name: Entry(e.key_at, _rename(e.value, old, new))
                 for name, e in node.entries.items()
             }
             return Table(entries, node.at)

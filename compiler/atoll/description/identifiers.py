@@ -29,12 +29,12 @@ def identifier(name: str) -> str:
     return re.sub(r"[-.]", "_", name) if _WRITTEN.fullmatch(name) else name
 
 
-def identified(root: Node, faults: Faults) -> Node:
+def map_identifiers(root: Node, faults: Faults) -> Node:
     """Return a layer in which each name of the chip is an identifier.
 
     E214 is noted of each two names in one place that become one identifier.
     """
-    return _mapped(root, (), faults)
+    return _map_names(root, (), faults)
 
 
 def identified_path(path: Key, root: Node) -> Key:
@@ -79,18 +79,18 @@ def _holds_names(key: Key) -> bool:
     return len(key) > 2 and key[0] in _TABLES and key[-1] in _KEYED
 
 
-def _mapped(node: Node, key: Key, faults: Faults) -> Node:
+def _map_names(node: Node, key: Key, faults: Faults) -> Node:
     match node:
         case Table() if _holds_names(key):
             return _names(node, key, faults)
         case Table():
             entries = {
-                name: Entry(entry.key_at, _mapped(entry.value, (*key, name), faults))
+                name: Entry(entry.key_at, _map_names(entry.value, (*key, name), faults))
                 for name, entry in node.entries.items()
             }
             return Table(entries, node.at)
         case Listing() if len(key) > 2 and "moves" in key[2:]:
-            items = tuple(_mapped(item, (*key, ""), faults) for item in node.items)
+            items = tuple(_map_names(item, (*key, ""), faults) for item in node.items)
             return Listing(items, node.at)
         case Scalar(str(text)) if _names_something(key):
             return Scalar(identifier(text), node.at, node.deletes)
@@ -122,9 +122,9 @@ def _names(table: Table, key: Key, faults: Faults) -> Table:
                 " alone do not tell names apart",
             )
             continue
-        value = _mapped(entry.value, (*key, mapped), faults)
+        value = _map_names(entry.value, (*key, mapped), faults)
         if key == ("devices",) and mapped != name:
-            value = _labelled(value, name, entry)
+            value = _label(value, name, entry)
         entries[mapped] = Entry(entry.key_at, value)
     return Table(entries, table.at)
 
@@ -134,7 +134,7 @@ def _fresh(name: str, table: Table) -> str:
     return next(word for n in count(2) if (word := f"{name[:28]}_{n}") not in taken)
 
 
-def _labelled(device: Node, name: str, entry: Entry) -> Node:
+def _label(device: Node, name: str, entry: Entry) -> Node:
     if not isinstance(device, Table) or LABEL in device.entries:
         return device
     label = Entry(entry.key_at, Scalar(name, entry.key_at))

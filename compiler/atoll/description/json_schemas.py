@@ -111,7 +111,7 @@ def _tolerant(schema: dict[str, Any]) -> dict[str, Any]:
     return {
         **{key: schema[key] for key in schema if key not in whole},
         "if": {"required": ["extends"]},
-        "then": relaxed(whole),
+        "then": relax(whole),
         "else": whole,
         "$defs": definitions | relaxed_definitions(definitions),
     }
@@ -153,16 +153,16 @@ _SUFFIX = "Part"
 
 def relaxed_definitions(definitions: dict[str, Any]) -> dict[str, Any]:
     """Return a relaxed copy of each definition, under a name of its own."""
-    return {f"{name}{_SUFFIX}": relaxed(shape) for name, shape in definitions.items()}
+    return {f"{name}{_SUFFIX}": relax(shape) for name, shape in definitions.items()}
 
 
-def relaxed(shape: Any) -> Any:
+def relax(shape: Any) -> Any:
     """Return `shape` with all keys optional, and null where a mapping may have a value."""
     if isinstance(shape, list):
-        return [relaxed(item) for item in shape]
+        return [relax(item) for item in shape]
     if not isinstance(shape, dict):
         return shape
-    loose = {key: relaxed(value) for key, value in shape.items() if key not in _OPTIONAL}
+    loose = {key: relax(value) for key, value in shape.items() if key not in _OPTIONAL}
     for children in ("properties", "patternProperties"):
         if isinstance(loose.get(children), dict):
             loose[children] = {key: _or_null(child) for key, child in loose[children].items()}

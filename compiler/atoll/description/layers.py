@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from atoll.description.faults import Faults, in_order, nearest, nearest_key, note
-from atoll.description.identifiers import identified, identified_path
+from atoll.description.identifiers import identified_path, map_identifiers
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table, merge, plain
@@ -43,7 +43,7 @@ def read_layers(path: Path, faults: Faults | None = None, text: str | None = Non
         current, at = asked
         given = text is not None and not layers
         layer = parse_yaml(text or "", current, noted) if given else read_yaml(current, at, noted)
-        layers.append(identified(_renamed(layer), noted))
+        layers.append(map_identifiers(_rename_old_keys(layer), noted))
         _check_chain(chain, current, at)
         chain.append(current)
         asked = _base(current, layers[-1])
@@ -89,7 +89,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
                 remedy="write --set devices.cpu.stack.size=4KiB, for example; null deletes a key",
             )
         elif value and _check_path(root, path, value, schema, faults):
-            over = identified(_renamed(_nested(path, value)), faults)
+            over = map_identifiers(_rename_old_keys(_nest(path, value)), faults)
             root = put_on_top(root, over, Faults())
     if faults.found:
         raise UsageError.all(in_order(faults.found))
@@ -103,7 +103,7 @@ def _current(key: tuple[str, ...]) -> tuple[str, ...]:
     return key
 
 
-def _renamed(node: Node, key: tuple[str, ...] = ()) -> Node:
+def _rename_old_keys(node: Node, key: tuple[str, ...] = ()) -> Node:
     """Return a layer with all keys under their names of today, unless it has both."""
     if not isinstance(node, Table) or len(key) > 2 or key[:1] not in ((), ("devices",)):
         return node
@@ -111,7 +111,7 @@ def _renamed(node: Node, key: tuple[str, ...] = ()) -> Node:
     for name, entry in node.entries.items():
         *_, today = _current((*key, name))
         entries[name if today in node.entries else today] = Entry(
-            entry.key_at, _renamed(entry.value, (*key, name))
+            entry.key_at, _rename_old_keys(entry.value, (*key, name))
         )
     return Table(entries, node.at)
 
@@ -132,7 +132,7 @@ def _value(override: str, text: str, faults: Faults) -> Node | None:
         value = scalar(text)
         return Scalar(value, None, deletes=value is None)
     try:
-        return _unplaced(parse_yaml(text, Path("--set")))
+        return _without_places(parse_yaml(text, Path("--set")))
     except DescriptionError as error:
         faults.add(
             "E097",
@@ -142,15 +142,17 @@ def _value(override: str, text: str, faults: Faults) -> Node | None:
         return None
 
 
-def _unplaced(node: Node) -> Node:
+def _without_places(node: Node) -> Node:
     """Return `node` as one that no file holds."""
     match node:
         case Scalar():
             return Scalar(node.value, None, node.deletes)
         case Listing():
-            return Listing(tuple(map(_unplaced, node.items)), None)
+            return Listing(tuple(map(_without_places, node.items)), None)
         case Table():
-            entries = {key: Entry(None, _unplaced(e.value)) for key, e in node.entries.items()}
+            entries = {
+                key: Entry(None, _without_places(e.value)) for key, e in node.entries.items()
+            }
             return Table(entries, None)
 
 
@@ -200,7 +202,7 @@ def _check_path(
     return True
 
 
-def _nested(path: tuple[str, ...], leaf: Node) -> Node:
+def _nest(path: tuple[str, ...], leaf: Node) -> Node:
     node = leaf
     for name in reversed(path):
         node = Table({name: Entry(None, node)}, None)

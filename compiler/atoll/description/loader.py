@@ -23,7 +23,7 @@ from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
 from atoll.description.partial import Gaps, Partial, read_model
 from atoll.description.tree import Key, Node, SourceMap
-from atoll.description.undecided import undecided
+from atoll.description.undecided import find_undecided
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
 
 Loaded = TypeVar("Loaded")
@@ -99,7 +99,7 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
         DescriptionError: nothing of it can be checked, or E137, something of it is undecided.
     """
     where = SourceMap(root)
-    if open_questions := undecided(where):
+    if open_questions := find_undecided(where):
         raise DescriptionError.all(question.fault for question in open_questions)
     read = read_model(Soc, where, faults)
     if (soc := read.model) is None:
@@ -107,9 +107,9 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
     assert soc is not None, "it has no faults"
     return Description(
         soc=soc,
-        accelerators=_loaded(_accelerators(read, soc, folder), load_accelerator, faults),
-        cores=_loaded(_cores(read, soc, folder), load_core, faults),
-        function_units=_loaded(_function_units(read, soc, folder), load_function_unit, faults),
+        accelerators=_load_all(_accelerators(read, soc, folder), load_accelerator, faults),
+        cores=_load_all(_cores(read, soc, folder), load_core, faults),
+        function_units=_load_all(_function_units(read, soc, folder), load_function_unit, faults),
         where=read.where,
         gaps=read.gaps,
         faults=tuple(faults.found),
@@ -169,7 +169,7 @@ def _base(at: SourceLoc | None, folder: Path) -> Path:
     return at.path.parent if at else folder
 
 
-def _loaded(
+def _load_all(
     named: Mapping[str, Callable[[], Found]], load: Load[Loaded], faults: Faults
 ) -> Mapping[str, Loaded]:
     """Load what each device names; what is broken is left out, and reported once."""
@@ -194,11 +194,11 @@ def _at_hand(load: Load[Loaded], path: Path, at: SourceLoc | None) -> Loaded:
     except (OSError, ValueError):
         return load(path, at)
     size = (stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
-    return cast("Loaded", _unchanged(load, path, at, size))
+    return cast("Loaded", _load_once(load, path, at, size))
 
 
 @lru_cache(maxsize=64)
-def _unchanged(
+def _load_once(
     load: Load[object], path: Path, at: SourceLoc | None, _stamp: tuple[int, ...]
 ) -> object:
     return load(path, at)

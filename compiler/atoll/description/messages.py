@@ -211,7 +211,7 @@ class _Reworded:
         example = "cpu" if key == "kind" and parent[:1] == [_DEVICES] else example_of(shape, key)
         return Fault(
             code="E010",
-            message=f"{_named(tuple(parent))} has no '{key}'",
+            message=f"{_name_path(tuple(parent))} has no '{key}'",
             at=self._where.key_at(*parent),
             remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with its entries",
             keys=(path,),
@@ -221,7 +221,7 @@ class _Reworded:
         *parent, key = path
         return Fault(
             code="E011",
-            message=f"{_named(tuple(parent))} has no key '{_clipped(key)}'{self._layer(path)}",
+            message=f"{_name_path(tuple(parent))} has no key '{_clip(key)}'{self._layer(path)}",
             at=self._where.key_at(*path),
             remedy=nearest(key, absent)
             if get_close_matches(key.lower(), absent, n=1)
@@ -233,7 +233,7 @@ class _Reworded:
         expectation = context.get("expectation", "a name")
         return Fault(
             code="E014",
-            message=f"'{_clipped(path[-1])}' in {_named(path[:-1])} must be {expectation}",
+            message=f"'{_clip(path[-1])}' in {_name_path(path[:-1])} must be {expectation}",
             at=self._where.key_at(*path),
             remedy="rename it here and where it is used",
             keys=(path,),
@@ -242,7 +242,7 @@ class _Reworded:
     def _unknown_version(self, path: Path, value: object) -> Fault:
         return Fault(
             code="E015",
-            message=f"version {_quoted(value)} of the format is not known{self._layer(path)}",
+            message=f"version {_quote(value)} of the format is not known{self._layer(path)}",
             at=self._where.at(*path),
             remedy="write 'version: 1', the version that this Atoll reads",
             keys=(path,),
@@ -251,10 +251,10 @@ class _Reworded:
     def _bad_value(self, path: Path, detail: Any) -> Fault:
         kind = detail["type"]
         expected = _EXPECTED[kind].format(**detail.get("ctx", {})) if kind in _EXPECTED else None
-        got = _quoted(detail["input"])
+        got = _quote(detail["input"])
         return Fault(
             code="E012",
-            message=f"{_named(path)} must be {expected or detail['msg']}, not {got}"
+            message=f"{_name_path(path)} must be {expected or detail['msg']}, not {got}"
             + self._layer(path),
             at=self._where.at(*path),
             remedy=self._instead(path, expected),
@@ -270,7 +270,9 @@ class _Reworded:
         shape = shape_at(self._schema, path[:-1], self._data)
         if path and (example := example_of(shape, path[-1])):
             return f"write '{path[-1]}: {example}', for example"
-        return f"give {_named(path)} such a value" if expected else f"correct {_named(path)}"
+        return (
+            f"give {_name_path(path)} such a value" if expected else f"correct {_name_path(path)}"
+        )
 
     def _pieces(self, path: Path) -> tuple[Path, ...]:
         """Return the keys that are no keys but the rest of a formula, torn at its commas."""
@@ -303,15 +305,15 @@ def _is_echo(detail: Any) -> bool:
     return len(detail["input"]) >= least
 
 
-def _named(path: Path) -> str:
-    return f"'{_clipped('.'.join(path))}'" if path else "the description"
+def _name_path(path: Path) -> str:
+    return f"'{_clip('.'.join(path))}'" if path else "the description"
 
 
-def _clipped(text: str) -> str:
+def _clip(text: str) -> str:
     return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     match value:
         case None:
             return "empty"
@@ -322,6 +324,6 @@ def _quoted(value: object) -> str:
         case list():
             return f"a list of {len(value)}"
         case str():
-            return f"'{_clipped(value)}'"
+            return f"'{_clip(value)}'"
         case _:
-            return _clipped(str(value))
+            return _clip(str(value))

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from atoll.description.faults import Faults
 from atoll.description.messages import Problem, problems, schema_of
-from atoll.description.shape import Shape, child_of, free_child, keys_of, resolved, shape_at
+from atoll.description.shape import Shape, child_of, free_child, keys_of, resolve_shape, shape_at
 from atoll.description.tree import Entry, Key, Listing, Node, Plain, SourceMap, Table, inside, plain
 from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import Fault, SourceLoc
@@ -105,7 +105,7 @@ def read_model(model: type[Model], where: SourceMap, faults: Faults) -> Partial[
         root = where.root
         for problem in found:
             if problem.meant is not None:
-                root = _renamed(root, problem.path, problem.meant)
+                root = _rename_entry(root, problem.path, problem.meant)
                 _rename(data, problem.path, problem.meant)
             elif (gap := _repair(data, problem, schema_of(model))) is not None:
                 gaps.add(gap)
@@ -193,7 +193,7 @@ def _rename(data: Any, path: Key, meant: str) -> None:
         table[meant] = table.pop(key)
 
 
-def _renamed(node: Node, path: Key, meant: str) -> Node:
+def _rename_entry(node: Node, path: Key, meant: str) -> Node:
     """Return `node` with the entry at `path` under the name that is meant.
 
     An entry that lies below one which was renamed before keeps its name until the next round.
@@ -201,7 +201,7 @@ def _renamed(node: Node, path: Key, meant: str) -> Node:
     name, *rest = path
     if isinstance(node, Listing):
         items = list(node.items)
-        items[int(name)] = _renamed(items[int(name)], tuple(rest), meant)
+        items[int(name)] = _rename_entry(items[int(name)], tuple(rest), meant)
         return Listing(tuple(items), node.at)
     assert isinstance(node, Table), path
     entries = dict(node.entries)
@@ -209,7 +209,7 @@ def _renamed(node: Node, path: Key, meant: str) -> Node:
         return node
     entry = entries.pop(name) if not rest else entries[name]
     if rest:
-        entries[name] = Entry(entry.key_at, _renamed(entry.value, tuple(rest), meant))
+        entries[name] = Entry(entry.key_at, _rename_entry(entry.value, tuple(rest), meant))
     else:
         entries[meant] = entry
     return Table(entries, node.at)
@@ -221,7 +221,7 @@ _WORDS = ("unknown", "UNKNOWN", "unknown:unknown", "0x0")
 
 def placeholder(shape: Shape, schema: Shape) -> Plain:
     """Return the least value that `shape` of `schema` allows."""
-    shape = resolved(shape, schema, {"kind": "cpu"})
+    shape = resolve_shape(shape, schema, {"kind": "cpu"})
     if "const" in shape:
         constant: Plain = shape["const"]
         return constant

@@ -94,14 +94,14 @@ def words_of(kind: str, pattern: tuple[PatternStep, ...]) -> Words | None:
         if not any(step.operands[at : at + 1])
     }
     return Words(
-        features=("macs", *_prefixed(pattern, FEATURES)),
-        quantities=tuple(_prefixed(pattern, QUANTITIES)),
+        features=("macs", *_lines_with_prefix(pattern, FEATURES)),
+        quantities=tuple(_lines_with_prefix(pattern, QUANTITIES)),
         operands={**operands, RESULT: (pattern[-1].kind, RESULT)},
         inner=tuple(f"{step.name}_{RESULT}" for step in pattern[:-1]),
     )
 
 
-def _prefixed(
+def _lines_with_prefix(
     pattern: tuple[PatternStep, ...], table: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
     for step in pattern:

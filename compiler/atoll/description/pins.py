@@ -190,27 +190,27 @@ def _pin(value: Any) -> Pin:
     rest = dict(value)
     applies = rest.pop("applies", "both")
     pools = rest.pop("pools", None)
-    choices = _listed(pools) if pools is not None and not rest else _described(rest)
+    choices = _read_list(pools) if pools is not None and not rest else _read_mapping(rest)
     if choices is None or (pools is not None and rest) or applies not in SIDES:
         raise must_be(EXPECTED_PIN)
     return Pin(choices=choices, applies=applies)
 
 
-def _listed(pools: object) -> tuple[PoolChoice, ...] | None:
+def _read_list(pools: object) -> tuple[PoolChoice, ...] | None:
     if not isinstance(pools, list | tuple) or not pools:
         return None
     found: list[PoolChoice] = []
     for each in pools:
         if isinstance(each, str) and re.fullmatch(_CHAIN, each):
             found += _choices(each)
-        elif isinstance(each, dict) and (described := _described(each)):
+        elif isinstance(each, dict) and (described := _read_mapping(each)):
             found += described
         else:
             return None
     return tuple(found)
 
 
-def _described(value: Any) -> tuple[PoolChoice, ...] | None:
+def _read_mapping(value: Any) -> tuple[PoolChoice, ...] | None:
     """Read ``{pool: POOL, size: SIZE}``."""
     rest = dict(value)
     pool, size = rest.pop("pool", None), rest.pop("size", None)

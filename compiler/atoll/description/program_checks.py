@@ -10,7 +10,7 @@ from atoll.description.faults import Faults, nearest
 from atoll.description.operators import PLACE, PROPERTIES
 from atoll.description.programs import Failure, Step, Steps
 from atoll.description.tree import SourceMap
-from atoll.program.expressions import Applied, Expression, names_of, parsed
+from atoll.program.expressions import Applied, Expression, names_of, parse
 
 _KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "write": (("value",), ()),
@@ -135,7 +135,7 @@ class _Checks:
         if self.moves:
             what = "the host does not push or pop for an accelerator that has data ports of its own"
             first = self.moves[0]
-            remedy = f"remove '{_dotted(first[:-1])}', or write 'data: {{}}' under 'ports'"
+            remedy = f"remove '{_dotted_path(first[:-1])}', or write 'data: {{}}' under 'ports'"
             self._add("E160", what, first, remedy)
 
     def failure(self, failure: Failure, at: Path) -> None:
@@ -145,7 +145,7 @@ class _Checks:
             self._add("E160", what, at, "add 'mask: 1', for example")
         if failure.mask is not None and "." in failure.read:
             what = f"'{failure.read}' is a field and needs no mask"
-            self._add("E160", what, (*at, "mask"), f"remove '{_dotted((*at, 'mask'))}'")
+            self._add("E160", what, (*at, "mask"), f"remove '{_dotted_path((*at, 'mask'))}'")
 
     def steps(self, steps: Steps, scope: _Scope, at: Path, kind: str = "") -> None:
         """Judge steps, and those inside them."""
@@ -156,7 +156,7 @@ class _Checks:
         verbs = [verb for verb in _KEYS if getattr(step, verb) is not None]
         if len(verbs) != 1:
             listed = ", ".join(_KEYS)
-            remedy = f"remove '{_dotted(at)}', or write each step as an item of the list"
+            remedy = f"remove '{_dotted_path(at)}', or write each step as an item of the list"
             self._add("E160", f"a step has one of {listed}", at, remedy)
             return
         (verb,) = verbs
@@ -166,7 +166,7 @@ class _Checks:
         if verb == "wait" and step.wait is not None:
             self._equal(step, at)
         if verb in ("push", "pop"):
-            self._moved(step, verb, scope, at)
+            self._check_moves(step, verb, scope, at)
         for key in ("value", "offset", "bytes", "times"):
             if (formula := getattr(step, key)) is not None:
                 self.formula(formula, scope.names, (*at, key), kind, scope.counts)
@@ -195,10 +195,10 @@ class _Checks:
                 self._add("E160", what, at, f"add '{key}: {_USUAL[key]}', for example")
         for key in sorted(every - {*needed, *optional}):
             if getattr(step, key) is not None:
-                remedy = f"remove '{_dotted((*at, key))}'"
+                remedy = f"remove '{_dotted_path((*at, key))}'"
                 self._add("E160", f"'{verb}' takes no '{key}'", (*at, key), remedy)
 
-    def _moved(self, step: Step, verb: str, scope: _Scope, at: Path) -> None:
+    def _check_moves(self, step: Step, verb: str, scope: _Scope, at: Path) -> None:
         if self.accelerator.ports.data:
             self.moves.append((*at, verb))
         if step.buffer is not None and step.buffer not in scope.buffers:
@@ -236,7 +236,7 @@ class _Checks:
 
         A `kind` is given where several kinds of operators share the formula.
         """
-        expression = parsed(text)
+        expression = parse(text)
         for name in sorted(names_of(expression) - known):
             if kind:
                 stranger = _Stranger([], _like(name, known))
@@ -253,7 +253,7 @@ class _Checks:
         self.faults.add(code, message, at=place, remedy=remedy)
 
 
-def _dotted(path: Path) -> str:
+def _dotted_path(path: Path) -> str:
     return ".".join(path)
 
 
@@ -263,7 +263,7 @@ def _like(word: str, known: Collection[str], step: Path = ()) -> str:
     if remedy.startswith("did you mean"):
         return remedy
     listed = f", or use one of {', '.join(sorted(known))}" if known else ""
-    return f"remove '{_dotted(step)}'{listed}" if step else f"write '0'{listed}"
+    return f"remove '{_dotted_path(step)}'{listed}" if step else f"write '0'{listed}"
 
 
 def _parts(expression: Expression) -> Iterator[Applied]:

@@ -14,7 +14,7 @@ from atoll.description.fields import (
     RegisterPlace,
     must_be,
 )
-from atoll.program.expressions import LONGEST, ExpressionError, parsed
+from atoll.program.expressions import LONGEST, ExpressionError, parse
 
 
 def _formula(value: Any) -> str:
@@ -24,7 +24,7 @@ def _formula(value: Any) -> str:
     try:
         if len(text) > LONGEST:
             raise ExpressionError(f"is longer than {LONGEST} characters")
-        parsed(text)
+        parse(text)
     except ExpressionError as fault:
         raise must_be(f"a formula such as 40 + 3 * elements (this one {fault})") from fault
     return text

@@ -14,10 +14,10 @@ def shape_at(schema: Shape, path: tuple[str, ...], data: Any) -> Shape:
 
     Alternatives are decided by what `data` holds on the way, such as the kind of a device.
     """
-    shape: Shape = resolved(schema, schema, data)
+    shape: Shape = resolve_shape(schema, schema, data)
     for name in path:
         data = inside(data, name)
-        shape = resolved(child_of(shape, name), schema, data)
+        shape = resolve_shape(child_of(shape, name), schema, data)
     return shape
 
 
@@ -35,7 +35,9 @@ def kinds_of(shape: Shape) -> Mapping[str, tuple[str, ...]]:
     """Return the keys of each alternative of a top-level mapping whose entries have a kind."""
     devices = free_child(shape["properties"].get("devices", {})) or {}
     tags: Mapping[str, str] = devices.get("discriminator", {}).get("mapping", {})
-    return {tag: keys_of(resolved({"$ref": target}, shape, None)) for tag, target in tags.items()}
+    return {
+        tag: keys_of(resolve_shape({"$ref": target}, shape, None)) for tag, target in tags.items()
+    }
 
 
 def example_of(shape: Shape, key: str) -> str | None:
@@ -66,14 +68,14 @@ def free_child(shape: Shape) -> Shape | None:
     return None
 
 
-def resolved(shape: Shape, schema: Shape, data: Any) -> Shape:
+def resolve_shape(shape: Shape, schema: Shape, data: Any) -> Shape:
     """Return what `shape` stands for: what it refers to, and the alternative that `data` takes."""
     if "$ref" in shape:
-        return resolved(schema["$defs"][shape["$ref"].rpartition("/")[2]], schema, data)
+        return resolve_shape(schema["$defs"][shape["$ref"].rpartition("/")[2]], schema, data)
     if "discriminator" in shape:
         tag = data.get(shape["discriminator"]["propertyName"]) if isinstance(data, dict) else None
         target = shape["discriminator"]["mapping"].get(tag) if isinstance(tag, str) else None
-        return resolved({"$ref": target}, schema, data) if target else {}
+        return resolve_shape({"$ref": target}, schema, data) if target else {}
     if "anyOf" in shape and shape["anyOf"][-1] == {"type": "null"}:
-        return resolved(shape["anyOf"][0], schema, data)
+        return resolve_shape(shape["anyOf"][0], schema, data)
     return shape

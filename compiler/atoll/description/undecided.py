@@ -10,7 +10,7 @@ from typing import Any
 from atoll.description.aliases import NO_ALIAS
 from atoll.description.chip import Soc
 from atoll.description.messages import schema_of
-from atoll.description.shape import Shape, child_of, example_of, free_child, resolved, shape_at
+from atoll.description.shape import Shape, child_of, example_of, free_child, resolve_shape, shape_at
 from atoll.description.tree import Key, Scalar, SourceMap, inside, plain
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import Fault, SourceLoc
@@ -52,7 +52,7 @@ class Question:
     @property
     def wants(self) -> str:
         """What to do, a phrase."""
-        key = _named(self.key)
+        key = _list_key(self.key)
         if not self.example:
             return f"remove '{'.'.join(key)}'"
         if key != self.key:
@@ -68,7 +68,7 @@ class Question:
         return Fault(code="E137", message=message, at=self.at, remedy=self.wants, keys=(self.key,))
 
 
-def undecided(where: SourceMap, text: str | None = None) -> tuple[Question, ...]:
+def find_undecided(where: SourceMap, text: str | None = None) -> tuple[Question, ...]:
     """Return what a description leaves open, in the order of its keys.
 
     Args:
@@ -98,19 +98,19 @@ def questions_of(text: str, path: Path) -> tuple[Question, ...]:
     Raises:
         DescriptionError: it is no YAML.
     """
-    return undecided(SourceMap(parse_yaml(text, path)), text)
+    return find_undecided(SourceMap(parse_yaml(text, path)), text)
 
 
-def _named(key: Key) -> Key:
+def _list_key(key: Key) -> Key:
     """Return the key of the list that an item is in, or the key itself."""
-    return key if not key[-1].isdigit() else _named(key[:-1])
+    return key if not key[-1].isdigit() else _list_key(key[:-1])
 
 
 def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
-    *parents, name = _named(key)
+    *parents, name = _list_key(key)
     schema = schema_of(Soc)
-    around = _mapping(tuple(parents), data, schema)
-    answers = tuple(map(str, resolved(child_of(around, name), schema, _CPU).get("enum", ())))
+    around = _mapping_shape(tuple(parents), data, schema)
+    answers = tuple(map(str, resolve_shape(child_of(around, name), schema, _CPU).get("enum", ())))
     asks = str(around.get("properties", {}).get(name, {}).get("description", ""))
     example = _of_chip(name, data) or (_of_comment(line) if name in _OF_COMMENTS else "")
     if name == "alias_of":
@@ -152,12 +152,12 @@ def _of_comment(line: str) -> str:
     return found[1] if found else ""
 
 
-def _mapping(path: Key, data: Any, schema: Shape) -> Shape:
+def _mapping_shape(path: Key, data: Any, schema: Shape) -> Shape:
     """Return what the mapping at `path` may hold; a device of no kind is taken for a core."""
     found = shape_at(schema, path, data)
     if found or not path:
         return found
-    return resolved(child_of(shape_at(schema, path[:-1], data), path[-1]), schema, _CPU)
+    return resolve_shape(child_of(shape_at(schema, path[:-1], data), path[-1]), schema, _CPU)
 
 
 def _example(around: Shape, name: str, answers: tuple[str, ...], schema: Shape) -> str:
@@ -167,17 +167,17 @@ def _example(around: Shape, name: str, answers: tuple[str, ...], schema: Shape) 
     if answers or "default" in own:
         default = own.get("default")
         return default if isinstance(default, str) else "".join(answers[:1])
-    return _built(child_of(around, name), name, schema)
+    return _least_value(child_of(around, name), name, schema)
 
 
-def _built(shape: Shape, name: str, schema: Shape) -> str:
+def _least_value(shape: Shape, name: str, schema: Shape) -> str:
     """Return the least value that `shape` allows; empty if it is no mapping and no choice."""
-    shape = resolved(shape, schema, _CPU)
+    shape = resolve_shape(shape, schema, _CPU)
     if found := shape.get("enum"):
         return str(found[0])
     child = free_child(shape)
     required = tuple(shape.get("required", ()))
     if child is not None and not required:
-        return f"{{{_ENTRIES.get(name, name)}: {_built(child, '', schema)}}}"
+        return f"{{{_ENTRIES.get(name, name)}: {_least_value(child, '', schema)}}}"
     values = (f"{key}: {_example(shape, key, (), schema)}" for key in required)
     return f"{{{', '.join(values)}}}" if required else ""

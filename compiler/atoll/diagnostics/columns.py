@@ -51,7 +51,7 @@ def laid_out(
     return [tuple(layout.lines(row)) for row in rows]
 
 
-def wrapped(text: str, columns: int | None) -> str:
+def wrap(text: str, columns: int | None) -> str:
     """Return a sentence in lines that fit, the words whole and further lines indented."""
     if columns is None or columns_of(text) <= columns:
         return text
@@ -105,11 +105,11 @@ class _Layout:
         yield from _words(INDENT + row[group[-1]], self.room, INDENT * 2)
 
     def _line(self, row: Row, group: Sequence[int], place: int) -> str:
-        cells = (_padded(row[at], self.widths[at], at in self.right) for at in group)
+        cells = (_pad(row[at], self.widths[at], at in self.right) for at in group)
         return (INDENT if place else "") + GAP.join(cells).rstrip()
 
 
-def _padded(cell: str, width: int, right: bool) -> str:
+def _pad(cell: str, width: int, right: bool) -> str:
     padding = " " * (width - columns_of(cell))
     return padding + cell if right else cell + padding
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from atoll.diagnostics.shown import columns_of, cut, sentence, shown, window
+from atoll.diagnostics.shown import columns_of, cut, printable, sentence, window
 
 EXCERPT_COLUMNS = 120
 INTERRUPTED = 130
@@ -31,11 +31,11 @@ class SourceLoc:
     column: int
 
     def __str__(self) -> str:
-        return f"{cut(shown(str(self.path)), LONGEST_PATH)}:{self.line}:{self.column}"
+        return f"{cut(printable(str(self.path)), LONGEST_PATH)}:{self.line}:{self.column}"
 
     def as_json(self) -> dict[str, str | int]:
         """Return the place for programs."""
-        path = cut(shown(str(self.path)), LONGEST_PATH)
+        path = cut(printable(str(self.path)), LONGEST_PATH)
         return {"path": path, "line": self.line, "column": self.column}
 
     @property
@@ -54,7 +54,7 @@ class SourceLoc:
             line, number = lines[self.line - 1].replace("\t", " "), f"{self.line:5} | "
             before, behind = line[: self.column - 1], line[self.column - 1 :]
             room = max(columns - len(number), LEAST_COLUMNS)
-            text, at = window(shown(before) + shown(behind), len(shown(before)), room)
+            text, at = window(printable(before) + printable(behind), len(printable(before)), room)
             yield number + text
             yield " " * (len(number) + columns_of(text[:at])) + "^"
 
@@ -126,12 +126,12 @@ class Fault:
         if self.code in _WITH_A_LOG:
             self._set("message", sentence(self.message, LONGEST_LOG))
         else:
-            self._set("message", sentence(shown(self.message), LONGEST_MESSAGE))
+            self._set("message", sentence(printable(self.message), LONGEST_MESSAGE))
         if self.remedy is not None:
-            self._set("remedy", sentence(shown(self.remedy), LONGEST_REMEDY))
+            self._set("remedy", sentence(printable(self.remedy), LONGEST_REMEDY))
         if self.other:
             place, note = self.other
-            self._set("other", (place, sentence(shown(note), LONGEST_NOTE)))
+            self._set("other", (place, sentence(printable(note), LONGEST_NOTE)))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -195,7 +195,7 @@ class AtollError(Exception):
 
         There is at least one.
         """
-        first, *rest = _bounded(tuple(faults))
+        first, *rest = _limit_count(tuple(faults))
         error = cls(first.code, first.message)
         error._found = (first, *rest)
         return error
@@ -214,7 +214,7 @@ class AtollError(Exception):
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong, at least one thing."""
         if callable(self._found):
-            self._found = _bounded(tuple(self._found()))
+            self._found = _limit_count(tuple(self._found()))
         return self._found
 
     @property
@@ -261,7 +261,7 @@ class AtollError(Exception):
         return self.text()
 
 
-def _bounded(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+def _limit_count(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
     """Return the first `MOST_FAULTS`, and one that counts the others."""
     if len(faults) <= MOST_FAULTS or faults[MOST_FAULTS].code == "E016":
         return faults

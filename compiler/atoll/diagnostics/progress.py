@@ -28,7 +28,7 @@ _current: ContextVar[Progress] = ContextVar("_current", default=silent)
 
 
 @contextmanager
-def told(progress: Progress) -> Iterator[None]:
+def report_to(progress: Progress) -> Iterator[None]:
     """Let `tell` reach `progress` until the block ends."""
     token = _current.set(progress)
     try:
@@ -57,7 +57,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def left(done: int, total: int, seconds: float) -> str:
+def remaining_text(done: int, total: int, seconds: float) -> str:
     """Say how long the rest will take if it goes on as so far; empty as long as nobody knows."""
     if not done or done >= total:
         return ""

@@ -18,7 +18,7 @@ LONGEST_WORD = 120
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """Return `text` with escapes for what is no printable character; letters of all scripts stay.
 
     Text that was shown before is returned as it is.
@@ -28,7 +28,7 @@ def shown(text: str) -> str:
 
 def shown_lines(text: str) -> str:
     """Return `text` with everything but its ends of lines escaped."""
-    return "\n".join(map(shown, text.split("\n")))
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def cut(text: str, most: int) -> str:
@@ -63,8 +63,8 @@ def window(text: str, at: int, columns: int) -> tuple[str, int]:
     if left + right <= columns:
         return text, at
     right = min(right, max(columns // 2, columns - left))
-    before = _fitting(before[::-1], columns - right)[::-1]
-    return before + _fitting(behind, right), len(before)
+    before = _cut_to(before[::-1], columns - right)[::-1]
+    return before + _cut_to(behind, right), len(before)
 
 
 def json_text(data: object) -> str:
@@ -77,7 +77,7 @@ def _shown_data(data: object) -> object:
         case str():
             return shown_lines(data)
         case dict():
-            return {shown(str(key)): _shown_data(value) for key, value in data.items()}
+            return {printable(str(key)): _shown_data(value) for key, value in data.items()}
         case list() | tuple():
             return [_shown_data(item) for item in data]
         case _:
@@ -96,7 +96,7 @@ def _width(character: str) -> int:
     return 0 if combining(character) else 1 + (east_asian_width(character) in "WF")
 
 
-def _fitting(text: str, columns: int) -> str:
+def _cut_to(text: str, columns: int) -> str:
     """Return as much of the start of `text` as takes `columns`, the ellipsis included."""
     if columns_of(text) <= columns:
         return text

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from atoll.codegen.commands import encode_commands, padded, with_counts
+from atoll.codegen.commands import encode_commands, pad_lists, with_counts
 from atoll.contract.contract import Contract, contract_of
 from atoll.cost.program import ProgramCost
 from atoll.cost.spent import Spent
@@ -14,7 +14,7 @@ from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph, Tensor
 from atoll.ir.job import Job
 from atoll.ir.tir import IRModule
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import join_lists
 from atoll.memory.problem import MemoryPlan
 from atoll.place.constraints import ScopeLog
 from atoll.place.partition import Decision
@@ -87,7 +87,7 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
         compiled,
         plan=plan,
         module=module,
-        commands=padded(commands, jobs),
+        commands=pad_lists(commands, jobs),
         contract=contract_of(module, plan, graph, soc),
     )
 
@@ -109,7 +109,7 @@ def cost_of(compiled: Compiled) -> ProgramCost:
     return ProgramCost(
         soc=soc,
         graph=placed_graph(compiled),
-        lists=tuple(joined(entry.steps, soc)),
+        lists=tuple(join_lists(entry.steps, soc)),
         sizes=entry.sizes,
         jobs=compiled.jobs,
         copies=compiled.copies,
@@ -119,7 +119,7 @@ def cost_of(compiled: Compiled) -> ProgramCost:
     )
 
 
-def expected(compiled: Compiled) -> Mapping[str, Spent]:
+def expected_cycles(compiled: Compiled) -> Mapping[str, Spent]:
     """Return what each operator should take on its device, by name."""
     return cost_of(compiled).spent
 

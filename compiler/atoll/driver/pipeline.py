@@ -12,7 +12,7 @@ from pathlib import Path
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.contract.image_check import check_image
 from atoll.diagnostics.errors import PlacementError, PlanError, ToolchainError
-from atoll.driver.compiled import Compiled, expected, placed_graph, with_plan
+from atoll.driver.compiled import Compiled, expected_cycles, placed_graph, with_plan
 from atoll.driver.refusal import refusal_of
 from atoll.driver.search import Search, proposals
 from atoll.driver.stages import SPARE_STACK, STAGES
@@ -37,7 +37,7 @@ __all__ = [
     "compile_graph",
     "compile_models",
     "compile_networks",
-    "expected",
+    "expected_cycles",
     "names_of",
     "placed_graph",
     "with_plan",

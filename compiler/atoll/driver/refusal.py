@@ -25,14 +25,14 @@ def refusal_of(search: Search) -> AtollError:
     results = (each.result for each in search.trials)
     any_refused = next(each for each in results if isinstance(each, Infeasible))
     refused = search.refused(plain) or any_refused
-    whole = with_whole_need(refused.error, task.soc, partial(_used, task, plain, None))
+    whole = with_whole_need(refused.error, task.soc, partial(_bytes_used, task, plain, None))
     smaller = _with_smallest(search, plain, refused, whole)
     if smaller is None:
         return _kept_whole(whole, task.asked)
-    return with_whole_need(smaller, task.soc, partial(_used, task, plain, refused))
+    return with_whole_need(smaller, task.soc, partial(_bytes_used, task, plain, refused))
 
 
-def _used(
+def _bytes_used(
     task: Task, plain: Candidate, refused: Infeasible | None, chip: ResolvedSoc
 ) -> Mapping[str, int] | Refusal:
     """Return the bytes that a network uses of each pool of a chip, or why it does not fit.

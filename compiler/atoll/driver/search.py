@@ -72,7 +72,7 @@ class Search:
         Whoever proposes sees in `last` and `best` what came of all before.
         """
         for candidate in islice(proposals, budget):
-            trial = self._last = self.known(candidate) or self._tried(candidate)
+            trial = self._last = self.known(candidate) or self._try(candidate)
             if trial.plan and (self.best is None or self.beats(trial, self.best)):
                 self.best = trial
         return self
@@ -188,7 +188,7 @@ class Search:
             return "not clearly faster", f"saves {saves} cycles, not {least}"
         return "slower", f"{-saves} cycles more" if saves else "no fewer cycles"
 
-    def _tried(self, candidate: Candidate) -> Trial:
+    def _try(self, candidate: Candidate) -> Trial:
         trace: list[tuple[str, object]] = []
         result = self._compiler.compile(candidate, self.task.recorder(trace))
         cycles = expected_length(result) if isinstance(result, Compiled) else None
@@ -221,10 +221,10 @@ def proposals(search: Search) -> Iterable[Candidate]:
     requests = search.task.options.requests
     name = requests.model.strategy
     proposed = STRATEGIES.get(name, at=requests.where.at("strategy"))(search)
-    return proposed if name in STRATEGIES.own else _checked(proposed, f"strategy '{name}'")
+    return proposed if name in STRATEGIES.own else _check(proposed, f"strategy '{name}'")
 
 
-def _checked(proposed: object, who: str) -> Iterator[Candidate]:
+def _check(proposed: object, who: str) -> Iterator[Candidate]:
     """Yield what code of another package yields."""
     with foreign_code(f"{who} returned no candidates", code="E112", remedy=CORRECT_MEMBER):
         candidates = iter(proposed)  # type: ignore[call-overload]

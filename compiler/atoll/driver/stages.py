@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from atoll.codegen.commands import encode_commands, padded, with_counts
-from atoll.contract.accepted import accepted, agreed
+from atoll.codegen.commands import encode_commands, pad_lists, with_counts
+from atoll.contract.accepted import accept, agree
 from atoll.cost.engines import driver_cycles
 from atoll.cost.lists import joint_saving
 from atoll.cost.network import cycles_of
@@ -21,7 +21,7 @@ from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule, Step
 from atoll.ir.verify import verify
 from atoll.lower.jobs import prepare_jobs
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import join_lists
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.passes import PASSES, Program, run_passes
 from atoll.lower.size_hints import ceilings_of
@@ -41,7 +41,7 @@ from atoll.stack.stack_bound import RUNTIME_ALLOWANCE
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.stream.streams import check_reach, with_brought_constants, with_streams
-from atoll.tile.cut import Tiling, tiled
+from atoll.tile.cut import Tiling, tile
 
 STAGES = (
     "frontend",
@@ -146,7 +146,7 @@ def _network(task: Task, candidate: Candidate) -> Graph:
         network = network.with_operators(
             replace(op, device=place.get(op.name, op.device)) for op in network.operators
         )
-    return tiled(network, candidate.tiling)
+    return tile(network, candidate.tiling)
 
 
 def _placed(task: Task, candidate: Candidate) -> Placed:
@@ -195,7 +195,7 @@ def _planned(
     if isinstance(scheduled, Infeasible):
         return scheduled
     module, plan = scheduled
-    module = accepted(module, plan, soc)
+    module = accept(module, plan, soc)
     observe("overlap-runs", module)
     if task.records:
         observe("memory", json.dumps(plan_json(plan), indent=2))
@@ -215,8 +215,8 @@ def _planned(
         plan=plan,
         jobs=lowered.jobs,
         splits=splits,
-        commands=padded(encoded, lowered.jobs),
-        contract=agreed(module, plan, graph, task.soc, encoded),
+        commands=pad_lists(encoded, lowered.jobs),
+        contract=agree(module, plan, graph, task.soc, encoded),
         tiling=candidate.tiling or Tiling(),
         streaming=placed.streaming,
         log=placing.log,
@@ -257,14 +257,14 @@ def _at_once(module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int]) -> I
             devices=devices,
             cycles=cycles,
             host=driver_cycles(soc)[:2],
-            saving=partial(_saving, soc=soc),
+            saving=partial(_chain_saving, soc=soc),
             movers=copiers,
         )
         yield from overlaps.ways(module)
 
 
-def _saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
+def _chain_saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
     """Return what steps take less since engines go from one to the next by themselves."""
-    following = (step.device for each in joined(steps, soc) for step in each[1:])
+    following = (step.device for each in join_lists(steps, soc) for step in each[1:])
     engines = (soc.device(device) for device in following)
     return sum(joint_saving(each, soc) for each in engines if isinstance(each, Engine))

@@ -20,7 +20,7 @@ from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.rewrite.edit import Given
 from atoll.rewrite.passes import rewritten
-from atoll.tile.asked import asked_tiling
+from atoll.tile.asked import requested_tiling
 from atoll.tile.cut import Tiling
 from atoll.vela.subgraphs import Offloaded, with_subgraphs
 
@@ -88,7 +88,7 @@ class Task:
         Raises:
             PlacementError: as `asked_tiling`.
         """
-        return asked_tiling(self.network, self.options.requests) if self.asked.cuts else None
+        return requested_tiling(self.network, self.options.requests) if self.asked.cuts else None
 
     @property
     def may_cut(self) -> bool:

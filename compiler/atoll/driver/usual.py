@@ -38,7 +38,7 @@ def propose(search: Search) -> Iterator[Candidate]:
     if has_unlike_cores(task.soc) and search.moves_operators():
         yield from _on_unlike_cores(search, replace(first, unlike=True))
     if streams_wanted(task):
-        yield from _streamed(search, first)
+        yield from _propose_streams(search, first)
 
 
 def _on_unlike_cores(search: Search, base: Candidate) -> Iterator[Candidate]:
@@ -52,13 +52,13 @@ def _on_unlike_cores(search: Search, base: Candidate) -> Iterator[Candidate]:
 
 def _near(search: Search, base: Candidate) -> Iterator[Candidate]:
     """Propose a candidate, then what keeps accelerators to near memory."""
-    yield from _fitted(search, base)
+    yield from _propose_fitting(search, base)
     best = search.best_of(lambda each: each.unlike == base.unlike)
     if best and best.plan and search.task.may_cut and (far := _far_pools(best.plan)):
-        yield from _fitted(search, replace(base, spared=far))
+        yield from _propose_fitting(search, replace(base, spared=far))
 
 
-def _fitted(search: Search, base: Candidate) -> Iterator[Candidate]:
+def _propose_fitting(search: Search, base: Candidate) -> Iterator[Candidate]:
     """Propose the network as it is, then in stripes if that fits only at a price or not at all."""
     free = search.task.overlaps[0]
     yield from as_it_is(search, base)
@@ -89,7 +89,7 @@ def as_it_is(
                 break
 
 
-def _streamed(search: Search, first: Candidate) -> Iterator[Candidate]:
+def _propose_streams(search: Search, first: Candidate) -> Iterator[Candidate]:
     """Propose the best with streams; without a best, the network with all that can be streamed."""
     best, plan = search.best, search.plan
     if plan and not weigh(search.task, plan).chosen:

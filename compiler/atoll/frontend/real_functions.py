@@ -15,7 +15,7 @@ Reals = NDArray[np.float32]
 RealFunction = Callable[[Reals], Reals]
 
 
-def rounded(function: Callable[[NDArray[np.float64]], Any]) -> RealFunction:
+def round_results(function: Callable[[NDArray[np.float64]], Any]) -> RealFunction:
     """Return a function that is computed with 64 bits, and NaN where it has no value."""
 
     def computed(x: Reals) -> Reals:
@@ -30,20 +30,20 @@ def after(second: RealFunction, first: RealFunction) -> RealFunction:
     return lambda x: second(first(x))
 
 
-reciprocal = rounded(lambda x: 1 / x)
-square_root = rounded(np.sqrt)
+reciprocal = round_results(lambda x: 1 / x)
+square_root = round_results(np.sqrt)
 error_function = np.vectorize(math.erf, otypes=[np.float64])
 
 COMMON: dict[str, RealFunction] = {
-    "ABS": rounded(np.abs),
-    "CEIL": rounded(np.ceil),
-    "COS": rounded(np.cos),
-    "EXP": rounded(np.exp),
-    "FLOOR": rounded(np.floor),
-    "LOG": rounded(np.log),
-    "NEG": rounded(np.negative),
-    "ROUND": rounded(np.rint),
-    "SIN": rounded(np.sin),
+    "ABS": round_results(np.abs),
+    "CEIL": round_results(np.ceil),
+    "COS": round_results(np.cos),
+    "EXP": round_results(np.exp),
+    "FLOOR": round_results(np.floor),
+    "LOG": round_results(np.log),
+    "NEG": round_results(np.negative),
+    "ROUND": round_results(np.rint),
+    "SIN": round_results(np.sin),
     "SQRT": square_root,
 }
 """Functions that all formats have, by their names in capitals."""

@@ -45,7 +45,7 @@ class Unsupported:
     place: str
 
 
-def unsupported(
+def list_unsupported(
     operators: Sequence[Unsupported], total: int, otherwise: str = _ANY, noun: str = "operator"
 ) -> Iterator[Fault]:
     """Yield one fault for each code, in the order of the file.
@@ -60,7 +60,7 @@ def unsupported(
         first, *others = (each for each in operators if each.code == code)
         message = f"{first.place}: the operator is not supported"
         if others:
-            numbers = listed([each.label for each in others], noun)
+            numbers = list_labels([each.label for each in others], noun)
             message += f", nor {'are' if len(others) > 1 else 'is'} {numbers} of the same kind: "
             message += f"{1 + len(others)} of {total} {noun}s"
         remedy = next((words for start, words in _INSTEAD if code.startswith(start)), otherwise)
@@ -84,10 +84,10 @@ def _together(fault: Fault, others: Iterable[Operator]) -> Fault:
     labels = [op.label for op in others]
     if not labels:
         return fault
-    return replace(fault, message=f"{fault.message}; likewise {listed(labels)}")
+    return replace(fault, message=f"{fault.message}; likewise {list_labels(labels)}")
 
 
-def listed(labels: Sequence[str], noun: str = "operator") -> str:
+def list_labels(labels: Sequence[str], noun: str = "operator") -> str:
     """Name some operators, and count those that are too many to name."""
     shown, hidden = labels[:MOST_NUMBERS], len(labels) - MOST_NUMBERS
     words = [*shown] + ([f"{hidden} more"] if hidden > 0 else [])

@@ -96,12 +96,12 @@ class _Reader:
             return
         rows = [(number, line) for number, line in enumerate(self._lines[1:], 2) if line.strip()]
         if not rows:
-            self._malformed("the instance has no buffers", SourceLoc(self._path, 1, 1))
+            self._refuse("the instance has no buffers", SourceLoc(self._path, 1, 1))
         for number, line in rows:
             cells = self._cells(number, line)
             if len(cells) != len(columns):
                 message = f"the line has {len(cells)} values, the first line {len(columns)} columns"
-                self._malformed(message, SourceLoc(self._path, number, 1))
+                self._refuse(message, SourceLoc(self._path, number, 1))
             elif buffer := self._buffer(dict(zip(columns, cells, strict=True)), alignment):
                 yield buffer
 
@@ -110,15 +110,13 @@ class _Reader:
         names = [cell.text for cell in cells]
         for name, cell in zip(names, cells, strict=True):
             if name not in _KNOWN:
-                self._malformed(
-                    f"'{name[:40]}' is none of the columns {', '.join(_KNOWN)}", cell.at
-                )
+                self._refuse(f"'{name[:40]}' is none of the columns {', '.join(_KNOWN)}", cell.at)
             elif names.count(name) > 1:
-                self._malformed(f"column '{name}' is there {names.count(name)} times", cell.at)
+                self._refuse(f"column '{name}' is there {names.count(name)} times", cell.at)
         if missing := [f"'{name}'" for name in _REQUIRED if name not in names]:
             plural = "s" if len(missing) > 1 else ""
             message = f"the first line lacks the column{plural} {', '.join(missing)}"
-            self._malformed(message, SourceLoc(self._path, 1, 1))
+            self._refuse(message, SourceLoc(self._path, 1, 1))
         return [] if self.faults else names
 
     def _cells(self, number: int, line: str) -> list[_Cell]:
@@ -150,7 +148,7 @@ class _Reader:
         name = cell.text
         if not name or len(name) > LONGEST_ID or not name.isprintable():
             message = f"an id has 1 to {LONGEST_ID} printable characters"
-            self._malformed(message, cell.at)
+            self._refuse(message, cell.at)
         elif first := self._ids.get(name):
             self._impossible(f"buffer '{name}' is there twice", cell.at, first)
         else:
@@ -159,7 +157,7 @@ class _Reader:
     def _number(self, cell: _Cell, column: str) -> int:
         digits = cell.text.removeprefix("-")
         if not (digits.isascii() and digits.isdigit()):
-            self._malformed(f"'{cell.text[:40]}' is not a whole number for '{column}'", cell.at)
+            self._refuse(f"'{cell.text[:40]}' is not a whole number for '{column}'", cell.at)
             return 0
         if len(digits) > 19 or abs(int(cell.text)) > GREATEST_NUMBER:
             self._impossible(f"'{column}' is beyond {GREATEST_NUMBER}", cell.at)
@@ -182,7 +180,7 @@ class _Reader:
         if self._total > UNLIMITED:
             self._impossible("all buffers together pass 2^62 bytes", row["size"].at)
 
-    def _malformed(self, message: str, at: SourceLoc) -> None:
+    def _refuse(self, message: str, at: SourceLoc) -> None:
         self.faults.append(Fault(code="E057", message=message, at=at, remedy=_FORMAT))
 
     def _impossible(self, message: str, at: SourceLoc, first: SourceLoc | None = None) -> None:

@@ -40,11 +40,11 @@ def affine(expr: Expr, known: Mapping[str, Affine]) -> Affine | None:
             return known.get(name)
         case Binary(Operation.ADD | Operation.SUB | Operation.MUL as operation, left, right):
             a, b = affine(left, known), affine(right, known)
-            return _combined(operation, a, b) if a and b else None
+            return _combine(operation, a, b) if a and b else None
     return None
 
 
-def _combined(operation: Operation, a: Affine, b: Affine) -> Affine | None:
+def _combine(operation: Operation, a: Affine, b: Affine) -> Affine | None:
     match operation:
         case Operation.ADD:
             return a.plus(b, 1)

@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field
 
 from atoll.ir.bytes_text import brief_text, bytes_text
-from atoll.ir.statements import bracketed
+from atoll.ir.statements import bracket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Constant:
 
     def _text(self, data: str) -> str:
         return (
-            f"constant {self.name}: {self.size} align {self.align} {bracketed(self.pools)} = {data}"
+            f"constant {self.name}: {self.size} align {self.align} {bracket(self.pools)} = {data}"
         )
 
 

@@ -21,7 +21,7 @@ _COMMUTES = (Operation.ADD, Operation.MUL, Operation.OR, Operation.XOR)
 
 def binary(operation: Operation, left: Operand, right: Operand) -> Expr:
     """Apply `operation`; a Python integer takes the type of the other operand, or `I32`."""
-    left, right = _typed(left, right)
+    left, right = _unify_types(left, right)
     match left, right:
         case Const(), Const():
             value = evaluate(operation, left.value, right.value, left.type)
@@ -36,7 +36,7 @@ def binary(operation: Operation, left: Operand, right: Operand) -> Expr:
     return Binary(operation, left, right)
 
 
-def _typed(left: Operand, right: Operand) -> tuple[Expr, Expr]:
+def _unify_types(left: Operand, right: Operand) -> tuple[Expr, Expr]:
     if isinstance(left, int):
         left = Const(left, Type.I32 if isinstance(right, int) else right.type)
     if isinstance(right, int):
@@ -50,7 +50,7 @@ def add(*terms: Operand) -> Expr:
     total: Operand = 0 if isinstance(terms[0], int) else Const(0, terms[0].type)
     for term in terms:
         total = binary(Operation.ADD, total, term)
-    return _typed(total, total)[0]
+    return _unify_types(total, total)[0]
 
 
 def subtract(left: Operand, right: Operand) -> Expr:
@@ -80,7 +80,7 @@ def clamp(value: Operand, low: int, high: int) -> Expr:
 
 def select(condition: Expr, then: Operand, otherwise: Operand) -> Expr:
     """Choose by an `I1`."""
-    then, otherwise = _typed(then, otherwise)
+    then, otherwise = _unify_types(then, otherwise)
     if isinstance(condition, Const):
         return then if condition.value else otherwise
     return Select(condition, then, otherwise)

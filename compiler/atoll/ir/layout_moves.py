@@ -135,7 +135,7 @@ def _rows(start: tuple[int, int], axes: list[Axis]) -> Iterator[Rows]:
     run = 1
     while left and left[-1][1:] == (run, run):
         run *= left.pop()[0]
-    while len(left) > 1 and _joined(left[-2], left[-1]):
+    while len(left) > 1 and _are_one_loop(left[-2], left[-1]):
         outer, inner = left[-2:]
         left[-2:] = [(outer[0] * inner[0], *inner[1:])]
     longest = sorted(left, reverse=True)[:2]
@@ -158,6 +158,6 @@ def _rows(start: tuple[int, int], axes: list[Axis]) -> Iterator[Rows]:
         )
 
 
-def _joined(outer: Axis, inner: Axis) -> bool:
+def _are_one_loop(outer: Axis, inner: Axis) -> bool:
     """Tell whether two loops are one: the outer one goes on where the inner one ends."""
     return all(outer[side] == inner[0] * inner[side] for side in (1, 2))

@@ -50,7 +50,7 @@ def parse_module(
     name = tokens.name("module")
     functions: list[PrimFunc] = []
     results: dict[str, Type] = {}
-    declared = _declared(tokens, instructions)
+    declared = _read_declarations(tokens, instructions)
     while tokens.next == "function":
         function = FunctionReader(tokens, results, declared).read()
         functions.append(function)
@@ -62,7 +62,7 @@ def parse_module(
     return IRModule(name, tuple(functions), entry)
 
 
-def _declared(tokens: Tokens, instructions: Iterable[Instruction]) -> Declared:
+def _read_declarations(tokens: Tokens, instructions: Iterable[Instruction]) -> Declared:
     """Read sources and functions of C, and instructions."""
     sources: dict[tuple[str, str], CSource] = {}
     functions: dict[tuple[str, str, str], CFunction] = {}

@@ -127,7 +127,7 @@ class Allocate:
         return self._text("" if self.initial is None else brief_text(self.initial, self.size))
 
     def _text(self, initial: str) -> str:
-        pools = f" {bracketed(self.pools)}" if self.pools else ""
+        pools = f" {bracket(self.pools)}" if self.pools else ""
         shape = f"{self.type}[{self.elements}]"
         kept = f" kept {initial}" if initial else ""
         return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}{kept}"
@@ -155,7 +155,7 @@ class RuntimeAllocate:
     pools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        pools = f" {bracketed(self.pools)}" if self.pools else ""
+        pools = f" {bracket(self.pools)}" if self.pools else ""
         literal = isinstance(self.elements, Const) and self.elements.type is Type.I32
         shape = f"{self.type}[({self.elements})]" if literal else f"{self.type}[{self.elements}]"
         return f"allocate {self.buffer}: {shape} align {self.align} in {self.scope}{pools}"
@@ -178,7 +178,7 @@ class CallExtern:
     def __str__(self) -> str:
         arguments = ", ".join((*self.buffers, *map(str, self.numbers)))
         source = self.function.source
-        return f"extern {quoted(source.name)} 0x{source.digest} {self.function.name}({arguments})"
+        return f"extern {quote(source.name)} 0x{source.digest} {self.function.name}({arguments})"
 
 
 Stmt = For | Store | Let | If | Return | Allocate | RuntimeAllocate | CallExtern
@@ -188,12 +188,12 @@ def _block(body: Iterable[Stmt]) -> str:
     return "{\n" + indent("".join(f"{statement}\n" for statement in body), "  ") + "}"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Print any text in one line."""
     return json.dumps(text)
 
 
-def bracketed(names: Iterable[str]) -> str:
+def bracket(names: Iterable[str]) -> str:
     """Print a list of names."""
     return f"[{', '.join(names)}]"
 
@@ -235,5 +235,5 @@ class PrimFunc:
             f"{p.name}: {p.type}" if isinstance(p, Var) else str(p) for p in self.parameters
         )
         result = f" -> {self.result}" if self.result else ""
-        target = f" for {quoted(self.target)}" if self.target else ""
+        target = f" for {quote(self.target)}" if self.target else ""
         return f"function @{self.name}({parameters}){result}{target} {_block(self.body)}\n"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from atoll.ir.actions import Action, CallSpread, CoreAction, CoreCall, EngineAction
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.safe_overlap import SafeOverlap
-from atoll.ir.statements import bracketed
+from atoll.ir.statements import bracket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +93,9 @@ class Step:
 
     def __str__(self) -> str:
         head = f"step {self.number} {self.operator} on {self.device}: {self.action}"
-        line = f"{head} reads {bracketed(self.reads)} writes {bracketed(self.writes)}"
+        line = f"{head} reads {bracket(self.reads)} writes {bracket(self.writes)}"
         lists = {"over": self.overlaps, "before": self.before, "after": self.after}
-        parts = (f" {word} {bracketed(map(str, each))}" for word, each in lists.items() if each)
+        parts = (f" {word} {bracket(map(str, each))}" for word, each in lists.items() if each)
         driven = f" driven by {self.driver}" if self.driver else ""
         driven += f" with {self.record}" if self.record else ""
         return line + driven + "".join(parts)

@@ -56,11 +56,11 @@ from atoll.ir.statements import (
     RuntimeAllocate,
     Stmt,
     Store,
-    bracketed,
-    quoted,
+    bracket,
+    quote,
 )
 from atoll.ir.step import Step
-from atoll.ir.walk import executed, externs
+from atoll.ir.walk import executed_instructions, externs
 from atoll.resolve.c_functions import CFunction
 
 __all__ = [
@@ -212,11 +212,11 @@ class Entry:
         )
 
     def _text(self, allocations: Iterable[str], constants: Iterable[str]) -> str:
-        ports = f"entry {bracketed(self.inputs)} -> {bracketed(self.outputs)}"
+        ports = f"entry {bracket(self.inputs)} -> {bracket(self.outputs)}"
         lines = (*allocations, *self.parts, *constants, *self.steps)
         text = f"{ports} {{\n" + "".join(f"  {line}\n" for line in lines)
         for word, operations in (("end", self.after), ("reset", self.reset)):
-            text += f"  {word} {bracketed(map(str, operations))}\n" if operations else ""
+            text += f"  {word} {bracket(map(str, operations))}\n" if operations else ""
         return text + "}\n"
 
 
@@ -237,9 +237,9 @@ class IRModule:
         called = externs(self.functions)
         sources = dict.fromkeys(function.source for function in called)
         lines = (
-            *(f"source {quoted(each.name)} {quoted(each.text)}\n" for each in sources),
+            *(f"source {quote(each.name)} {quote(each.text)}\n" for each in sources),
             *(_external(each) for each in called),
-            *(f"{each}\n" for each in executed(self.functions)),
+            *(f"{each}\n" for each in executed_instructions(self.functions)),
         )
         return self._text("".join(lines), str(self.entry))
 
@@ -256,6 +256,6 @@ class IRModule:
 
 
 def _external(function: CFunction) -> str:
-    types = ", ".join(map(quoted, function.types))
+    types = ", ".join(map(quote, function.types))
     source = function.source
-    return f"external {quoted(source.name)} 0x{source.digest} {function.name}({types})\n"
+    return f"external {quote(source.name)} 0x{source.digest} {function.name}({types})\n"

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from atoll.diagnostics.errors import Fault
 from atoll.ir.faults import ill_formed
-from atoll.ir.statements import bracketed
+from atoll.ir.statements import bracket
 from atoll.ir.tir import (
     AcceleratorRun,
     AcceleratorStart,
@@ -138,7 +138,7 @@ def _calls(step: Step, module: IRModule) -> Iterator[str]:
 def _parts(step: Step, touched: tuple["_Touched", ...]) -> Iterator[str]:
     """Yield what parts that run at once would do to each other."""
     if len(set(step.devices)) < max(2, len(step.devices)) or step.device != step.devices[0]:
-        yield f"spreads over {bracketed(step.devices)}, from '{step.device}' on"
+        yield f"spreads over {bracket(step.devices)}, from '{step.device}' on"
     if step.overlaps:
         yield "lets results overlap operands that another part may still read"
     for one, other in permutations(touched, 2):

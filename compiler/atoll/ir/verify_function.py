@@ -92,7 +92,7 @@ class _FunctionChecker:
         for parameter in self._function.parameters:
             yield from self._parameter(parameter, scope)
         yield from self._block(self._function.body, scope)
-        yield from self._ending()
+        yield from self._check_end()
 
     def _parameter(self, parameter: BufferParam | Var, scope: _Scope) -> Iterator[str]:
         kind = Var if self._function.result else BufferParam
@@ -105,7 +105,7 @@ class _FunctionChecker:
             yield from _buffer(parameter)
             scope.buffers[parameter.name] = parameter
 
-    def _ending(self) -> Iterator[str]:
+    def _check_end(self) -> Iterator[str]:
         last = self._function.body[-1] if self._function.body else None
         if self._function.result is None:
             return

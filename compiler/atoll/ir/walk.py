@@ -76,7 +76,7 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
         yield from subexpressions(operand)
 
 
-def executed(functions: Iterable[PrimFunc]) -> tuple[Instruction, ...]:
+def executed_instructions(functions: Iterable[PrimFunc]) -> tuple[Instruction, ...]:
     """Return the instructions of function units that `functions` execute, each once."""
     found = (
         expr.instruction

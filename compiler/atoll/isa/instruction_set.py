@@ -126,7 +126,7 @@ _IMPLIED = {
 """What LLVM's features bring besides themselves."""
 
 
-def _closed(features: str) -> frozenset[str]:
+def _close(features: str) -> frozenset[str]:
     left, found = features.split(",") if features else [], set[str]()
     while left:
         feature = left.pop()
@@ -171,4 +171,4 @@ class InstructionSet:
         """Tell whether a core of this instruction set executes all of another one."""
         ours, theirs = self.llvm, other.llvm
         same = (ours.triple, ours.cpu) == (theirs.triple, theirs.cpu)
-        return same and _closed(theirs.features) <= _closed(ours.features)
+        return same and _close(theirs.features) <= _close(ours.features)

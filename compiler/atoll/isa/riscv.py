@@ -34,7 +34,7 @@ def find(name: str, abi: str | None = None) -> InstructionSet | None:
     march = first + "".join(
         f"_{each}" if len(each) > 1 else each for each in (*extensions, "zicsr")
     )
-    passed = _passed(extensions, abi)
+    passed = _passed_extensions(extensions, abi)
     letters = "".join(each for each in passed if len(each) == 1)
     convention = (f"-mabi={abi}", *(("-mcmodel=medany",) * (bits == 64)))
     return InstructionSet(
@@ -75,7 +75,7 @@ def _abis(bits: int, base: str, extensions: tuple[str, ...]) -> tuple[str, ...]:
     return (*(f"{plain}{float}" for float in "df" if float in extensions), plain)
 
 
-def _passed(extensions: tuple[str, ...], abi: str) -> tuple[str, ...]:
+def _passed_extensions(extensions: tuple[str, ...], abi: str) -> tuple[str, ...]:
     """Return the extensions without floats that the calling convention does not pass.
 
     The compiler's run-time library is named by these: zig makes one whose convention passes all

@@ -24,19 +24,19 @@ def prepare_jobs(graph: Graph, soc: ResolvedSoc, splits: int) -> Mapping[str, Jo
     taken: set[str] = set()
     for op in graph.operators:
         if isinstance(npu := soc.device(op.device), Engine):
-            job = prepared(op, graph, npu, splits)
+            job = prepare(op, graph, npu, splits)
             refuse_repetition(job, npu, taken)
             jobs[op.name] = job
     return jobs
 
 
-def prepared(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
+def prepare(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
     """Return what `CommandEmitter.prepare` returns.
 
     Raises:
         AtollError: E041, E110 to E112; the emitter cannot, or returns what is no job for `op`.
     """
-    emitter, about, asked = emitter_of(npu), named(op), as_emitted(op, npu)
+    emitter, about, asked = emitter_of(npu), name_operator(op), as_emitted(op, npu)
     job = emitter.call("prepare", asked, graph, npu, splits, about=about)
     if not isinstance(job, Job):
         raise emitter.wrong("prepare", f"{job!r:.80}, no Job", about)
@@ -86,14 +86,14 @@ def overlaps_of(
     if overlapping.keeps_apart(op):
         return {}
     if isinstance(npu := soc.device(op.device), Engine):
-        job = prepared(op, network, npu, overlapping.splits)
+        job = prepare(op, network, npu, overlapping.splits)
         return {(each.written, each.read): each.distance for each in job.overlaps}
     distances = zip(op.inputs, kind_of(op).overlap(op, network), strict=True)
     first = op.outputs[0] if op.outputs else ""
     return {(first, name): distance for name, distance in distances if distance is not None}
 
 
-def named(op: Operator) -> str:
+def name_operator(op: Operator) -> str:
     """Return what messages call an operator."""
     return f"operator '{op.name}' ({op.kind.upper()})"
 

@@ -13,7 +13,7 @@ from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
-def joined(steps: Sequence[Step], soc: ResolvedSoc) -> Iterator[tuple[Step, ...]]:
+def join_lists(steps: Sequence[Step], soc: ResolvedSoc) -> Iterator[tuple[Step, ...]]:
     """Yield steps in their order, those together whose lists are one for the host."""
     together: list[Step] = []
     for step in steps:
@@ -50,7 +50,7 @@ def with_links(
     Raises:
         AtollError: E111, E112; an emitter fails, or returns no such command.
     """
-    for together in joined(steps, soc):
+    for together in join_lists(steps, soc):
         for place, step in enumerate(together[:-1]):
             following = together[place + 1]
             assert isinstance(step.action, EngineAction)

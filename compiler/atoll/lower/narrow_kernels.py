@@ -71,16 +71,16 @@ class Kernel:
     def narrowed(self, buffers: Sequence[Local]) -> tuple[Mapping[str, Local], list[Fault]]:
         """Return the buffers with what is left to them, by name, and what is wrong."""
         faults: list[Fault] = []
-        found = {each.buffer: self._narrowed(each, faults) for each in buffers}
+        found = {each.buffer: self._narrow_buffer(each, faults) for each in buffers}
         faults += self._too_large(buffers, [b for b in found.values() if isinstance(b, Allocate)])
         return found, faults
 
-    def _narrowed(self, buffer: Local, faults: list[Fault]) -> Local:
+    def _narrow_buffer(self, buffer: Local, faults: list[Fault]) -> Local:
         at_run_time = isinstance(buffer, RuntimeAllocate)
         scope, pools = IN_WORKSPACE if at_run_time else buffer.scope, buffer.pools
         asked = self.asked_of(buffer.buffer)
         for each in asked:
-            left = self._left(buffer, scope, pools, each)
+            left = self._narrow(buffer, scope, pools, each)
             if isinstance(left, Fault):
                 faults.append(left)
                 return buffer
@@ -90,7 +90,7 @@ class Kernel:
                 pools = tuple(pool for pool in each.pin.pools if pool in self._pools(buffer))
         return replace(buffer, scope=buffer.scope if at_run_time else scope, pools=pools)
 
-    def _left(
+    def _narrow(
         self, buffer: Local, scope: str, pools: tuple[str, ...], asked: Narrowing
     ) -> tuple[str, tuple[str, ...]] | Fault:
         """Return the scope and the pools that one request leaves; registers may be of a stack."""
@@ -107,12 +107,12 @@ class Kernel:
             if other is None:
                 return ON_STACK, ()
             rule = f"the stack of '{other.name}', which runs it, is '{other.run_stack.name}' (C6)"
-            return self._emptied(buffer, before, asked, rule)
+            return self._nothing_left(buffer, before, asked, rule)
         wanted = (pool_of(asked.scope),) if asked.scope else asked.pin.pools
         left = tuple(pool for pool in wanted if pool in reached)
         if left and in_pools:
             return IN_WORKSPACE, left
-        return self._emptied(buffer, before, asked, self._rule(buffer, scope, asked))
+        return self._nothing_left(buffer, before, asked, self._rule(buffer, scope, asked))
 
     def _rule(self, buffer: Local, scope: str, asked: Narrowing) -> str:
         if isinstance(buffer, RuntimeAllocate):
@@ -142,7 +142,7 @@ class Kernel:
                 if each.size <= most:
                     rule = f"'{core.run_stack.name}' has {room} B for buffers, not {used} B"
                 local = each.buffer in in_registers
-                yield self._emptied(
+                yield self._nothing_left(
                     each,
                     (REGISTERS,) if local else self._pools(each),
                     self._onto_stack(each.buffer),
@@ -157,7 +157,9 @@ class Kernel:
             *(each for each in asked if each.scope.endswith(STACK)),
         ][-1]
 
-    def _emptied(self, buffer: Local, before: Iterable[str], asked: Narrowing, rule: str) -> Fault:
+    def _nothing_left(
+        self, buffer: Local, before: Iterable[str], asked: Narrowing, rule: str
+    ) -> Fault:
         before = tuple(before)
         outside = [place for place in before if place == REGISTERS or "." in place]
         pools = [place for place in before if place not in outside]

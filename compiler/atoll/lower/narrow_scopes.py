@@ -16,7 +16,7 @@ from atoll.ir.job import Job
 from atoll.ir.tir import Allocate, IRModule, PrimFunc, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.lower.narrow_kernels import Kernel, words_of
-from atoll.lower.specialize_storage import mapped
+from atoll.lower.specialize_storage import map_statements
 from atoll.place.asked_scopes import Narrowing, scope_pools
 from atoll.place.request_names import not_there
 from atoll.place.requests import Requests
@@ -72,10 +72,10 @@ class _Run:
     def module(self) -> IRModule:
         entry = self._module.entry
         allocations = tuple(
-            replace(each, pools=self._left(each.buffer, each.pools)) for each in entry.allocations
+            replace(each, pools=self._narrow(each.buffer, each.pools)) for each in entry.allocations
         )
         constants = tuple(
-            replace(each, pools=self._left(each.name, each.pools, constant=True))
+            replace(each, pools=self._narrow(each.name, each.pools, constant=True))
             for each in entry.constants
         )
         functions = tuple(map(self._function, self._module.functions))
@@ -85,14 +85,14 @@ class _Run:
         entry = replace(entry, allocations=allocations, constants=constants)
         return replace(self._module, functions=functions, entry=entry)
 
-    def _left(
+    def _narrow(
         self, name: str, pools: tuple[str, ...], *, constant: bool = False
     ) -> tuple[str, ...]:
         """Return the pools that are left to a buffer of the entry, in the order that is asked."""
         for wanted, asked in self._asked_of(name, constant=constant):
             left = tuple(pool for pool in wanted if pool in pools)
             if not left:
-                self._faults.append(self._emptied(name, pools, asked))
+                self._faults.append(self._nothing_left(name, pools, asked))
                 break
             pools = left
         return pools
@@ -122,7 +122,7 @@ class _Run:
                         request = Narrowing(source.name, asked.pin, asked.at, scope=asked.scope)
                         yield asked.pin.pools, request
 
-    def _emptied(self, name: str, before: Sequence[str], asked: Narrowing) -> Fault:
+    def _nothing_left(self, name: str, before: Sequence[str], asked: Narrowing) -> Fault:
         if asked.scope and not scope_pools(asked.scope, self._soc):
             rule = "it lies in a pool: steps share it, and a stack is its core's alone (C6)"
         else:
@@ -166,7 +166,7 @@ class _Run:
         self._faults += faults
         return replace(
             function,
-            body=mapped(
+            body=map_statements(
                 function.body,
                 lambda each: (
                     (narrowed[each.buffer],)

@@ -70,7 +70,7 @@ class OverlapRuns:
 
     def run(self, module: IRModule) -> IRModule:
         """Return the module with its steps in the new order; what is split already stays."""
-        return self._timed(module)[1]
+        return self._time(module)[1]
 
     def ways(self, module: IRModule) -> tuple[IRModule, ...]:
         """Return the different ways to let devices overlap, that first which ends first.
@@ -80,7 +80,7 @@ class OverlapRuns:
         """
         copies = bool(copies_by_pools(module.entry, self.movers))
         each = (
-            replace(self, ahead=ahead, keeps_order=keeps)._timed(module)
+            replace(self, ahead=ahead, keeps_order=keeps)._time(module)
             for ahead, keeps in product(AHEAD if copies else (0,), (True, False))
         )
         ways: list[IRModule] = []
@@ -89,7 +89,7 @@ class OverlapRuns:
                 ways.append(way)
         return tuple(ways)
 
-    def _timed(self, module: IRModule) -> tuple[int, IRModule]:
+    def _time(self, module: IRModule) -> tuple[int, IRModule]:
         """Return when the last step of the new order ends, and the module."""
         steps = module.entry.steps
         if len({step.number for step in steps}) < len(steps):

@@ -20,7 +20,7 @@ from atoll.ops.formulas import (
     values_of,
 )
 from atoll.ops.registry import kind_of
-from atoll.program.expressions import names_of, parsed, value_of
+from atoll.program.expressions import names_of, parse, value_of
 from atoll.program.record import WORD_BYTES, Layout, layout_of
 from atoll.program.steps import ADDRESS, all_steps
 from atoll.resolve.soc import Engine
@@ -59,7 +59,7 @@ class RecordEmitter:
     ) -> bytes:
         """Return the record, with the addresses that memory planning chose."""
         if npu.spec.program is None:
-            return _listed(op, graph, npu, address)
+            return _command_list(op, graph, npu, address)
         untouched = {*op.inputs} - {*_reads(op, graph, npu)}
         values = values_of(op, graph, npu, lambda name: 0 if name in untouched else address(name))
         layout, kinds = record_layout(op.kind, npu), tuple(npu.spec.program.runs)
@@ -81,7 +81,7 @@ class RecordEmitter:
             macs = kind_of(op).features(op, graph)["macs"]
             return _USUAL_START + macs + sum(-(-size // 8) for size in moved)
         with formulas(op, npu):
-            return value_of(parsed(support.cost), values_of(op, graph, npu, lambda name: 0))
+            return value_of(parse(support.cost), values_of(op, graph, npu, lambda name: 0))
 
 
 def record_layout(kind: str, npu: Engine) -> Layout:
@@ -92,7 +92,7 @@ def record_layout(kind: str, npu: Engine) -> Layout:
 
 def _reads(op: Operator, graph: Graph, npu: Engine) -> tuple[str, ...]:
     """Return the activations, and the constants of which formulas or steps want the bytes."""
-    named = _named(op, npu)
+    named = _named_operands(op, npu)
     wanted = (
         tensor.name
         for name, tensor in operands(op, graph)
@@ -101,13 +101,13 @@ def _reads(op: Operator, graph: Graph, npu: Engine) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-def _named(op: Operator, npu: Engine) -> frozenset[str] | None:
+def _named_operands(op: Operator, npu: Engine) -> frozenset[str] | None:
     """Return the operands whose bytes the steps touch, None if nobody says."""
     support, program = support_of(op, npu), npu.spec.program
     if program is None:
         return frozenset() if support.constants else None
     steps = tuple(all_steps(program.runs[op.kind]))
-    formulas = [parsed(each) for each in support.values.values()]
+    formulas = [parse(each) for each in support.values.values()]
     formulas += [expression for step in steps for expression in step.expressions]
     names = {name for each in formulas for name in names_of(each) if name.endswith(ADDRESS)}
     return frozenset({name.removesuffix(ADDRESS) for name in names} | {s.buffer for s in steps})
@@ -121,7 +121,7 @@ def _size(op: Operator, npu: Engine) -> int:
     return WORD_BYTES * -(-words // LIST_WORDS) * LIST_WORDS
 
 
-def _listed(op: Operator, graph: Graph, npu: Engine, address: Address) -> bytes:
+def _command_list(op: Operator, graph: Graph, npu: Engine, address: Address) -> bytes:
     reads = _reads(op, graph, npu)
     made = op.packed or (tensor.name for tensor in packed_constants(op, graph, npu))
     inputs = (name for name in op.inputs if name in reads)

@@ -28,7 +28,7 @@ class SeparateKernels:
             for function in module.functions
             for name in names.get(function.name, {"": function.name}).values()
         )
-        steps = tuple(_renamed(step, names) for step in module.entry.steps)
+        steps = tuple(_rename(step, names) for step in module.entry.steps)
         return replace(module, functions=functions, entry=replace(module.entry, steps=steps))
 
 
@@ -60,7 +60,7 @@ def _fresh(name: str, taken: set[str]) -> str:
     return name
 
 
-def _renamed(step: Step, names: Mapping[str, Mapping[str, str]]) -> Step:
+def _rename(step: Step, names: Mapping[str, Mapping[str, str]]) -> Step:
     calls = (
         replace(call, function=names.get(call.function, {}).get(call.device, call.function))
         for call in step.calls

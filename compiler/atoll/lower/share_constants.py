@@ -42,25 +42,25 @@ class ShareConstants:
         for constant in module.entry.constants:
             equal = by_bytes.setdefault(constant.data, []) if constant.data is not None else []
             for other in equal:
-                if merged := _merged(kept[other], constant):
+                if merged := _merge(kept[other], constant):
                     kept[other], copies[constant.name] = merged, other
                     break
             else:
                 kept[constant.name] = constant
                 equal.append(constant.name)
         shared = Shared(module, MappingProxyType(copies))
-        steps = tuple(_renamed(step, shared) for step in module.entry.steps)
+        steps = tuple(_rename(step, shared) for step in module.entry.steps)
         entry = replace(module.entry, constants=tuple(kept.values()), steps=steps)
         return replace(shared, module=replace(module, entry=entry))
 
 
-def _merged(first: Constant, second: Constant) -> Constant | None:
+def _merge(first: Constant, second: Constant) -> Constant | None:
     """Return `first` so that it can stand for `second`, or None if no pool can hold both."""
     pools = tuple(pool for pool in first.pools if pool in second.pools)
     return replace(first, pools=pools, align=max(first.align, second.align)) if pools else None
 
 
-def _renamed(step: Step, shared: Shared) -> Step:
+def _rename(step: Step, shared: Shared) -> Step:
     calls = tuple(
         replace(call, arguments=tuple(map(shared.name, call.arguments))) for call in step.calls
     )

@@ -58,13 +58,15 @@ class SpecializeStorage:
         """
         spilled: dict[str, tuple[Allocate, ...]] = {}
         functions = []
-        concerned = self._concerned(module)
+        concerned = self._functions_to_place(module)
         for function in module.functions:
             if function.name not in concerned:
                 functions.append(function)
                 continue
             scopes = self._scopes(function)
-            moved = tuple(a for a in _unplaced(function) if scopes[a.buffer] == IN_WORKSPACE)
+            moved = tuple(
+                a for a in _unplaced_buffers(function) if scopes[a.buffer] == IN_WORKSPACE
+            )
             functions.append(_rewritten(function, scopes, moved, self.heaps))
             if moved:
                 spilled[function.name] = moved
@@ -72,7 +74,7 @@ class SpecializeStorage:
         self._check_heaps(each for each in functions if each.name in concerned)
         return _with_workspace(replace(module, functions=tuple(functions)), spilled, self.pools)
 
-    def _concerned(self, module: IRModule) -> frozenset[str]:
+    def _functions_to_place(self, module: IRModule) -> frozenset[str]:
         """Return the functions to place."""
         if self.core is None:
             return frozenset(module.by_name)
@@ -87,7 +89,7 @@ class SpecializeStorage:
         """Choose a scope for each unplaced buffer, first come first served."""
         used = sum(footprint(a) for a in _allocations(function) if a.scope in (LOCAL, ON_STACK))
         scopes = {}
-        for allocate in _unplaced(function):
+        for allocate in _unplaced_buffers(function):
             if allocate.scope == IN_WORKSPACE:
                 scopes[allocate.buffer] = IN_WORKSPACE
                 continue
@@ -133,7 +135,7 @@ def _allocations(function: PrimFunc) -> Iterable[Allocate]:
     return (item for item in statements(function.body) if isinstance(item, Allocate))
 
 
-def _unplaced(function: PrimFunc) -> tuple[Allocate, ...]:
+def _unplaced_buffers(function: PrimFunc) -> tuple[Allocate, ...]:
     return tuple(a for a in _allocations(function) if a.scope in (GLOBAL, IN_WORKSPACE))
 
 
@@ -163,20 +165,22 @@ def _rewritten(
     return replace(
         function,
         parameters=(*function.parameters, *parameters),
-        body=mapped(function.body, placed),
+        body=map_statements(function.body, placed),
     )
 
 
-def mapped(body: tuple[Stmt, ...], change: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
+def map_statements(
+    body: tuple[Stmt, ...], change: Callable[[Stmt], tuple[Stmt, ...]]
+) -> tuple[Stmt, ...]:
     """Return statements with each of them replaced, those of inner blocks first."""
     result: list[Stmt] = []
     for statement in body:
         match statement:
             case For():
-                statement = replace(statement, body=mapped(statement.body, change))
+                statement = replace(statement, body=map_statements(statement.body, change))
             case If():
                 then, otherwise = (
-                    mapped(block, change) for block in (statement.then, statement.otherwise)
+                    map_statements(block, change) for block in (statement.then, statement.otherwise)
                 )
                 statement = replace(statement, then=then, otherwise=otherwise)
         result.extend(change(statement))

@@ -64,7 +64,7 @@ def lower_graph(graph: Graph, soc: ResolvedSoc, jobs: Mapping[str, Job]) -> IRMo
             own = None if op.helpers else unit_kernel(op, graph, aimed)
             lowered = own or kind_of(op).lower_for(op, graph, aimed.arithmetic)
             if op.target:
-                lowered = _aimed(lowered, str(target_of(core, op.target)))
+                lowered = _aim(lowered, str(target_of(core, op.target)))
             lowering.call(number, op, lowered, apart=bool(op.helpers or own))
     return lowering.module()
 
@@ -92,7 +92,7 @@ def without_overlaps(module: IRModule, operators: Container[str]) -> IRModule:
     return replace(module, entry=replace(module.entry, steps=steps))
 
 
-def _aimed(lowered: Lowered, target: str) -> Lowered:
+def _aim(lowered: Lowered, target: str) -> Lowered:
     """Have the kernel of an operator made for a target of its core."""
     return replace(lowered, function=replace(lowered.function, target=target))
 
@@ -140,18 +140,18 @@ class _Lowering:
     def _action(self, op: Operator, kernel: PrimFunc, names: tuple[str, ...]) -> Action:
         """Call a kernel, or parts of it on a core each."""
         if not op.helpers:
-            return KernelCall(self._kept(kernel), names)
+            return KernelCall(self._keep_kernel(kernel), names)
         parts = len(op.devices)
         loop = parallel_loop(kernel, kind_of(op).parallel, parts)
         assert loop is not None, f"{op.name} is spread over {parts} cores"
         return CallSpread(
             tuple(
-                CoreCall(device, self._kept(part_of(kernel, loop, number, parts)), names)
+                CoreCall(device, self._keep_kernel(part_of(kernel, loop, number, parts)), names)
                 for number, device in enumerate(op.devices)
             )
         )
 
-    def _kept(self, kernel: PrimFunc) -> str:
+    def _keep_kernel(self, kernel: PrimFunc) -> str:
         """Return the name of the kernel that does this."""
         return self._kernels.setdefault(replace(kernel, name=""), kernel).name
 

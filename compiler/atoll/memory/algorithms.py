@@ -12,7 +12,7 @@ from atoll.memory.auto import plan_auto
 from atoll.memory.build_plan import build_plan
 from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Meter
-from atoll.memory.greedy import BY_CONFLICTS, BY_SIZE, ORDERS, Order, orders, repaired
+from atoll.memory.greedy import BY_CONFLICTS, BY_SIZE, ORDERS, Order, orders, place_with_repairs
 from atoll.memory.hill_climb import climb
 from atoll.memory.problem import Answer, Infeasible, Problem
 from atoll.plugins.registry import Registry
@@ -32,7 +32,7 @@ def hill_climb(problem: Problem, meter: Meter) -> Answer:
 def _greedy(problem: Problem, meter: Meter, *, keys: Sequence[Order], name: str) -> Answer:
     """Take the best of some greedy orders."""
     graph = conflict_graph(problem)
-    found = (repaired(graph, order) for order in orders(graph, keys))
+    found = (place_with_repairs(graph, order) for order in orders(graph, keys))
     plans = (build_plan(graph, places, name) for places in found if places is not None)
     return min(plans, key=lambda plan: (plan.cost, plan.gap), default=_nothing(problem))
 

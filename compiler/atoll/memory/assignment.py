@@ -209,7 +209,7 @@ class _Branching:
 
     def run(self) -> Assigned:
         """Search."""
-        root = self._bound(0, 0)
+        root = self._lower_bound(0, 0)
         self._descend(0, 0)
         return Assigned(
             homes=self._best,
@@ -222,7 +222,7 @@ class _Branching:
         if self._meter.over:
             self._complete = False
             return
-        if self._bound(depth, spent) >= self._cost:
+        if self._lower_bound(depth, spent) >= self._cost:
             return
         if depth == len(self._order):
             self._best, self._cost = dict(self._state.homes), spent
@@ -233,7 +233,7 @@ class _Branching:
                 self._descend(depth + 1, spent + self._problem.costs[buffer][pool])
                 self._state.give_back(buffer)
 
-    def _bound(self, depth: int, spent: int) -> int:
+    def _lower_bound(self, depth: int, spent: int) -> int:
         """Return a cost that no completion is below."""
         rest = self._order[depth:]
         wanted: dict[int, tuple[str, int]] = {}
@@ -245,13 +245,13 @@ class _Branching:
             second = self._problem.costs[buffer][choices[1]] if len(choices) > 1 else 1 << 100
             wanted[buffer] = choices[0], second - first
             spent += first
-        return spent + self._crowding(wanted)
+        return spent + self._crowding_cost(wanted)
 
     def _open(self, buffer: int) -> list[str]:
         has_room = self._state.has_room
         return [pool for pool in self._problem.options[buffer] if has_room(buffer, pool)]
 
-    def _crowding(self, wanted: Mapping[int, tuple[str, int]]) -> int:
+    def _crowding_cost(self, wanted: Mapping[int, tuple[str, int]]) -> int:
         """Return what it costs at least to move bytes out of pools where too many want to be."""
         charges = []
         for number, weights in enumerate(self._problem.weights):

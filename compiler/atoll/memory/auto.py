@@ -14,7 +14,7 @@ from atoll.memory.blocks import blocks_of
 from atoll.memory.build_plan import Homes, build_plan, packings
 from atoll.memory.conflicts import ConflictGraph, conflict_graph
 from atoll.memory.effort import Meter
-from atoll.memory.greedy import Places, orders, repaired
+from atoll.memory.greedy import Places, orders, place_with_repairs
 from atoll.memory.ladder import Packed
 from atoll.memory.pack import pack
 from atoll.memory.packing import Offsets, Packing
@@ -37,13 +37,13 @@ def plan_auto(
     """
     blocks = blocks_of(problem)
     if blocks.blocks:
-        answer = _planned(blocks.fewer, meter, name, climbing=climbing)
+        answer = _plan(blocks.fewer, meter, name, climbing=climbing)
         if isinstance(answer, MemoryPlan):
             return blocks.expanded(answer)
-    return _planned(problem, meter, name, climbing=climbing)
+    return _plan(problem, meter, name, climbing=climbing)
 
 
-def _planned(problem: Problem, meter: Meter, name: str, *, climbing: bool) -> Answer:
+def _plan(problem: Problem, meter: Meter, name: str, *, climbing: bool) -> Answer:
     graph = conflict_graph(problem)
     return _Attempt(graph, Assignment(graph), meter, name, climbing).run()
 
@@ -79,7 +79,7 @@ class _Attempt:
         for _ in range(_ROUNDS):
             homes = self._homes()
             if homes is None and self.proven:
-                return self._infeasible(self._blamed(), proven=True)
+                return self._infeasible(self._find_to_blame(), proven=True)
             if homes is None:
                 break
             packed = self._pack_all(homes)
@@ -88,10 +88,10 @@ class _Attempt:
             if self.meter.over:
                 break
         if self.fallback is None:
-            return self._infeasible(self._blamed(), proven=False)
+            return self._infeasible(self._find_to_blame(), proven=False)
         return build_plan(self.graph, self.fallback, self.name, cost_bound=self.bound)
 
-    def _blamed(self) -> tuple[int, ...]:
+    def _find_to_blame(self) -> tuple[int, ...]:
         """Return buffers that have no plan on their own, if any are known."""
         return self.blamed if len(self.graph.problem.pools) == 1 else ()
 
@@ -99,7 +99,7 @@ class _Attempt:
     def fallback(self) -> Places | None:
         """The cheapest plan of the greedy orders."""
         if not self.greedy_done:
-            found = (repaired(self.graph, order) for order in orders(self.graph))
+            found = (place_with_repairs(self.graph, order) for order in orders(self.graph))
             plans = [places for places in found if places is not None]
             self.greedy, self.greedy_done = min(plans, key=self._cost, default=None), True
         return self.greedy

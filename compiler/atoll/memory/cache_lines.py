@@ -29,7 +29,7 @@ def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Ite
         for pool in soc.pools
         if soc.is_cached(pool) and any(pool.reach[cpu.name] is not Access.NONE for cpu in cached)
     }
-    touching = _touching(entry, soc)
+    touching = _touching_devices(entry, soc)
     for name, size, alignment, candidates in buffers:
         if pools.intersection(candidates) and touching[name] != alone:
             yield name, -(-max(1, size) // line) * line, max(alignment, line), candidates
@@ -37,7 +37,7 @@ def whole_lines(entry: Entry, soc: ResolvedSoc, buffers: Sequence[Sized]) -> Ite
             yield name, size, alignment, candidates
 
 
-def _touching(entry: Entry, soc: ResolvedSoc) -> defaultdict[str, set[str]]:
+def _touching_devices(entry: Entry, soc: ResolvedSoc) -> defaultdict[str, set[str]]:
     """Return the devices that touch each buffer; the caller runs on the host."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name in (*entry.filled, *entry.outputs):

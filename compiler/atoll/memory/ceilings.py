@@ -46,14 +46,14 @@ def too_low(problem: Problem, free: MemoryPlan, search: Search, *, proven: bool)
         proven: there surely is no plan.
     """
     known = tuple(dict.fromkeys(each for one in problem.buffers for each in one.ceilings))
-    alone = ((each, search(_raised(problem, each, None))) for each in known)
+    alone = ((each, search(_raise_ceiling(problem, each, None))) for each in known)
     helpful = [(_end(problem, each, places), each) for each, places in alone if places is not None]
     if helpful:
         high, least = min(helpful, key=lambda one: one[0] - one[1].size)
         low = least.size
         while high - low > 1:
             middle = (low + high) // 2
-            fits = search(_raised(problem, least, middle)) is not None
+            fits = search(_raise_ceiling(problem, least, middle)) is not None
             low, high = (low, middle) if fits else (middle, high)
         yield _too_low(problem, least, high, proven=proven)
         return
@@ -62,7 +62,7 @@ def too_low(problem: Problem, free: MemoryPlan, search: Search, *, proven: bool)
             yield _too_low(problem, each, end, proven=proven)
 
 
-def _raised(problem: Problem, ceiling: Ceiling, size: int | None) -> Problem:
+def _raise_ceiling(problem: Problem, ceiling: Ceiling, size: int | None) -> Problem:
     """Return the problem with one ceiling at another height, or without it."""
 
     def kept(buffer: Buffer) -> Iterator[Ceiling]:

@@ -37,7 +37,7 @@ def violations(plan: MemoryPlan) -> Iterator[Fault]:
     spans: dict[str, Span] = {}
     for buffer in problem.buffers:
         placement = plan.placements.get(buffer.name)
-        faults = tuple(_misplaced(buffer, placement, pools))
+        faults = tuple(_check_place(buffer, placement, pools))
         yield from faults
         if placement is not None and placement.pool in pools:
             begin = pools[placement.pool].origin + placement.offset
@@ -47,7 +47,7 @@ def violations(plan: MemoryPlan) -> Iterator[Fault]:
     yield from _wrong_cost(plan)
 
 
-def _misplaced(
+def _check_place(
     buffer: Buffer, placement: Placement | None, pools: Mapping[str, PoolSpace]
 ) -> Iterator[Fault]:
     """Yield what is wrong with where one buffer is, other buffers aside."""

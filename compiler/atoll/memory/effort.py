@@ -53,14 +53,14 @@ class Progress:
 Observer = Callable[[Progress], None]
 
 
-def unobserved(progress: Progress) -> None:
+def ignore_progress(progress: Progress) -> None:
     """Take no notice."""
 
 
 class Meter:
     """Counts what is spent."""
 
-    def __init__(self, effort: Effort, observe: Observer = unobserved) -> None:
+    def __init__(self, effort: Effort, observe: Observer = ignore_progress) -> None:
         self.effort = effort
         self.spent = self.fresh_starts = 0
         self._observe = observe

@@ -90,20 +90,20 @@ def explain(
         return
     step, live = _crowd(problem, grown)
     if not proven and all(grown[pool.name] <= pool.size for pool in tight):
-        yield _missed(tight, grown)
+        yield _missed_plan(tight, grown)
         return
     yield Fault(
         code="E062",
         message=f"{_verdict(problem, tight, grown, proven=proven)}; "
-        + _crowded(step, live, operators)
-        + _spared(problem, grown, live, search)
+        + _crowding_text(step, live, operators)
+        + _sparing_text(problem, grown, live, search)
         + _to_blame(problem, culprits, live),
-        remedy=enlarging(wants),
+        remedy=enlarge_remedy(wants),
         wants=wants,
     )
 
 
-def _missed(pools: Sequence[PoolSpace], found: Mapping[str, int]) -> Fault:
+def _missed_plan(pools: Sequence[PoolSpace], found: Mapping[str, int]) -> Fault:
     """Describe a search that found no plan where there is one."""
     names = ", ".join(f"'{pool.name}'" for pool in pools)
     return Fault(
@@ -147,7 +147,7 @@ def _least(problem: Problem, tight: Sequence[PoolSpace], grown: Mapping[str, int
     return 0 if problem.overlaps else sum(buffer.size for buffer in live)
 
 
-def enlarging(wants: Sequence[tuple[str, int]]) -> str:
+def enlarge_remedy(wants: Sequence[tuple[str, int]]) -> str:
     """Return the remedy that gives sizes of a chip, by dotted key, these bytes."""
     first, *others = [f"'{key}' to {format_size(size)}" for key, size in wants]
     return f"set {first}" + "".join(f" and {each}" for each in others) + " or more" * (not others)
@@ -179,7 +179,7 @@ def _homeless(problem: Problem, buffer: Buffer, wants: tuple[tuple[str, int], ..
         code="E061",
         message=f"{_subject(buffer)} fits none of its pools: the largest, '{largest.name}', "
         f"has {format_size(largest.size)}{_beside([largest])}",
-        remedy=enlarging(wants),
+        remedy=enlarge_remedy(wants),
         wants=wants,
     )
 
@@ -203,19 +203,19 @@ def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     if best:
         return best
     unlimited = {pool.name: UNLIMITED for pool in problem.pools}
-    placements = search(_resized(problem, unlimited))
+    placements = search(_resize(problem, unlimited))
     assert placements is not None, "every buffer has a pool without limit"
-    return _trimmed(problem, search, _ends(problem, placements))
+    return _trim_growth(problem, search, _ends(problem, placements))
 
 
-def _trimmed(problem: Problem, search: Search, ends: Mapping[str, int]) -> Mapping[str, int]:
+def _trim_growth(problem: Problem, search: Search, ends: Mapping[str, int]) -> Mapping[str, int]:
     """Return which pools have to grow: one after the other as little as the rest allows."""
     roomy = {pool.name: max(pool.size, ends[pool.name]) for pool in problem.pools}
     for pool in problem.pools:
         if roomy[pool.name] == pool.size:
             continue
         tight = {**roomy, pool.name: pool.size}
-        part = _resized(problem, tight)
+        part = _resize(problem, tight)
         if search(part) is None:
             small = next(each for each in part.pools if each.name == pool.name)
             tight[pool.name] = _growth(part, small, search, UNLIMITED) or roomy[pool.name]
@@ -223,7 +223,7 @@ def _trimmed(problem: Problem, search: Search, ends: Mapping[str, int]) -> Mappi
     return {pool.name: roomy[pool.name] for pool in problem.pools if roomy[pool.name] > pool.size}
 
 
-def _resized(problem: Problem, sizes: Mapping[str, int]) -> Problem:
+def _resize(problem: Problem, sizes: Mapping[str, int]) -> Problem:
     """Return a problem with other sizes of some pools."""
     pools = (replace(each, size=sizes.get(each.name, each.size)) for each in problem.pools)
     return replace(problem, pools=tuple(pools))
@@ -233,7 +233,7 @@ def _growth(problem: Problem, pool: PoolSpace, search: Search, most: int) -> int
     """Return a small size of `pool` with which everything fits, None if none up to `most` does."""
 
     def used(size: int) -> int | None:
-        placements = search(_resized(problem, {pool.name: size}))
+        placements = search(_resize(problem, {pool.name: size}))
         return None if placements is None else _ends(problem, placements)[pool.name]
 
     fits = used(most)
@@ -273,29 +273,29 @@ def _crowd(problem: Problem, pools: Mapping[str, int]) -> tuple[int, list[Buffer
     return step, [b for b in rivals if any(begin <= step < end for begin, end in b.live)]
 
 
-def _crowded(step: int, live: Sequence[Buffer], operators: Sequence[str]) -> str:
+def _crowding_text(step: int, live: Sequence[Buffer], operators: Sequence[str]) -> str:
     where = f"step {step}" + (f" ({operators[step]})" if step < len(operators) else "")
     total = sum(buffer.size for buffer in live)
-    return f"at {where} {format_size(total)} are live: {_listed(live)}"
+    return f"at {where} {format_size(total)} are live: {_list_largest(live)}"
 
 
-def _spared(
+def _sparing_text(
     problem: Problem, grown: Mapping[str, int], live: Sequence[Buffer], search: Search
 ) -> str:
     """Say why more bytes are live than are needed: other pools hold some, and some are shared."""
     total = sum(buffer.size for buffer in live)
-    placements = search(_resized(problem, grown))
+    placements = search(_resize(problem, grown))
     if placements is None or total <= sum(grown.values()):
         return ""
     inside = [buffer for buffer in live if placements[buffer.name].pool in grown]
     here = sum(buffer.size for buffer in inside)
-    shared = here - _covered([(placements[each.name], each.size) for each in inside])
+    shared = here - _covered_bytes([(placements[each.name], each.size) for each in inside])
     words = [f"{format_size(total - here)} of it fit into other pools"] * (here < total)
     words += [f"{format_size(shared)} lie over operands that end there"] * (shared > 0)
     return f" ({', '.join(words)})" if words else ""
 
 
-def _covered(placed: Sequence[tuple[Placement, int]]) -> int:
+def _covered_bytes(placed: Sequence[tuple[Placement, int]]) -> int:
     """Return how many bytes of pools some buffers take together."""
     total, reached = 0, ("", 0)
     for place, size in sorted(placed, key=lambda each: (each[0].pool, each[0].offset)):
@@ -305,7 +305,7 @@ def _covered(placed: Sequence[tuple[Placement, int]]) -> int:
     return total
 
 
-def _listed(buffers: Sequence[Buffer]) -> str:
+def _list_largest(buffers: Sequence[Buffer]) -> str:
     """Return the largest buffers with their sizes."""
     largest = sorted(buffers, key=lambda buffer: -buffer.size)[:_LISTED]
     listed = [f"'{buffer.name}' {format_size(buffer.size)}" for buffer in largest]
@@ -319,7 +319,7 @@ def _to_blame(problem: Problem, culprits: Sequence[str], crowd: Sequence[Buffer]
     crowded = all(buffer in crowd for buffer in blamed)
     if crowded or len(blamed) == len(problem.buffers):
         return ""
-    return f"; these have no plan even without the others: {_listed(blamed)}"
+    return f"; these have no plan even without the others: {_list_largest(blamed)}"
 
 
 def _names(pools: Sequence[PoolSpace]) -> str:

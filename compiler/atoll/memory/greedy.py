@@ -60,12 +60,12 @@ class Shelf:
         alignment = max(self.pool.alignment, self.graph.buffers[number].alignment)
         origin = self.pool.origin
         offset = -origin % alignment
-        for begin, end in sorted(self._taken(number)):
+        for begin, end in sorted(self._clashing_offsets(number)):
             if begin <= offset < end:
                 offset = end + -(origin + end) % alignment
         return offset
 
-    def _taken(self, number: int) -> list[tuple[int, int]]:
+    def _clashing_offsets(self, number: int) -> list[tuple[int, int]]:
         """Return the offsets at which a buffer would clash with one that is placed."""
         graph, offsets = self.graph, self.offsets
         nearer, buffers = graph.nearer, graph.buffers
@@ -117,7 +117,7 @@ def fill(graph: ConflictGraph, order: Sequence[int], pools: Pools) -> tuple[Plac
     return places, None
 
 
-def repaired(graph: ConflictGraph, order: Sequence[int]) -> Places | None:
+def place_with_repairs(graph: ConflictGraph, order: Sequence[int]) -> Places | None:
     """Place in `order`; move each buffer that found no room to the front and try again."""
     pools = dict(enumerate(graph.pools))
     places, stuck = fill(graph, order, pools)

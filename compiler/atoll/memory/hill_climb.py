@@ -26,7 +26,7 @@ def climb(graph: ConflictGraph, pools: Pools, meter: Meter) -> Places | None:
     order, places, stuck = min(started, key=lambda each: _score(graph, each[1]))
     score, idle = _score(graph, places), 0
     while idle < _PATIENCE and not meter.over and len(order) > 1:
-        changed = _changed(graph, order, places, stuck, random)
+        changed = _change_order(graph, order, places, stuck, random)
         new_places, new_stuck = fill(graph, changed, pools)
         meter.spend(len(order))
         new_score = _score(graph, new_places)
@@ -47,7 +47,7 @@ def _score(graph: ConflictGraph, places: Places) -> tuple[int, int, int]:
     return -len(places), cost, sum(tops.values())
 
 
-def _changed(
+def _change_order(
     graph: ConflictGraph, order: Sequence[int], places: Places, stuck: int | None, random: Random
 ) -> list[int]:
     """Move the buffer that found no room, or one that ends highest, before a random one."""

@@ -59,7 +59,7 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter) -> Packe
         A plan that is as good or better; it takes `enough` or less, or what its bound says, or
         none fits the pool, or the meter is over.
     """
-    if _settled(packing, known, enough) or _too_large(packing, known) or meter.over:
+    if _is_settled(packing, known, enough) or _too_large(packing, known) or meter.over:
         return known
     search = Search(packing)
     portfolio = Portfolio(packing, meter.effort.seed + meter.fresh_starts)
@@ -78,7 +78,7 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter) -> Packe
             known = replace(known, bound=max(known.bound, capacity + packing.step))
         if found.status is not Status.RUNNING:
             meter.tell(known.used, known.bound)
-        if _settled(packing, known, enough) or meter.over:
+        if _is_settled(packing, known, enough) or meter.over:
             break
     return known
 
@@ -89,7 +89,7 @@ def _too_large(packing: Packing, known: Packed) -> bool:
     return len(packing.members) > LARGEST or highest >= 1 << 58
 
 
-def _settled(packing: Packing, known: Packed, enough: int) -> bool:
+def _is_settled(packing: Packing, known: Packed, enough: int) -> bool:
     return known.used <= max(known.bound, enough) or known.bound > packing.pool.size
 
 

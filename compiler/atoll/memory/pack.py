@@ -28,7 +28,7 @@ def pack(
         climbing: change the order where there are too many members for exact search.
     """
     parts = [replace(packing, members=part) for part in components(packing)]
-    known = _improved(parts, [_start(part, hint) for part in parts], meter, climbing)
+    known = _improve(parts, [_start(part, hint) for part in parts], meter, climbing)
     offsets: dict[int, int] = {}
     for each in known:
         offsets |= each.offsets
@@ -62,19 +62,19 @@ def _start(packing: Packing, hint: Offsets | None) -> Packed:
     for order in orders(packing.graph):
         if plans and packing.used_by(plans[-1]) <= packing.bound:
             break
-        plans.append(_filled(packing, [member for member in order if member in inside]))
+        plans.append(_fill(packing, [member for member in order if member in inside]))
     best = min(plans, key=packing.used_by)
     return Packed(offsets=best, used=packing.used_by(best), bound=packing.bound)
 
 
-def _filled(packing: Packing, order: list[int]) -> Offsets:
+def _fill(packing: Packing, order: list[int]) -> Offsets:
     shelf = Shelf(packing.graph, replace(packing.pool, size=UNLIMITED))
     for member in order:
         shelf.stack(member)
     return shelf.offsets
 
 
-def _improved(
+def _improve(
     parts: Sequence[Packing], started: Sequence[Packed], meter: Meter, climbing: bool
 ) -> Sequence[Packed]:
     """Improve independent parts of a pool, the highest first; none need be lower than another.
@@ -100,7 +100,7 @@ def _better(part: Packing, known: Packed, enough: int, meter: Meter, climbing: b
     """Improve one part, down to `enough` bytes; go on for longer where it does not fit."""
     if len(part.members) > LARGEST:
         above = known.used > max(known.bound, enough)
-        return _climbed(part, known, meter) if climbing and above else known
+        return _climb(part, known, meter) if climbing and above else known
     known = improve(part, known, enough, meter)
     if len(part.members) <= _FEW and known.bound <= part.pool.size < known.used:
         with meter.extended():
@@ -108,7 +108,7 @@ def _better(part: Packing, known: Packed, enough: int, meter: Meter, climbing: b
     return known
 
 
-def _climbed(packing: Packing, known: Packed, meter: Meter) -> Packed:
+def _climb(packing: Packing, known: Packed, meter: Meter) -> Packed:
     """Return a better plan than `known` if changing the order gives one."""
     pools = dict.fromkeys(packing.members, (packing.pool.name,))
     places = climb(without_limit(packing.graph), pools, meter)

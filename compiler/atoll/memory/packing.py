@@ -102,10 +102,10 @@ class Packing:
     def bound(self) -> int:
         """Bytes that every plan uses."""
         low = {member: self.aligned(member, 0) for member in self.members}
-        stacked = max((self._stacked(clique, low) for clique in self.cliques), default=0)
+        stacked = max((self._stack(clique, low) for clique in self.cliques), default=0)
         return max(self.used_by(low), stacked, self.heaviest)
 
-    def _stacked(self, clique: Sequence[int], low: Offsets) -> int:
+    def _stack(self, clique: Sequence[int], low: Offsets) -> int:
         """Stack a clique in the order of its lowest offsets; the topmost is not rounded up."""
         weights, sizes = self.weights(clique, rounded=True), self.graph.buffers
         slack = max(self.rounded(sizes[member].size) - sizes[member].size for member in clique)

@@ -89,17 +89,17 @@ class Portfolio:
 
     def next(self) -> Strategy:
         """Return a strategy to try; tell with `report` how it went."""
-        self._arm = self._chosen()
-        self._noise = self._varied(self._arm)
+        self._arm = self._choose_arm()
+        self._noise = self._vary(self._arm)
         key, buffers = _KEYS[self._arm.key], self._packing.graph.buffers
         members = self._packing.members
         noisy = zip(members, self._noise, strict=True)
         keys = [(key(buffers[n], self._pressure[n], noise), n) for n, noise in noisy]
-        order = _adjusted([member for _, member in sorted(keys)], self._before)
+        order = _adjust([member for _, member in sorted(keys)], self._before)
         rank = {member: place for place, member in enumerate(order)}
         return Strategy(by_clique=self._arm.by_clique, rank=[rank[member] for member in members])
 
-    def _chosen(self) -> Arm:
+    def _choose_arm(self) -> Arm:
         if self._focus:
             self._focus -= 1
             return self._arm
@@ -125,7 +125,7 @@ class Portfolio:
             self._arm = self._arms[self._arms.index(arm) % len(_ARMS) + len(_ARMS)]
             self._arm.noise, self._arm.deepest, self._arm.idle = self._noise, 0.0, 0
 
-    def _varied(self, arm: Arm) -> list[float]:
+    def _vary(self, arm: Arm) -> list[float]:
         if not arm.pulls and not arm.climbing:
             return arm.noise
         share = _CHANGED if arm.climbing and arm.deepest >= 0 else 1.0
@@ -157,7 +157,7 @@ def _before(packing: Packing) -> Mapping[int, Sequence[int]]:
     return before
 
 
-def _adjusted(order: Sequence[int], before: Mapping[int, Sequence[int]]) -> Sequence[int]:
+def _adjust(order: Sequence[int], before: Mapping[int, Sequence[int]]) -> Sequence[int]:
     """Sort `order` as little as `before` requires."""
     if not before:
         return order

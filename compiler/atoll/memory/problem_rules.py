@@ -39,7 +39,7 @@ def _buffer(buffer: Buffer) -> Iterator[Fault]:
     subject = f"buffer '{buffer.name}'"
     if buffer.size < 1 or not buffer.live:
         yield ill_formed(f"{subject} has no bytes, or is live in no step")
-    if not _sorted(buffer.live):
+    if not _are_sorted(buffer.live):
         yield ill_formed(f"{subject} has intervals that are empty, unsorted or adjoining")
     if not _power_of_two(buffer.alignment):
         yield ill_formed(f"{subject} has an alignment of {buffer.alignment}, no power of two")
@@ -61,7 +61,7 @@ def _overlaps(problem: Problem) -> Iterator[Fault]:
         yield ill_formed("the overlaps of the problem are circular")
 
 
-def _sorted(intervals: Iterable[Interval]) -> bool:
+def _are_sorted(intervals: Iterable[Interval]) -> bool:
     """Tell whether no interval is empty, and each begins after the one before has ended."""
     ends = [end for interval in intervals for end in interval]
     return all(later > earlier for earlier, later in pairwise(ends))

@@ -34,12 +34,12 @@ class Search:
             strategy: how to branch.
             more: how far to go on.
         """
-        found = self._found(capacity, strategy, more)
+        found = self._search(capacity, strategy, more)
         members = self._packing.members
         offsets = {members[place]: offset for place, offset in found.offsets.items()}
         return replace(found, offsets=offsets)
 
-    def _found(self, capacity: int, strategy: Strategy, more: Steps) -> Found:
+    def _search(self, capacity: int, strategy: Strategy, more: Steps) -> Found:
         """Search in Python; begin again as machine code if that takes long and can be had."""
         slow = PythonSearch(self._tables, capacity, strategy)
         found = slow.run(lambda done: max(0, min(more(done), self._cold - done)))

@@ -111,12 +111,12 @@ def _starts(lists: Iterable[Sized]) -> list[int]:
 def machine_code() -> CDLL | None:
     """Return the compiled search; None where nothing can compile or load it."""
     try:
-        return CDLL(str(_built()))
+        return CDLL(str(_build()))
     except (PackageNotFoundError, AtollError, OSError):
         return None
 
 
-def _built() -> Path:
+def _build() -> Path:
     """Return the shared library, which is compiled unless the cache has it whole."""
     source = SOURCE.read_bytes()
     host = (version("ziglang"), sys.platform, machine(), *_FLAGS)
@@ -125,12 +125,12 @@ def _built() -> Path:
     with only_builder(target):
         sealed = target.read_bytes() if target.is_file() else b""
         if sealed[-_SEAL:] != sha256(sealed[:-_SEAL]).digest():
-            code = _compiled()
+            code = _compile_search()
             write_bytes(target, code + sha256(code).digest())
     return target
 
 
-def _compiled() -> bytes:
+def _compile_search() -> bytes:
     """Compile the search with clang of the ziglang wheel."""
     with temporary_folder() as folder:
         environment = {

@@ -30,7 +30,7 @@ class PythonSearch:
         self._status = Status.RUNNING
         self._unplaced = [True] * len(tables.sizes)
         self._chosen = [0] * len(tables.sizes)
-        low = [self._aligned(buffer, 0) for buffer in range(len(tables.sizes))]
+        low = [self._align(buffer, 0) for buffer in range(len(tables.sizes))]
         self._lows = [low]
         """Of each level, the lowest offset of each buffer."""
         self._orders = [sorted(range(len(low)), key=low.__getitem__)]
@@ -57,7 +57,7 @@ class PythonSearch:
         """Give the node up, or place a buffer."""
         self._nodes += 1
         self._deepest = max(self._deepest, self._level)
-        tops = self._stacked()
+        tops = self._stack_cliques()
         if tops is None:
             self._failed = True
         elif self._level == len(self._chosen):
@@ -94,9 +94,9 @@ class PythonSearch:
         for other, above, below in self._tables.edges[buffer]:
             if self._unplaced[other] and low[other] < here + above:
                 least = min(least, low[other] + below)
-        return self._aligned(buffer, least)
+        return self._align(buffer, least)
 
-    def _stacked(self) -> list[int] | None:
+    def _stack_cliques(self) -> list[int] | None:
         """Stack every clique in the order of lowest offsets; return None if one is too high."""
         tables, highest, ceiling = self._tables, self._tops, self._ceiling
         low, sizes, tops = self._lows[-1], tables.sizes, [0] * len(tables.cliques)
@@ -137,7 +137,7 @@ class PythonSearch:
         for other, above, _ in self._tables.edges[buffer]:
             least = low[buffer] + above
             if self._unplaced[other] and low[other] < least:
-                low[other] = self._aligned(other, least)
+                low[other] = self._align(other, least)
                 raised.add(other)
         self._lows.append(low)
         order = [other for other in self._orders[-1] if other != buffer]
@@ -145,6 +145,6 @@ class PythonSearch:
         moved = [other for other in order if other in raised]
         self._orders.append(sorted(kept + moved, key=low.__getitem__))
 
-    def _aligned(self, buffer: int, offset: int) -> int:
+    def _align(self, buffer: int, offset: int) -> int:
         """Return the lowest offset from `offset` on at which the address is aligned."""
         return offset + -(self._tables.origin + offset) % self._tables.alignments[buffer]

@@ -8,7 +8,7 @@ from atoll.diagnostics.errors import AtollError, Fault, PlanError
 from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.ceilings import solve_below, too_low, without_ceilings
 from atoll.memory.checker import check
-from atoll.memory.effort import USUAL, Effort, Meter, Observer, unobserved
+from atoll.memory.effort import USUAL, Effort, Meter, Observer, ignore_progress
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
@@ -26,7 +26,7 @@ def solve(
     *,
     name: str = DEFAULT,
     effort: Effort | None = None,
-    observe: Observer = unobserved,
+    observe: Observer = ignore_progress,
 ) -> Answer:
     """Answer `problem`.
 
@@ -70,7 +70,7 @@ def plan_memory(
     *,
     name: str = DEFAULT,
     effort: Effort | None = None,
-    observe: Observer = unobserved,
+    observe: Observer = ignore_progress,
 ) -> MemoryPlan:
     """Plan `problem` as `solve` does, or explain what does not fit, once somebody reads the error.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.npu_stream.reader import Access, Operation
-from atoll.npu_stream.spans import Spans, moved
+from atoll.npu_stream.spans import Spans, move_spans
 
 
 class Role(Enum):
@@ -95,7 +95,7 @@ def unread(
     return {number: bits for number, bits in left.items() if bits.any()}
 
 
-def unused(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterator[str]:
+def find_unused(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterator[str]:
     """Yield the results in the scratch that are not read in full before they are overwritten."""
     sizes = {n: region.size for n, region in regions.items() if region.role is Role.SCRATCH}
     writers = {number: np.zeros(size, np.int64) for number, size in sizes.items()}
@@ -105,14 +105,14 @@ def unused(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterato
                 of = writers[access.region]
                 for begin, end in access.spans:
                     if access.writes and (left := of[begin:end].max(initial=0)):
-                        yield _unused(steps[left - 1])
+                        yield _unused_text(steps[left - 1])
                     of[begin:end] = at if access.what == "ofm" else 0
     for of in writers.values():
         if left := of.max(initial=0):
-            yield _unused(steps[left - 1])
+            yield _unused_text(steps[left - 1])
 
 
-def _unused(step: Operation) -> str:
+def _unused_text(step: Operation) -> str:
     return f"no operation reads all that the {step.name} at word {step.word} writes to the scratch"
 
 
@@ -146,7 +146,7 @@ def differences(
 def _where(access: Access, places: Sequence[Place]) -> list[tuple[int, Spans]]:
     low, high = access.spans[0][0], access.spans[-1][1]
     return [
-        (place.becomes, moved(access.spans, -place.begin))
+        (place.becomes, move_spans(access.spans, -place.begin))
         for place in places
         if place.region == access.region and place.begin <= low and high <= place.end
     ]

@@ -10,7 +10,7 @@ and fields are those of Arm's register interface, which Vela prints with
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from atoll.npu_stream.spans import Spans, box, joined
+from atoll.npu_stream.spans import Spans, box, join_spans
 
 STOP, CONV, DEPTHWISE, POOL, ELEMENTWISE, RESIZE, DMA = 0, 2, 3, 5, 6, 7, 16
 NAMES = {
@@ -155,7 +155,7 @@ class _Registers:
     def touched(self, number: int, parameter: int) -> Iterator[Access]:
         """Yield what an operation touches, reads first."""
         if number == DMA:
-            yield from self._copied()
+            yield from self._copy_accesses()
             return
         if number in (CONV, DEPTHWISE) and not (number == CONV and parameter & 1):
             yield from self._constants()
@@ -192,9 +192,9 @@ class _Registers:
         ]
         if not found:
             raise StreamError(f"a convolution has no {what}")
-        yield Access(what, self._get(region) & 7, False, joined(found))
+        yield Access(what, self._get(region) & 7, False, join_spans(found))
 
-    def _copied(self) -> Iterator[Access]:
+    def _copy_accesses(self) -> Iterator[Access]:
         length = self._address(_LENGTH) & 0xFFFF_FFFF
         ends = (("source", _SOURCE_REGION, _SOURCE), ("target", _TARGET_REGION, _TARGET))
         for what, register, address in ends:
@@ -290,7 +290,7 @@ class _Registers:
                     parts.append(
                         box(base, (down, right, deep), (height, width, depth), size, bricks)
                     )
-        return joined(parts)
+        return join_spans(parts)
 
 
 def _shrunk(extents: tuple[int, int, int], axes: int) -> tuple[int, int, int]:

@@ -37,13 +37,13 @@ def box(
     return _runs(begins, begins + run)
 
 
-def joined(parts: Sequence[Spans]) -> Spans:
+def join_spans(parts: Sequence[Spans]) -> Spans:
     """Return the bytes of any of `parts`."""
     every = np.array([span for part in parts for span in part], np.int64).reshape(-1, 2)
     return _runs(every[:, 0], every[:, 1])
 
 
-def moved(spans: Spans, offset: int) -> Spans:
+def move_spans(spans: Spans, offset: int) -> Spans:
     """Return `spans` with `offset` added to each address."""
     return tuple((begin + offset, end + offset) for begin, end in spans)
 

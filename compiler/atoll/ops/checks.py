@@ -150,7 +150,7 @@ def same_type(*positions: int) -> Rule:
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
         for position in positions or (0,):
-            x = required(op, graph, position)
+            x = require_input(op, graph, position)
             for output in graph.results(op):
                 if x.dtype != output.dtype:
                     message = f"has type {output.dtype} instead of {x.dtype}"
@@ -219,7 +219,7 @@ def operand(op: Operator, graph: Graph, position: int) -> Tensor | None:
     return graph.operands(op)[position] if position < len(op.inputs) else None
 
 
-def required(op: Operator, graph: Graph, position: int) -> Tensor:
+def require_input(op: Operator, graph: Graph, position: int) -> Tensor:
     """Return an input that the checks have found present."""
     tensor = operand(op, graph, position)
     assert tensor is not None, f"{op.name}: input {position} is absent"

@@ -14,7 +14,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops.fused import absent, inner_tensors, operand_names
 from atoll.ops.registry import kind_of
 from atoll.plugins.parts import foreign_code, load
-from atoll.program.expressions import ExpressionError, parsed, value_of
+from atoll.program.expressions import ExpressionError, parse, value_of
 from atoll.program.steps import ADDRESS
 from atoll.resolve.soc import Engine, OperatorSupport
 from atoll.resolve.specs import PackedConstant
@@ -66,7 +66,7 @@ def _nowhere(op: Operator) -> dict[str, int]:
 def _with_own(values: dict[str, int], op: Operator, npu: Engine) -> Mapping[str, int]:
     with formulas(op, npu):
         for name, formula in support_of(op, npu).values.items():
-            values[name] = value_of(parsed(formula), values)
+            values[name] = value_of(parse(formula), values)
     return values
 
 
@@ -102,7 +102,7 @@ def packed_constants(op: Operator, graph: Graph, npu: Engine) -> Iterator[Tensor
         AtollError: E041, E111, E112; it fails.
     """
     for packed in support_of(op, npu).constants:
-        made = _made(packed, op, graph, npu)
+        made = _make_constant(packed, op, graph, npu)
         yield Tensor(
             name=f"{op.name}_{packed.name}",
             shape=made.shape,
@@ -111,7 +111,7 @@ def packed_constants(op: Operator, graph: Graph, npu: Engine) -> Iterator[Tensor
         )
 
 
-def _made(packed: PackedConstant, op: Operator, graph: Graph, npu: Engine) -> NDArray[Any]:
+def _make_constant(packed: PackedConstant, op: Operator, graph: Graph, npu: Engine) -> NDArray[Any]:
     spec = npu.spec
     at = spec.places.get(f"operators.{op.kind.upper()}.constants.{packed.name}")
     who = f"'{packed.pack}' of accelerator '{spec.name}'"

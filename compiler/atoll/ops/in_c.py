@@ -54,7 +54,7 @@ class InC(OperatorKind):
         results = graph.results(op)
         given = [x for x in inputs if x is not None]
         made = [np.zeros(each.shape, each.dtype) for each in results]
-        guarded = [_guarded(np.ascontiguousarray(each)) for each in (*given, *made)]
+        guarded = [_guard(np.ascontiguousarray(each)) for each in (*given, *made)]
         addresses = [ctypes.addressof(each) + GUARD for each in guarded]
         on_host(call.function, "reference")(*addresses, *call.numbers)
         for number, each in enumerate(guarded):
@@ -85,7 +85,7 @@ class InC(OperatorKind):
         return call
 
 
-def _guarded(values: Array) -> "ctypes.Array[ctypes.c_ubyte]":
+def _guard(values: Array) -> "ctypes.Array[ctypes.c_ubyte]":
     """Return the bytes of an array between guards."""
     guard = bytes([_FILL]) * GUARD
     data = guard + values.tobytes() + guard

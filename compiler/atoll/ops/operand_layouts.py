@@ -12,7 +12,7 @@ from atoll.ir.layouts import Layout, Patches
 from atoll.ops.formulas import formulas, quantity_values
 from atoll.ops.fused import operand_names, owner
 from atoll.ops.registry import kind_of
-from atoll.program.expressions import ExpressionError, parsed, value_of
+from atoll.program.expressions import ExpressionError, parse, value_of
 from atoll.resolve.soc import Engine
 
 RESULT = "output"
@@ -45,7 +45,7 @@ def _layout(name: str, tensor: Tensor, op: Operator, graph: Graph, npu: Engine) 
         return None
     values = quantity_values(op, graph, npu)
     with formulas(op, npu):
-        block, row = (value_of(parsed(each), values) for each in (rule.block, rule.row))
+        block, row = (value_of(parse(each), values) for each in (rule.block, rule.row))
         if min(block, row) < 1:
             raise ExpressionError(f"gives a layout a block of {block} and rows of {row}")
     whose, within = owner(op, graph, name)

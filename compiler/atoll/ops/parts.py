@@ -23,7 +23,7 @@ def in_parts(graph: Graph) -> Graph:
         if parts is None:
             operators.append(op)
             continue
-        parts = _renamed(parts, taken - {op.name})
+        parts = _rename(parts, taken - {op.name})
         operators += parts.operators
         tensors += parts.tensors
         taken |= set(_names(parts))
@@ -38,7 +38,7 @@ def _names(parts: Parts) -> Iterator[str]:
     yield from (op.name for op in parts.operators)
 
 
-def _renamed(parts: Parts, taken: set[str]) -> Parts:
+def _rename(parts: Parts, taken: set[str]) -> Parts:
     """Give what is new names that nothing has."""
     names: dict[str, str] = {}
     for name in _names(parts):

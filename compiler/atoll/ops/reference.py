@@ -55,7 +55,7 @@ def run(
 
     for op in graph.operators:
         arguments = [valued(name) if name else None for name in op.inputs]
-        for name, value in zip(op.outputs, computed(op, graph, arguments, soc), strict=True):
+        for name, value in zip(op.outputs, compute(op, graph, arguments, soc), strict=True):
             if name in views:
                 stored(views[name])[...] = value.reshape(-1)
             else:
@@ -80,7 +80,7 @@ def first_value(state: Tensor) -> Array:
     return np.frombuffer(state.initial, state.dtype).reshape(state.shape)
 
 
-def computed(
+def compute(
     op: Operator, graph: Graph, inputs: Inputs, soc: ResolvedSoc | None
 ) -> tuple[Array, ...]:
     """Return what an operator computes on its device.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.tflite_form import Attributes, Shapes
 
 
@@ -19,7 +19,7 @@ def resizing_options(options: Any, shapes: Shapes) -> Attributes:
 
 def resizing_features(op: Operator, graph: Graph) -> Mapping[str, int]:
     """Return the extents and the options; there are no multiply-accumulates."""
-    batches, in_height, in_width, channels = required(op, graph, 0).shape
+    batches, in_height, in_width, channels = require_input(op, graph, 0).shape
     _, out_height, out_width, _ = graph.results(op)[0].shape
     return {
         "macs": 0,

@@ -14,7 +14,7 @@ from atoll.ops.registry import COPY, RELAYOUT
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, flag, words
 from atoll.place.capabilities import runners
 from atoll.place.constraints import ScopeLog
-from atoll.place.partition import Decision, assigned, decide
+from atoll.place.partition import Decision, assign, decide
 from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, PlacePass, Placing
 from atoll.place.pins import apply_pins
 from atoll.place.plan_devices import plan_devices
@@ -99,7 +99,7 @@ def _lower(graph: Graph, given: Given) -> IRModule:
 
 def _assign_devices(graph: Graph, given: Given) -> Graph:
     requests = check_requests(given.asked, graph, given.chip)
-    return assigned(graph, decide(graph, given.chip, requests, **given.options))
+    return assign(graph, decide(graph, given.chip, requests, **given.options))
 
 
 def _apply_pins(graph: Graph, given: Given) -> Graph:

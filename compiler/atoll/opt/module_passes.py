@@ -3,7 +3,7 @@
 
 from functools import partial
 
-from atoll.contract.accepted import accepted
+from atoll.contract.accepted import accept
 from atoll.cost.engines import driver_cycles
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.stages import SPARE_STACK
@@ -75,7 +75,7 @@ def _overlap_runs(module: IRModule, given: Given) -> IRModule:
 def _maintain_caches(module: IRModule, given: Given) -> IRModule:
     problem = build_problem(module, given.chip)
     plan = plan_memory(problem, [step.operator for step in module.entry.steps])
-    return accepted(module, with_parts(plan, module.entry), given.chip)
+    return accept(module, with_parts(plan, module.entry), given.chip)
 
 
 MODULE_PASSES = (

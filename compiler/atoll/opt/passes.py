@@ -23,7 +23,7 @@ class Requested:
     options: Mapping[str, Any]
 
 
-def requested(text: str, *, chip: bool) -> Requested:
+def read_request(text: str, *, chip: bool) -> Requested:
     """Return the pass that ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE`` asks for.
 
     Args:
@@ -65,15 +65,15 @@ def _options(each: TextPass, written: str) -> Mapping[str, Any]:
         try:
             values[key] = known[key].read(value if equals else "")
         except ValueError as fault:
-            raise _wanted(each, known[key], f"is '{value}'", str(fault)) from fault
+            raise _wrong_option(each, known[key], f"is '{value}'", str(fault)) from fault
     for option in each.options:
         if option.name not in values and option.default is None:
-            raise _wanted(each, option, "is not given", option.help)
+            raise _wrong_option(each, option, "is not given", option.help)
         values.setdefault(option.name, option.default)
     return values
 
 
-def _wanted(each: TextPass, option: PassOption, what: str, wanted: str) -> UsageError:
+def _wrong_option(each: TextPass, option: PassOption, what: str, wanted: str) -> UsageError:
     return UsageError(
         "E208",
         f"option '{option.name}' of pass '{each.name}' {what}",

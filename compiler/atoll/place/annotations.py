@@ -56,7 +56,7 @@ class Annotation:
         return Pin.to(self.pool, applies="out" if self.copies else "both")
 
 
-def annotated(asked: BuildRequests, graph: Graph) -> frozenset[str]:
+def annotated_operators(asked: BuildRequests, graph: Graph) -> frozenset[str]:
     """Return the operators that some entry names."""
     entries = asked.model.on_device
     return frozenset(op.name for entry in entries for op in operators_of(entry, graph))

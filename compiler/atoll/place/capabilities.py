@@ -120,13 +120,13 @@ def _as_rounded(op: Operator, device: Device) -> Operator:
         return op
     limits = device.spec.support(op.kind).limits
     if not op.body:
-        return _limited(op, limits, "")
+        return _limit(op, limits, "")
     steps = str(op.attributes[STEPS]).split()
-    made = (_limited(o, limits, f"{s}_") for s, o in zip(steps, operators, strict=True))
+    made = (_limit(o, limits, f"{s}_") for s, o in zip(steps, operators, strict=True))
     return replace(op, body=op.body.with_operators(made))
 
 
-def _limited(op: Operator, limits: Mapping[str, object], step: str) -> Operator:
+def _limit(op: Operator, limits: Mapping[str, object], step: str) -> Operator:
     """Return the operator as an accelerator rounds, given what its description limits."""
     known = all(f"{step}{name}" in limits for name in rounding_feature(op))
     return op if known else as_tflite(op)

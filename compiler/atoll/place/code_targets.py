@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from atoll.cost.basis import basis_of, marked
+from atoll.cost.basis import basis_of, with_basis
 from atoll.cost.operators import compute_cycles
 from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
@@ -14,7 +14,7 @@ from atoll.diagnostics.errors import AtollError, PlacementError, SourceLoc
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.code_target import OWN
 from atoll.ops.registry import COPY
-from atoll.place.regions import matching, operators_of
+from atoll.place.regions import matching_operators, operators_of
 from atoll.place.target_choice import TargetChoice, choices_of, chosen_by_cost
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -39,11 +39,11 @@ def with_targets(
     for key, target in sorted(
         asked.model.targets.items(), key=lambda each: not is_pattern(each[0])
     ):
-        operators = matching(key, named)
+        operators = matching_operators(key, named)
         able = [op.name for op in operators if target in _names_of(op, soc)]
         found |= dict.fromkeys(able, target)
         at = asked.where.at("targets", key)
-        if not operators and matching(key, graph):
+        if not operators and matching_operators(key, graph):
             message = f"'targets' asks for target '{target}' of '{key}', a copy, which has none"
             faults.add("E217", message, at=at, remedy="delete it")
         elif not operators:
@@ -93,7 +93,7 @@ def target_requests(
     found: dict[str, tuple[str, SourceLoc | None]] = {}
     targets = asked.model.targets
     for key in sorted(targets, key=lambda each: not is_pattern(each)):
-        for op in matching(key, graph):
+        for op in matching_operators(key, graph):
             if (op.target or OWN) == targets[key] and _names_of(op, soc):
                 found[op.name] = key, asked.where.at("targets", key)
     return found
@@ -170,4 +170,4 @@ def _cycles(
     after = sum(compute_cycles(op, graph, core, soc) for op in going)
     before = sum(compute_cycles(op, graph, soc.device(op.device), soc) for op in going)
     devices = {core.name, *(op.device for op in going)}
-    return marked(f"about {after} cycles in the place of {before}", basis_of(soc, devices))
+    return with_basis(f"about {after} cycles in the place of {before}", basis_of(soc, devices))

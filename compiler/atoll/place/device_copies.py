@@ -37,12 +37,12 @@ def insert_copies(graph: Graph, soc: ResolvedSoc) -> Graph:
         wanted = needs[tensor.name]
         if not wanted or homes_of(soc, wanted, tensor):
             continue
-        moved = _moved(tensor, wanted, soc)
+        moved = _find_movers(tensor, wanted, soc)
         if moved is None and tensor.data is None and (way := routes.cheapest(tensor, wanted)):
             ways[tensor.name] = way
             continue
         if moved is None:
-            cramped = _cramped(tensor, wanted, soc)
+            cramped = _cramped_pools(tensor, wanted, soc)
             faults.append(unreachable(tensor, graph, wanted, soc, cramped))
             continue
         mover, groups = moved
@@ -86,7 +86,7 @@ def _with_way(graph: Graph, name: str, home: str, steps: Sequence[Step], routes:
     return with_exits(graph, exits)
 
 
-def _moved(
+def _find_movers(
     tensor: Tensor, needs: Needs, soc: ResolvedSoc
 ) -> tuple[str, list[frozenset[str]]] | None:
     """Return who can make the replicas of a tensor, and the groups of its readers."""
@@ -100,10 +100,10 @@ def _moved(
     return None
 
 
-def _cramped(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> tuple[str, ...]:
+def _cramped_pools(tensor: Tensor, needs: Needs, soc: ResolvedSoc) -> tuple[str, ...]:
     """Return the pools that a tensor and its replicas would be in if these were large enough."""
     roomy = without_sizes(soc)
-    moved = _moved(tensor, needs, roomy)
+    moved = _find_movers(tensor, needs, roomy)
     if moved is None:
         return ()
     mover, groups = moved

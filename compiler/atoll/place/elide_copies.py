@@ -61,20 +61,20 @@ class _Merger:
 
     def graph(self) -> Graph:
         """Return the graph after one walk, the same one if nothing could be merged."""
-        operators = [op for op in map(self._renamed, self._graph.operators) if self._stays(op)]
+        operators = [op for op in map(self._rename, self._graph.operators) if self._stays(op)]
         if not self._merged:
             return self._graph
         tensors = tuple(
-            self._followed(each) if each.view in self._merged else each
+            self._follow(each) if each.view in self._merged else each
             for name, each in self._tensors.items()
             if name not in self._merged
         )
         return replace(self._graph, tensors=tensors, operators=tuple(operators))
 
-    def _renamed(self, op: Operator) -> Operator:
+    def _rename(self, op: Operator) -> Operator:
         return op.renamed(self._merged)
 
-    def _followed(self, view: Tensor) -> Tensor:
+    def _follow(self, view: Tensor) -> Tensor:
         """Return a view of a tensor that was merged into another one, as one of that."""
         offset, name = view.offset, view.view
         while name in self._merged or self._tensors[name].view:

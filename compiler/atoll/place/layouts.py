@@ -56,7 +56,7 @@ class _Changer:
         self.writers = dict.fromkeys(self.graph.filled, self.soc.host)
 
     def run(self) -> Graph:
-        operators = tuple(self._changed())
+        operators = tuple(self._change())
         made = {name for op in self.graph.operators for name in op.outputs}
         used = {*self.graph.filled, *self.graph.outputs}
         used |= {name for op in operators for name in (*op.reads, *op.outputs)}
@@ -64,27 +64,27 @@ class _Changer:
         kept = (each for name, each in self.tensors.items() if name in used or name not in made)
         return replace(self.graph, tensors=tuple(kept), operators=operators)
 
-    def _changed(self) -> Iterator[Operator]:
+    def _change(self) -> Iterator[Operator]:
         for op in self.graph.operators:
             if op.kind == RELAYOUT:
-                yield self._written(op)
+                yield self._write(op)
                 continue
-            wanted, made = self._wanted(op)
+            wanted, made = self._wanted_layouts(op)
             if common := self._common(op):
                 wanted, made = common
             inputs: list[str] = []
             for at, name in enumerate(op.inputs):
                 if name:
-                    yield from self._provided(name, wanted.get(at), op.device)
+                    yield from self._provide(name, wanted.get(at), op.device)
                 inputs.append(self.forms[name][wanted.get(at)] if name else "")
             op = replace(op, inputs=tuple(inputs))
             if made and self.graph.results(op)[0].layout is None:
                 op = replace(op, outputs=(self._result(op.outputs[0], made),))
-            yield self._written(op)
+            yield self._write(op)
         for name in self.graph.outputs:
-            yield from self._provided(name, None, self.soc.host)
+            yield from self._provide(name, None, self.soc.host)
 
-    def _wanted(self, op: Operator) -> tuple[Mapping[int, Layout], Layout | None]:
+    def _wanted_layouts(self, op: Operator) -> tuple[Mapping[int, Layout], Layout | None]:
         """Return the layouts that the device of `op` wants of its inputs, and makes."""
         device = self.soc.device(op.device)
         if not isinstance(device, Npu):
@@ -123,13 +123,13 @@ class _Changer:
                 if not self._all_want(result.name, replace(layout, fill=_fill(result))):
                     return False
             else:
-                wanted, _ = self._wanted(op)
+                wanted, _ = self._wanted_layouts(op)
                 places = (at for at, each in enumerate(op.inputs) if each == name)
                 if any(wanted.get(at) != layout for at in places):
                     return False
         return True
 
-    def _written(self, op: Operator) -> Operator:
+    def _write(self, op: Operator) -> Operator:
         self.writers |= dict.fromkeys(op.outputs, op.device)
         return op
 
@@ -152,13 +152,13 @@ class _Changer:
         self.forms[name].clear()
         return self._new(name, layout, tensor.pools)
 
-    def _provided(self, name: str, layout: Layout | None, reader: str) -> Iterator[Operator]:
+    def _provide(self, name: str, layout: Layout | None, reader: str) -> Iterator[Operator]:
         """Change the layout of a tensor where nobody has, by way of row-major order."""
         forms = self.forms[name]
         if layout in forms:
             return
         if layout and None not in forms:
-            yield from self._provided(name, None, reader)
+            yield from self._provide(name, None, reader)
         if layout:
             source, target = forms[None], self._new(forms[None], layout)
         else:
@@ -172,7 +172,7 @@ class _Changer:
             attributes={},
         )
         device = self._mover(op, self.tensors[source], self.tensors[target], reader)
-        yield self._written(replace(op, device=device))
+        yield self._write(replace(op, device=device))
 
     def _mover(self, op: Operator, source: Tensor, target: Tensor, reader: str) -> str:
         """Return who changes a layout: the first that reaches both sides, the host if none does."""

@@ -61,7 +61,7 @@ Change = Reach | Move
 Works = Callable[[ResolvedSoc], bool]
 
 
-def opening(graph: Graph, soc: ResolvedSoc, works: Works) -> str | None:
+def find_opening(graph: Graph, soc: ResolvedSoc, works: Works) -> str | None:
     """Return the edits with which a network can be placed, None if none was found.
 
     Each was tried. Edits are few rather than many; one of moves comes before one of reach, and
@@ -80,19 +80,19 @@ def opening(graph: Graph, soc: ResolvedSoc, works: Works) -> str | None:
         if left == 0:
             break
         left -= 1
-        if works(_changed(soc, changes)):
-            return _written(changes)
+        if works(_change(soc, changes)):
+            return _edits_text(changes)
     found = [made for pool in _roomiest(soc) if (made := _all_open(graph, soc, pool, works))]
-    return _written(min(found, key=len)) if found else None
+    return _edits_text(min(found, key=len)) if found else None
 
 
-def _changed(soc: ResolvedSoc, changes: Iterable[Change]) -> ResolvedSoc:
+def _change(soc: ResolvedSoc, changes: Iterable[Change]) -> ResolvedSoc:
     for each in changes:
         soc = each.applied(soc)
     return soc
 
 
-def _written(changes: Sequence[Change]) -> str:
+def _edits_text(changes: Sequence[Change]) -> str:
     return ", ".join(map(str, changes))
 
 
@@ -104,8 +104,8 @@ def _changes(graph: Graph, soc: ResolvedSoc) -> Iterator[Change]:
     for dma in soc.dmas:
         for source, target in product(memories, memories):
             new = source != target and (source, target) not in dma.moves
-            reads = new and _reached(dma, work, source, Access.READ)
-            if reads and _reached(dma, work, target, Access.WRITE):
+            reads = new and _is_reached(dma, work, source, Access.READ)
+            if reads and _is_reached(dma, work, target, Access.WRITE):
                 yield Move(dma.name, source, target)
     users = [each.name for each in soc.devices if not isinstance(each, Master)]
     constants = [pool for pool in by_preference(soc) if pool.role == "constants"]
@@ -115,7 +115,7 @@ def _changes(graph: Graph, soc: ResolvedSoc) -> Iterator[Change]:
                 yield Reach(pool.name, name, access)
 
 
-def _reached(dma: Dma, pools: Iterable[Pool], memory: str, access: Access) -> bool:
+def _is_reached(dma: Dma, pools: Iterable[Pool], memory: str, access: Access) -> bool:
     return any(
         pool.region.memory == memory and allows(pool.reach[dma.name], access) for pool in pools
     )
@@ -146,11 +146,11 @@ def _all_open(
             for name in users
             if not allows(constants.reach[name], Access.READ)
         ]
-    if not works(_changed(soc, changes)):
+    if not works(_change(soc, changes)):
         return None
     # The host's go last: with them alone, cores run all.
     for each in sorted(changes, key=lambda c: isinstance(c, Reach) and c.device == soc.host):
         fewer = [other for other in changes if other is not each]
-        if works(_changed(soc, fewer)):
+        if works(_change(soc, fewer)):
             changes = fewer
     return tuple(changes)

@@ -62,7 +62,7 @@ class Decision:
         return f"{self.operator} on {self.device}: {self.reason}{others}"
 
 
-def assigned(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
+def assign(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
     """Return `graph` with the devices of `decisions`, one for each operator in order."""
     pairs = zip(graph.operators, decisions, strict=True)
     return graph.with_operators(replace(op, device=decision.device) for op, decision in pairs)
@@ -184,12 +184,12 @@ class _Chooser:
         found = tuple(
             each
             if where[each.operator] == each.device
-            else self._moved(each, weighing.cost(operators[each.operator], where), where)
+            else self._move(each, weighing.cost(operators[each.operator], where), where)
             for each in decisions
         )
         return found if self.supply(found).possible else decisions
 
-    def _moved(self, usual: Decision, cost: Cost, where: Mapping[str, str]) -> Decision:
+    def _move(self, usual: Decision, cost: Cost, where: Mapping[str, str]) -> Decision:
         return Decision(
             operator=usual.operator,
             device=where[usual.operator],
@@ -205,11 +205,11 @@ class _Chooser:
         where = {each.operator: each.device for each in decisions}
         pairs = zip(self._graph.operators, decisions, strict=True)
         return tuple(
-            decision if op.kind == COPY else self._told(op, decision, where, weighing)
+            decision if op.kind == COPY else self._explain(op, decision, where, weighing)
             for op, decision in pairs
         )
 
-    def _told(
+    def _explain(
         self, op: Operator, decision: Decision, where: Mapping[str, str], weighing: Weighing
     ) -> Decision:
         rejected = dict(decision.rejected)
@@ -229,7 +229,7 @@ class _Chooser:
             return why
         if decision.asked:
             return f"'{decision.device}' is asked for"
-        if why := self._not_asked(device, self._joined(op)):
+        if why := self._not_asked(device, self._join_scopes(op)):
             return why
         if not self._reads_constants(op, device.name):
             return "reads no pool that may hold its constants"
@@ -241,13 +241,13 @@ class _Chooser:
         runners = {op.name: self._runners(op) for op in self._graph.operators}
         why = "no choice of devices helps"
         return tuple(
-            replace(self._decision(op, self._soc.host_cpu, why, {}), joined=self._joined(op))
+            replace(self._decision(op, self._soc.host_cpu, why, {}), joined=self._join_scopes(op))
             if host in runners[op.name]
             else self.decide(op)
             for op in self._graph.operators
         )
 
-    def _joined(self, op: Operator) -> Joined:
+    def _join_scopes(self, op: Operator) -> Joined:
         joined = self._asked[op.name]
         assert isinstance(joined, Joined)
         return joined
@@ -262,7 +262,7 @@ class _Chooser:
 
     def _runners(self, op: Operator) -> tuple[str, ...]:
         """Return the devices that nothing but reach may keep from an operator."""
-        joined = self._joined(op)
+        joined = self._join_scopes(op)
         if joined.device:
             return (joined.device,)
         if op.kind == COPY:
@@ -387,7 +387,7 @@ class _Chooser:
         }
         reason = str(costs[best.name])
         if best is not alone:
-            reason = f"{reason}, {self._saved(best)} fewer where it goes on by itself"
+            reason = f"{reason}, {self._saved_cycles(best)} fewer where it goes on by itself"
         _, turned = self._best(able, {each.name: self._faster(op, each) for each in able})
         turns = "" if turned is best else turned.name
         if turns:
@@ -400,14 +400,14 @@ class _Chooser:
         """Return the cheapest device by itself, and the one that is after what lists save."""
         alone = best = min(able, key=lambda device: totals[device.name])
         if isinstance(alone, Cpu):
-            best = min(able, key=lambda device: totals[device.name] - self._saved(device))
+            best = min(able, key=lambda device: totals[device.name] - self._saved_cycles(device))
         return alone, best
 
     def _faster(self, op: Operator, device: Device) -> int:
         """Return the total if each core that was not measured were `FASTER` times as fast."""
         return self._cost(op, device, _faster_cycles).total
 
-    def _saved(self, device: Device) -> int:
+    def _saved_cycles(self, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
         return joint_saving(device, self._soc) if device.name == self._before else 0
 
@@ -516,7 +516,7 @@ class _Chooser:
         for at, name in enumerate(op.inputs):
             writer, tensor = self._writer.get(name), self._graph.by_name.get(name)
             if tensor and writer and not (at in laid and writer == device.name):
-                copying += self._moving(tensor, writer, device.name, laid.get(at), moves)
+                copying += self._move_cycles(tensor, writer, device.name, laid.get(at), moves)
         for name in op.outputs:
             tensor = self._graph.tensor(name)
             if isinstance(device, Npu) and (layout := output_layout(op, self._graph, device)):
@@ -533,7 +533,7 @@ class _Chooser:
                 cycles = parted * cycles // max(1, alone)
         return Cost(cycles=cycles, copying=copying, basis=basis_of(self._soc, movers))
 
-    def _moving(
+    def _move_cycles(
         self, tensor: Tensor, writer: str, reader: str, layout: Layout | None, moves: Computing
     ) -> int:
         """Return the cycles to bring a tensor to where, and how, a device reads it."""

@@ -17,11 +17,11 @@ from atoll.place.copy_engines import assign_copies
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.layouts import with_layouts
-from atoll.place.partition import Decision, assigned
+from atoll.place.partition import Decision, assign
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import Requests
-from atoll.place.views import described, with_views
+from atoll.place.views import describe_views, with_views
 from atoll.resolve.soc import ResolvedSoc
 
 Observer = Callable[[str, object], None]
@@ -83,7 +83,7 @@ def run_passes(placing: Placing, passes: Sequence[PlacePass], observe: Observer)
 
 
 def _assign_devices(placing: Placing) -> Placing:
-    return replace(placing, graph=assigned(placing.graph, placing.decisions))
+    return replace(placing, graph=assign(placing.graph, placing.decisions))
 
 
 def _round_as_devices(placing: Placing) -> Placing:
@@ -124,7 +124,7 @@ def _assign_copies(placing: Placing) -> Placing:
 
 def _make_views(placing: Placing) -> Placing:
     graph = with_views(placing.graph, placing.soc)
-    return replace(placing, graph=graph, decisions=described(placing.decisions, graph))
+    return replace(placing, graph=graph, decisions=describe_views(placing.decisions, graph))
 
 
 DEVICE_PASSES = (

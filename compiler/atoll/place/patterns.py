@@ -15,7 +15,7 @@ from atoll.description.build import BuildRequests
 from atoll.description.patterns import PatternStep
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.fused import ACCELERATOR, STEPS, outside
-from atoll.place.annotations import annotated
+from atoll.place.annotations import annotated_operators
 from atoll.place.capabilities import obstacles
 from atoll.place.replicas import readers_of
 from atoll.resolve.soc import Npu, OperatorSupport, ResolvedSoc
@@ -37,7 +37,7 @@ def with_patterns(graph: Graph, soc: ResolvedSoc, asked: BuildRequests) -> Graph
     patterns = sorted(_patterns(soc), key=lambda each: -len(each[1].pattern))
     if not patterns:
         return graph
-    named = asked.model.named | annotated(asked, graph)
+    named = asked.model.named | annotated_operators(asked, graph)
     for npu, support in patterns:
         graph = _Fuser(graph, soc, npu, support, named).run()
     return graph
@@ -79,12 +79,12 @@ class _Fuser:
                     continue
                 if not (_as_declared(matched, self.support) and self._alone(several, readers)):
                     continue
-                one = self._fused(several)
+                one = self._fuse(several)
                 if self._worth(one, several):
                     fused[last.name] = one
                     gone.update(each.name for each in several)
                     break
-        return self._replaced(fused, gone) if fused else self.graph
+        return self._replace(fused, gone) if fused else self.graph
 
     def _alone(
         self, several: tuple[Operator, ...], readers: Mapping[str, Sequence[Operator]]
@@ -96,7 +96,7 @@ class _Fuser:
             return False
         return all(inside.issuperset(each.name for each in readers[name]) for name in inner)
 
-    def _fused(self, several: tuple[Operator, ...]) -> Operator:
+    def _fuse(self, several: tuple[Operator, ...]) -> Operator:
         graph, last = self.graph, several[-1]
         operands = outside(several)
         used = {*operands, *(name for each in several for name in each.outputs)}
@@ -139,7 +139,7 @@ class _Fuser:
         core = self.soc.device(self.soc.default_device)
         return min(compute_cycles(op, self.graph, each, self.soc) for each in (core, *able))
 
-    def _replaced(self, fused: Mapping[str, Operator], gone: set[str]) -> Graph:
+    def _replace(self, fused: Mapping[str, Operator], gone: set[str]) -> Graph:
         operators = tuple(
             fused.get(op.name, op)
             for op in self.graph.operators
@@ -167,13 +167,13 @@ def _matches(
     last: Operator, pattern: tuple[PatternStep, ...], makers: Mapping[str, Operator]
 ) -> Iterator[Matched]:
     """Yield operators by the steps that they match, in the order of the steps."""
-    for found in _matched(last, pattern[-1], pattern, makers, {}):
+    for found in _match_step(last, pattern[-1], pattern, makers, {}):
         names = {op.name for op in found.values()}
         if len(found) == len(pattern) == len(names):
             yield {step.name: found[step.name] for step in pattern}
 
 
-def _matched(
+def _match_step(
     op: Operator,
     step: PatternStep,
     pattern: tuple[PatternStep, ...],
@@ -208,7 +208,7 @@ def _operands(
     if wanted >= len(op.inputs) or (maker := makers.get(op.inputs[wanted])) is None:
         return
     other = next(each for each in pattern if each.name == step.operands[wanted])
-    for more in _matched(maker, other, pattern, makers, found):
+    for more in _match_step(maker, other, pattern, makers, found):
         yield from _operands(op, step, wanted + 1, pattern, makers, more)
 
 

@@ -16,7 +16,7 @@ from atoll.place.constraints import Constraint, ScopeLog, memory_scope, merged_p
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
 from atoll.place.scope_faults import ScopeFault, empty_rule, leaves_nothing
-from atoll.reach.candidates import Needs, allows, lacking, needs_of, pools_for, roles_of
+from atoll.reach.candidates import Needs, allows, needs_of, pools_for, roles_of, unmet_needs
 from atoll.reach.movers import mover_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
@@ -112,7 +112,7 @@ class _Pinning:
         self, tensor: Tensor, asked: Sequence[PinRequest], device: str | None, need: Access
     ) -> tuple[str, ...]:
         """Return the pools in which several requests let one device use a tensor."""
-        served = [self._served(tensor, each, device, need) for each in asked]
+        served = [self._pools_serving(tensor, each, device, need) for each in asked]
         if not served or not all(served):
             return ()
         common = tuple(pool for pool in served[0] if all(pool in each for each in served))
@@ -120,19 +120,19 @@ class _Pinning:
             self.faults.append(self._contradiction(tensor, asked[0], asked[-1], served[0]))
         return common
 
-    def _served(
+    def _pools_serving(
         self, tensor: Tensor, asked: PinRequest, device: str | None, need: Access
     ) -> tuple[str, ...]:
         """Return the pools of a pin that serve one device, or all where one pool has to."""
         needs: Needs = {} if device is None else {device: need}
         if asked.joint and not self._is_free(tensor):
             needs = self._all_needs(tensor, asked)
-        return self._left(tensor, asked, needs)
+        return self._pools_left(tensor, asked, needs)
 
-    def _left(self, tensor: Tensor, asked: PinRequest, needs: Needs) -> tuple[str, ...]:
+    def _pools_left(self, tensor: Tensor, asked: PinRequest, needs: Needs) -> tuple[str, ...]:
         """Return the pools of a pin that hold such a tensor and meet needs, in the pin's order."""
         if asked.plain:
-            return tuple(p for p in asked.pin.pools if not lacking(self._soc.pool(p), needs))
+            return tuple(p for p in asked.pin.pools if not unmet_needs(self._soc.pool(p), needs))
         pools = pools_for(self._soc, needs, roles_of(tensor), tensor.size)
         return tuple(pool for pool in asked.pin.pools if pool in pools)
 
@@ -205,7 +205,7 @@ class _Pinning:
 
     def _same(self, tensor: Tensor, first: PinRequest, second: PinRequest) -> str:
         """Return how `second` may ask for what `first` does, if that is possible."""
-        for pool in self._left(tensor, first, self._all_needs(tensor, first)):
+        for pool in self._pools_left(tensor, first, self._all_needs(tensor, first)):
             return f"write '{'global.' * bool(second.scope)}{pool}' in its place, or "
         return ""
 
@@ -233,7 +233,7 @@ class _Pinning:
         each_alone = free or not asked.joint
         groups = [{name: need} for name, need in everyone.items()] if each_alone else [everyone]
         for needs in groups or [{}]:
-            if self._left(tensor, asked, needs):
+            if self._pools_left(tensor, asked, needs):
                 continue
             before = pools_for(self._soc, needs, roles_of(tensor), tensor.size)
             yield leaves_nothing(
@@ -254,7 +254,7 @@ class _Pinning:
         """Return the least change of a request with which something is left, tried."""
         others = [each for each in self._requests.pins[tensor.name] if each is not asked]
         for pool in sorted(before, key=lambda name: self._least(tensor, name)):
-            other = [self._left(tensor, each, needs) for each in others if each.pin.pools]
+            other = [self._pools_left(tensor, each, needs) for each in others if each.pin.pools]
             if all(pool in pools for pools in other):
                 word = f"global.{pool}" if asked.scope else pool
                 return f"write '{word}' in its place"
@@ -297,7 +297,7 @@ class _Pinning:
         """Tell whether a tensor may be where a pin says for one of those who touch it."""
         needs = self._all_needs(tensor, asked).items()
         return bool(asked.pin.pools) and any(
-            self._left(tensor, asked, {name: need}) for name, need in needs
+            self._pools_left(tensor, asked, {name: need}) for name, need in needs
         )
 
     def _out_of_reach(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
@@ -306,16 +306,16 @@ class _Pinning:
             by = (
                 f"'{writer}' writes it in operator '{maker.name}'" if maker else "the host fills it"
             )
-            yield self._denied(tensor, asked, f"{by} and does not write that pool", writer, "rw")
+            yield self._denial(tensor, asked, f"{by} and does not write that pool", writer, "rw")
         for op in self._operators(tensor) if asked.reads else ():
             if not self._reaches(op.device, Access.READ, asked):
                 written = f"'{writer}' writes it, and " if writer else ""
                 message = f"{written}'{op.device}' reads it in operator '{op.name}' "
-                yield self._denied(
+                yield self._denial(
                     tensor, asked, f"{message}and does not reach that pool", op.device, "ro"
                 )
 
-    def _denied(
+    def _denial(
         self, tensor: Tensor, asked: PinRequest, why: str, device: str | None, access: str
     ) -> Fault:
         pool = asked.pin.pools[0]

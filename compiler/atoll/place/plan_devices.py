@@ -11,7 +11,7 @@ from atoll.description.build import BuildRequests
 from atoll.diagnostics.errors import AtollError, Fault, PlacementError, Refusal, attempt
 from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
-from atoll.place.openings import opening
+from atoll.place.openings import find_opening
 from atoll.place.partition import decide
 from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes, unobserved
 from atoll.place.requests import check_requests
@@ -82,11 +82,11 @@ def plan_devices(
         return found
     if any(fault.code != "E060" for fault in found.faults):
         raise found
-    find = partial(_opened, found, graph, soc, plan)
+    find = partial(_explain_faults, found, graph, soc, plan)
     raise PlacementError.later("E060", "a tensor has no pool", find) from found
 
 
-def _opened(
+def _explain_faults(
     error: Refusal,
     graph: Graph,
     soc: ResolvedSoc,
@@ -101,7 +101,7 @@ def _opened(
             return False
         return True
 
-    edits = opening(graph, soc, works)
+    edits = find_opening(graph, soc, works)
     for fault in error.faults:
         message = fault.message.replace(
             "no copy helps", "no copy helps, nor does another choice of devices"

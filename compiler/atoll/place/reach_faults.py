@@ -7,7 +7,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Graph, Tensor
 from atoll.place.missing_moves import missing_moves
-from atoll.reach.candidates import Needs, by_preference, lacking, roles_of
+from atoll.reach.candidates import Needs, by_preference, roles_of, unmet_needs
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 
 _VERBS = {Access.WRITE: "writes", Access.READ: "reads"}
@@ -35,7 +35,7 @@ def unreachable(
     pinned = f" pinned to pool{'s' * (len(tensor.pools) > 1)} {names}" if names else ""
     size = format_size(tensor.size)
     subject = f"tensor '{tensor.name}' ({size}){_users(tensor, graph)}{pinned}"
-    reached = tuple(pool.name for pool in pools if not lacking(pool, needs))
+    reached = tuple(pool.name for pool in pools if not unmet_needs(pool, needs))
     if reached:
         return _too_large(subject, tensor, [max(map(soc.pool, reached), key=_size)])
     if cramped:
@@ -48,20 +48,20 @@ def unreachable(
             remedy=f"add a pool with role '{min(roles - {'both'})}' that these devices reach",
         )
     denials = "; ".join(f"pool '{pool.name}' {_denial(pool, needs)}" for pool in pools)
-    closest = min(pools, key=lambda pool: (_small(pool, tensor), len(lacking(pool, needs))))
+    closest = min(pools, key=lambda pool: (_small(pool, tensor), len(unmet_needs(pool, needs))))
     return Fault(
         code="E060",
         message=f"{subject} has no pool and no copy helps: {wanted}; {denials}",
         at=closest.at,
-        remedy=missing_moves(needs, tensor.size, soc) or _opening(closest, tensor, needs),
+        remedy=missing_moves(needs, tensor.size, soc) or _opening_text(closest, tensor, needs),
     )
 
 
-def _opening(pool: Pool, tensor: Tensor, needs: Needs) -> str:
+def _opening_text(pool: Pool, tensor: Tensor, needs: Needs) -> str:
     """Say which edits make `pool` a candidate."""
-    lacks = lacking(pool, needs).items()
+    lacks = unmet_needs(pool, needs).items()
     edits = [f"'pools.{pool.name}.reach.{name}' to {need}" for name, need in lacks]
-    edits += [_enlarged(pool, tensor)] * _small(pool, tensor)
+    edits += [_enlarge_text(pool, tensor)] * _small(pool, tensor)
     return f"set {', '.join(edits)}"
 
 
@@ -72,16 +72,16 @@ def _too_large(subject: str, tensor: Tensor, pools: Sequence[Pool]) -> Fault:
         code="E061",
         message=f"{subject} fits no pool that its devices reach: the largest, {rooms}",
         at=pools[0].at,
-        remedy=f"set {' and '.join(_enlarged(pool, tensor) for pool in pools)} or more",
-        wants=tuple((f"pools.{pool.name}.size", _needed(pool, tensor)) for pool in pools),
+        remedy=f"set {' and '.join(_enlarge_text(pool, tensor) for pool in pools)} or more",
+        wants=tuple((f"pools.{pool.name}.size", _needed_size(pool, tensor)) for pool in pools),
     )
 
 
-def _enlarged(pool: Pool, tensor: Tensor) -> str:
-    return f"'pools.{pool.name}.size' to {format_size(_needed(pool, tensor))}"
+def _enlarge_text(pool: Pool, tensor: Tensor) -> str:
+    return f"'pools.{pool.name}.size' to {format_size(_needed_size(pool, tensor))}"
 
 
-def _needed(pool: Pool, tensor: Tensor) -> int:
+def _needed_size(pool: Pool, tensor: Tensor) -> int:
     """Return the size of a pool that has room for a tensor beside its heap."""
     return tensor.size + pool.region.size - pool.room
 
@@ -99,7 +99,7 @@ def _users(tensor: Tensor, graph: Graph) -> str:
 
 
 def _denial(pool: Pool, needs: Needs) -> str:
-    lacks = lacking(pool, needs).items()
+    lacks = unmet_needs(pool, needs).items()
     return "gives " + ", ".join(f"'{name}' {pool.reach[name]}, not {need}" for name, need in lacks)
 
 

@@ -26,10 +26,10 @@ def operators_of(entry: Whom, graph: Graph) -> tuple[Operator, ...]:
     """
     if entry.operators is None:
         return tuple(between(graph, str(entry.first), str(entry.last)))
-    return matching(entry.operators, graph)
+    return matching_operators(entry.operators, graph)
 
 
-def matching(pattern: str, graph: Graph) -> tuple[Operator, ...]:
+def matching_operators(pattern: str, graph: Graph) -> tuple[Operator, ...]:
     """Return the operators that a name or a pattern means, or their stripes, in order."""
     return tuple(
         op for op in graph.operators if pattern in _names(op) or fnmatchcase(_names(op)[1], pattern)

@@ -12,7 +12,7 @@ from atoll.description.whom import is_pattern
 from atoll.diagnostics.errors import PlacementError, SourceLoc
 from atoll.ir.graph import Graph
 from atoll.isa.code_target import OWN
-from atoll.place.regions import STRIPE, matching, operators_of
+from atoll.place.regions import STRIPE, matching_operators, operators_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import ScopeNames
 
@@ -126,7 +126,7 @@ class _Names:
                 able = next(name for name, names in cores.items() if target in names)
                 remedy = f"run it on '{able}', or write {_choice([*own, OWN])}"
                 self.faults.add("E217", message, at=at, remedy=remedy)
-            if not matching(key, self._graph) and not key.startswith(COPIES):
+            if not matching_operators(key, self._graph) and not key.startswith(COPIES):
                 message = f"'targets' names operator '{key}', which does not exist"
                 at = self._where.key_at("targets", key)
                 self.faults.add("E217", message, at=at, remedy=not_there(key, self._operators))

@@ -41,7 +41,7 @@ class Routes:
         Each is reached in as few copies as can be.
         """
         if (home, size) not in self._trees:
-            self._trees[home, size] = self._grown(home, size)
+            self._trees[home, size] = self._grow(home, size)
         return self._trees[home, size]
 
     def readable(self, device: str, home: str, size: int) -> bool:
@@ -82,7 +82,7 @@ class Routes:
             used |= {pool: tree[pool] for pool in reversed(way)}
         return tuple(step for step in used.values() if step is not None)
 
-    def _grown(self, home: str, size: int) -> Mapping[str, Step | None]:
+    def _grow(self, home: str, size: int) -> Mapping[str, Step | None]:
         found: dict[str, Step | None] = {home: None}
         roomy = [
             pool.name

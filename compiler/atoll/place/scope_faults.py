@@ -8,7 +8,7 @@ from atoll.cost.copies import touch_cycles
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Tensor
-from atoll.reach.candidates import Needs, lacking, roles_of
+from atoll.reach.candidates import Needs, roles_of, unmet_needs
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll.resolve.storage_scope import IN_WORKSPACE
 
@@ -70,7 +70,7 @@ def empty_rule(
     for pool in map(soc.pool, pools):
         if pool.role not in roles_of(tensor):
             reasons.append(f"'{pool.name}' has role '{pool.role}', and this is {what}")
-        elif lacks := lacking(pool, needs):
+        elif lacks := unmet_needs(pool, needs):
             reasons += [
                 f"'{name}' {_VERBS[need]} it and has '{pool.reach[name]}' on '{pool.name}'"
                 for name, need in lacks.items()

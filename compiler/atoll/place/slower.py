@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from atoll.cost.basis import basis_of, marked
+from atoll.cost.basis import basis_of, with_basis
 from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY, kind_of
@@ -40,7 +40,7 @@ def slower_than_elsewhere(
             figures = f"about {cycles[chosen.name]} cycles, and not about {cycles[best]}"
             yield (
                 f"{op.name} takes {times:,} times as long on '{chosen.name}' as on '{best}': "
-                + marked(figures, basis_of(soc, cycles))
+                + with_basis(figures, basis_of(soc, cycles))
             )
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from atoll.cost.basis import basis_of, joint_basis, marked
+from atoll.cost.basis import basis_of, joint_basis, with_basis
 from atoll.cost.cores import CoreCost
 from atoll.ir.graph import Graph, Operator
 from atoll.place.partition import Decision
@@ -66,7 +66,7 @@ class _Spreader:
         basis = basis_of(self._soc, op.devices)
         both = joint_basis((decision.basis, basis))
         told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"
-        reason = f"{decision.reason}; {marked(told, basis)}"
+        reason = f"{decision.reason}; {with_basis(told, basis)}"
         others = tuple(each for each in decision.rejected if each[0] not in op.helpers)
         return replace(decision, reason=reason, rejected=others, basis=both)
 

@@ -55,22 +55,22 @@ class _Viewer:
         return kind.joins(op, self.graph) or kind.view_offset(op, self.graph) is not None
 
     def run(self) -> Graph:
-        operators = tuple(self._copied(self._kept()))
+        operators = tuple(self._add_copies(self._keep()))
         return replace(self.graph, operators=operators, tensors=tuple(self.tensors.values()))
 
-    def _kept(self) -> Iterator[Operator]:
+    def _keep(self) -> Iterator[Operator]:
         for op in self.graph.operators:
             kind = kind_of(op)
             if op.kind == JOIN:
-                self._joined(op)
+                self._join(op)
             elif kind.joins(op, self.graph) and self._joined_without_loss(op):
                 continue
             elif (offset := kind.view_offset(op, self.graph)) is None:
                 yield op
-            elif not self._viewed(op, offset):
+            elif not self._make_view(op, offset):
                 yield self._copy_of_part(op, offset) if op.kind == ROWS else op
 
-    def _copied(self, operators: Iterable[Operator]) -> Iterator[Operator]:
+    def _add_copies(self, operators: Iterable[Operator]) -> Iterator[Operator]:
         """Yield operators, each followed by the copies of what it made."""
         for op in tuple(operators):
             yield op
@@ -85,7 +85,7 @@ class _Viewer:
         self.tensors[view.name] = view
         return replace(op, kind=COPY, inputs=(view.name,), attributes={})
 
-    def _joined(self, op: Operator) -> None:
+    def _join(self, op: Operator) -> None:
         """Have all inputs of `op` written where they end up, or all copied there."""
         if not self._written_in_place(op, op.inputs):
             offset = 0
@@ -182,7 +182,7 @@ class _Viewer:
             if op is not beside
         )
 
-    def _viewed(self, op: Operator, offset: int) -> bool:
+    def _make_view(self, op: Operator, offset: int) -> bool:
         """Make the output of `op`, and views of it, a view from `offset` on, if that is possible.
 
         What is written where another tensor has it is no view of its operand as well.
@@ -262,7 +262,7 @@ def _together(one: Mapping[str, Access], other: Mapping[str, Access]) -> dict[st
     return {name: Access.WRITE if name in writes else Access.READ for name in (*one, *other)}
 
 
-def described(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decision, ...]:
+def describe_views(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decision, ...]:
     """Say of every operator that has become a view that it runs nowhere."""
     kept = {op.name for op in graph.operators}
     return tuple(

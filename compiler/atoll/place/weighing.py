@@ -83,7 +83,7 @@ class Weighing:
         device = where[op.name]
         for name in self._tensors((op,)):
             writer = self._writer(name, where)
-            for reader in self._reading(name, where):
+            for reader in self._readers_of(name, where):
                 if device in (writer, reader) and self._way(name, writer, reader) is None:
                     return f"no copy brings '{name}' from '{writer}' to '{reader}'"
         return None
@@ -97,14 +97,14 @@ class Weighing:
     ) -> int:
         """Predict what `ops` take, all copies of their tensors included."""
         ops = tuple(ops)
-        computing = sum(self._computing(op, where[op.name], scenario) for op in ops)
-        return computing + self._copying(ops, where)
+        computing = sum(self._compute_cycles(op, where[op.name], scenario) for op in ops)
+        return computing + self._copy_cycles(ops, where)
 
     def cost(self, op: Operator, where: Mapping[str, str]) -> Cost:
         """Estimate `op` where it is."""
         device = where[op.name]
-        cycles = self._computing(op, device, AS_ESTIMATED)
-        copying, basis = self._copying((op,), where), basis_of(self.soc, (device,))
+        cycles = self._compute_cycles(op, device, AS_ESTIMATED)
+        copying, basis = self._copy_cycles((op,), where), basis_of(self.soc, (device,))
         return Cost(cycles=cycles, copying=copying, basis=basis)
 
     def against(self, op: Operator, device: str, where: Mapping[str, str]) -> str:
@@ -116,10 +116,10 @@ class Weighing:
         more = self.total((op,), there) - self.total((op,), where)
         turns = next((each for each in self.scenarios if self._fewer(op, there, where, each)), None)
         if more >= 0:
-            return f"{cost}, {more} more" + (f"; fewer if {_said(turns)}" if turns else "")
+            return f"{cost}, {more} more" + (f"; fewer if {_scenario_text(turns)}" if turns else "")
         unless = (each for each in self.scenarios if not self._fewer(op, there, where, each))
         if scenario := next(unless, None):
-            return f"{cost}, {-more} fewer, but not if {_said(scenario)}"
+            return f"{cost}, {-more} fewer, but not if {_scenario_text(scenario)}"
         return f"{cost}, {-more} fewer, but no faster plan of the whole network was found"
 
     def _fewer(
@@ -136,12 +136,12 @@ class Weighing:
     def _writer(self, name: str, where: Mapping[str, str]) -> str:
         return where[self._makers[name]] if name in self._makers else self.soc.host
 
-    def _reading(self, name: str, where: Mapping[str, str]) -> frozenset[str]:
+    def _readers_of(self, name: str, where: Mapping[str, str]) -> frozenset[str]:
         read = any(self.graph.storage(each) == name for each in self.graph.outputs)
         readers = (where[op.name] for op in self._readers.get(name, ()))
         return frozenset(readers) | ({self.soc.host} if read else frozenset())
 
-    def _copying(self, ops: Iterable[Operator], where: Mapping[str, str]) -> int:
+    def _copy_cycles(self, ops: Iterable[Operator], where: Mapping[str, str]) -> int:
         cycles = 0
         for name in self._tensors(ops):
             writer, tensor = self._writer(name, where), self.graph.tensor(name)
@@ -152,7 +152,7 @@ class Weighing:
                 for at, layout in input_layouts(op, self.graph, device).items()
                 if op.inputs[at] == name
             }
-            for reader in self._reading(name, where):
+            for reader in self._readers_of(name, where):
                 if reader not in laid:
                     cycles += self._way(name, writer, reader) or 0
                 elif reader != writer:
@@ -170,7 +170,7 @@ class Weighing:
             self._ways[key] = cycles
         return self._ways[key]
 
-    def _computing(self, op: Operator, device: str, scenario: Scenario) -> int:
+    def _compute_cycles(self, op: Operator, device: str, scenario: Scenario) -> int:
         if (op.name, device) not in self._parts:
             self._parts[op.name, device] = self._split(op, self.soc.device(device))
         parts = self._parts[op.name, device]
@@ -197,6 +197,6 @@ class Weighing:
         return _Parts(known, {kind_of_core(host): by_core})
 
 
-def _said(scenario: Scenario) -> str:
+def _scenario_text(scenario: Scenario) -> str:
     kinds = " and ".join(sorted({name for name, *_ in scenario}))
     return f"{kinds}, which nobody measured, is {FASTER} times faster than that"

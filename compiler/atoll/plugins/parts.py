@@ -94,10 +94,10 @@ def foreign_code(
     except through:
         raise
     except (Exception, SystemExit) as fault:
-        raise AtollError(code, f"{what}: {said(fault)}", at=at, remedy=remedy) from fault
+        raise AtollError(code, f"{what}: {fault_text(fault)}", at=at, remedy=remedy) from fault
 
 
-def said(fault: BaseException) -> str:
+def fault_text(fault: BaseException) -> str:
     """Return type, text and place of an exception in one line."""
     lines = str(fault).strip().splitlines()
     text = lines[0][:MOST_TEXT] if lines else ""

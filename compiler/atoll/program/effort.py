@@ -55,7 +55,7 @@ def effort_of(steps: Sequence[Step], values: Mapping[str, int]) -> Effort:
     total = Effort()
     for step in steps:
         if step.verb is Verb.REPEAT:
-            total += _repeated(step, values)
+            total += _repetition_effort(step, values)
         elif step.verb in MOVES:
             size = max(0, value_of(step.expressions[1], values))
             whole = 0 if value_of(step.expressions[0], values) % WORD_BYTES else size // WORD_BYTES
@@ -65,7 +65,7 @@ def effort_of(steps: Sequence[Step], values: Mapping[str, int]) -> Effort:
     return total
 
 
-def _repeated(step: Step, values: Mapping[str, int]) -> Effort:
+def _repetition_effort(step: Step, values: Mapping[str, int]) -> Effort:
     """Count a repetition: where in a word its rows begin comes back every fourth turn."""
     times = max(0, value_of(step.expressions[0], values))
     if not times:

@@ -31,7 +31,7 @@ def _ceil(left: int, right: int) -> int:
     return -(-left // right)
 
 
-def _left(value: int, places: int) -> int:
+def _shift_left(value: int, places: int) -> int:
     return value << places
 
 
@@ -46,7 +46,7 @@ _OPERATORS: Mapping[type[ast.operator], tuple[str, Apply]] = MappingProxyType(
         ast.Mult: ("*", lambda a, b: a * b),
         ast.FloorDiv: ("//", _quotient),
         ast.Mod: ("%", lambda a, b: a % b),
-        ast.LShift: ("<<", _left),
+        ast.LShift: ("<<", _shift_left),
         ast.RShift: (">>", _right),
         ast.BitAnd: ("&", lambda a, b: a & b),
         ast.BitOr: ("|", lambda a, b: a | b),
@@ -94,7 +94,7 @@ Expression = Number | Name | Applied
 
 
 @cache
-def parsed(text: str) -> Expression:
+def parse(text: str) -> Expression:
     """Read an expression.
 
     Raises:
@@ -156,13 +156,13 @@ def value_of(expression: Expression, values: Mapping[str, int]) -> int:
         case Name(name):
             return values[name]
         case Applied(operation, one, other):
-            return _applied(operation, value_of(one, values), value_of(other, values))
+            return _apply(operation, value_of(one, values), value_of(other, values))
 
 
 _BY_WORD: Mapping[str, Apply] = MappingProxyType({**dict(_OPERATORS.values()), **_FUNCTIONS})
 
 
-def _applied(operation: str, left: int, right: int) -> int:
+def _apply(operation: str, left: int, right: int) -> int:
     if operation in ("<<", ">>") and not 0 <= right <= _MOST_SHIFT:
         raise ExpressionError(f"shifts by {right}, which is not 0 to {_MOST_SHIFT}")
     try:

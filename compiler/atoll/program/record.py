@@ -67,23 +67,23 @@ def _slots(steps: Sequence[Step], counts: frozenset[str]) -> Iterator[Expression
         if step.verb in MOVES:
             yield Name(step.buffer + ADDRESS)
         for expression in step.expressions:
-            yield from _known(expression, counts)
+            yield from _known_parts(expression, counts)
         if step.verb is Verb.REPEAT:
             yield from _slots(step.steps, counts | {step.name})
 
 
-def _known(expression: Expression, counts: frozenset[str]) -> Iterator[Expression]:
+def _known_parts(expression: Expression, counts: frozenset[str]) -> Iterator[Expression]:
     """Yield the greatest parts that no count is in; a number needs no word."""
     if isinstance(expression, Number):
         return
     if not names_of(expression) & counts:
         yield expression
     elif isinstance(expression, Applied):
-        yield from _known(expression.left, counts)
-        yield from _known(expression.right, counts)
+        yield from _known_parts(expression.left, counts)
+        yield from _known_parts(expression.right, counts)
 
 
-def computed(expression: Expression, known: Mapping[Expression, int]) -> int:
+def compute(expression: Expression, known: Mapping[Expression, int]) -> int:
     """Compute an expression as C does: each part is a word."""
     if expression in known:
         return known[expression] & WORD
@@ -91,9 +91,7 @@ def computed(expression: Expression, known: Mapping[Expression, int]) -> int:
         case Number(value):
             return value & WORD
         case Applied(operation, left, right):
-            parts = Applied(
-                operation, Number(computed(left, known)), Number(computed(right, known))
-            )
+            parts = Applied(operation, Number(compute(left, known)), Number(compute(right, known)))
             return value_of(parts, {}) & WORD
     raise AssertionError(f"no record has {expression}")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from atoll.program.expressions import Expression, parsed
+from atoll.program.expressions import Expression, parse
 
 ADDRESS = ".address"
 """How a name ends that stands for where a buffer begins."""
@@ -58,7 +58,7 @@ class Step:
         if self.verb is Verb.WAIT:
             return ()
         formulas = (self.offset, self.value) if self.verb in MOVES else (self.value,)
-        return tuple(map(parsed, formulas))
+        return tuple(map(parse, formulas))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

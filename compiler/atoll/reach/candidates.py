@@ -36,14 +36,14 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
     fitting = (
         pool
         for pool in by_preference(soc)
-        if pool.role in roles and pool.room >= size and not lacking(pool, needs)
+        if pool.role in roles and pool.room >= size and not unmet_needs(pool, needs)
     )
     return tuple(pool.name for pool in sorted(fitting, key=lambda pool: pool.role != "state"))
 
 
 def heaps_for(soc: ResolvedSoc, needs: Needs) -> tuple[str, ...]:
     """Return the pools that keep a heap and give every device its need, best first."""
-    pools = (pool for pool in by_preference(soc) if pool.heap and not lacking(pool, needs))
+    pools = (pool for pool in by_preference(soc) if pool.heap and not unmet_needs(pool, needs))
     return tuple(pool.name for pool in pools)
 
 
@@ -64,7 +64,7 @@ def by_preference(soc: ResolvedSoc) -> tuple[Pool, ...]:
     return tuple(sorted(soc.pools, key=lambda pool: pool.preference))
 
 
-def lacking(pool: Pool, needs: Needs) -> dict[str, Access]:
+def unmet_needs(pool: Pool, needs: Needs) -> dict[str, Access]:
     """Return the devices whose need `pool` does not meet, and what each needs."""
     return {name: need for name, need in needs.items() if not allows(pool.reach[name], need)}
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from atoll.diagnostics.units import format_size
 from atoll.memory.problem import Buffer, MemoryPlan
-from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, Needs, by_preference, lacking
+from atoll.reach.candidates import (
+    CONSTANT_ROLES,
+    WORKSPACE_ROLES,
+    Needs,
+    by_preference,
+    unmet_needs,
+)
 from atoll.resolve.soc import Cpu, Pool, ResolvedSoc
 
 
@@ -53,7 +59,7 @@ def pool_lacks(pool: Pool, needs: Needs, roles: frozenset[str], size: int) -> It
     """Yield what keeps a buffer out of a pool, whatever else is there: role, reach, size."""
     if pool.role not in roles:
         yield f"its role is {pool.role}, not {min(roles - {'both'})}"
-    for device, need in lacking(pool, needs).items():
+    for device, need in unmet_needs(pool, needs).items():
         yield f"'{device}' has access {pool.reach[device]}, {need} needed"
     if pool.room < size:
         yield f"it has {format_size(pool.room)}, {format_size(size)} needed"

@@ -51,7 +51,7 @@ class BufferRequests:
         """Return what was asked of a buffer of the plan, or of a view of it."""
         found = [*self._of_tensors((name, *views)), *self._of_copied(name)]
         if name not in self.requests.tensors:
-            own = [*self._named(name), *self._of_workspace(name)]
+            own = [*self._named_requests(name), *self._of_workspace(name)]
             if not any(each.words.startswith("pin ") for each in own):
                 found += [
                     Asked(
@@ -69,34 +69,34 @@ class BufferRequests:
         names = [f"{name}.{buffer}" for name in (kernel, *operators)]
         wholes = (each for name in operators for each in (name, whole_name(name)))
         plain = [f"{name}_{buffer}" for name in dict.fromkeys(wholes)]
-        found = [asked for name in names for asked in self._named(name)]
+        found = [asked for name in names for asked in self._named_requests(name)]
         for name in plain:
             if name not in self.requests.tensors:
-                found += self._named(name, literal=True)
+                found += self._named_requests(name, literal=True)
         return tuple(dict.fromkeys(found))
 
     def _of_tensors(self, names: tuple[str, ...]) -> Iterator[Asked]:
         """Yield what was asked of tensors; what a copy took over is told of the copy."""
         copied = {op.inputs[0] for op in self.graph.operators if op.kind == COPY}
         for name in names:
-            held = self._held(name)
+            held = self._places_of(name)
             for each in self.requests.pins.get(name, ()):
                 if name not in copied or (f"asked for by {each.source}", each.at) in held:
                     yield _of_tensor(each)
 
     def _of_copied(self, name: str) -> Iterator[Asked]:
         """Yield what was asked of the tensor that a copy repeats, and holds for the copy."""
-        held = self._held(name)
+        held = self._places_of(name)
         for op in self.graph.operators:
             if op.kind == COPY and name in op.outputs and name not in self.requests.tensors:
                 for each in self.requests.pins.get(op.inputs[0], ()):
                     if (f"asked for by {each.source}", each.at) in held:
                         yield _of_tensor(each)
 
-    def _held(self, name: str) -> set[tuple[str, SourceLoc | None]]:
+    def _places_of(self, name: str) -> set[tuple[str, SourceLoc | None]]:
         return {(each.source, each.at) for each in self.log.asked.get(name, ())}
 
-    def _named(self, name: str, *, literal: bool = False) -> Iterator[Asked]:
+    def _named_requests(self, name: str, *, literal: bool = False) -> Iterator[Asked]:
         for each in self.requests.later:
             if each.name == name or (not literal and each.means(name)):
                 kind = "scope" if each.scope else "pin"

@@ -50,12 +50,12 @@ def coverage_of(graph: Graph, cycles: Mapping[str, int], soc: ResolvedSoc) -> tu
         )
         for op in graph.operators
     ]
-    return _summed(single, lambda each: (each.device, each.kind))
+    return _sum_shares(single, lambda each: (each.device, each.kind))
 
 
 def coverage_tables(shares: Sequence[Share]) -> tuple[Table, ...]:
     """Return a line for each device, and one for each kind on each device."""
-    devices = _summed([_of_all(each) for each in shares], lambda each: (each.device,))
+    devices = _sum_shares([_of_all(each) for each in shares], lambda each: (each.device,))
     return (
         _table("coverage", "What each device does", devices, shares),
         _table("kinds", "Which operators each device runs", shares, shares),
@@ -72,7 +72,9 @@ def _of_all(share: Share) -> Share:
     return Share(device=share.device, **sums)
 
 
-def _summed(shares: Iterable[Share], key: Callable[[Share], tuple[str, ...]]) -> tuple[Share, ...]:
+def _sum_shares(
+    shares: Iterable[Share], key: Callable[[Share], tuple[str, ...]]
+) -> tuple[Share, ...]:
     groups = (list(each) for _, each in groupby(sorted(shares, key=key), key=key))
     sums = (
         Share(

@@ -2,7 +2,16 @@
 """What `atoll estimate --json` prints, as a JSON Schema."""
 
 from atoll.ir.busy import Bound
-from atoll.report.json_shapes import BASIS, COUNT, TEXT, choice, each, named, object_of, one_or_more
+from atoll.report.json_shapes import (
+    BASIS,
+    COUNT,
+    TEXT,
+    choice,
+    each,
+    mapping_of,
+    object_of,
+    one_or_more,
+)
 
 _TRAFFIC = object_of(
     memory=TEXT,
@@ -15,7 +24,7 @@ _ESTIMATED = object_of(
     basis=BASIS,
     **dict.fromkeys(("begin", "end", "cycles"), COUNT),
     bound=choice(*Bound),
-    parts=named(COUNT),
+    parts=mapping_of(COUNT),
     memories=each(_TRAFFIC),
 )
 ESTIMATE = one_or_more(

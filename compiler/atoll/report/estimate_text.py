@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group
 
-from atoll.cost.basis import MEASURED, joint_basis, marked
+from atoll.cost.basis import MEASURED, joint_basis, with_basis
 from atoll.cost.estimate import LayerEstimate, NetworkEstimate
 from atoll.diagnostics.units import nanoseconds
 from atoll.report.grid import Grid, Sentence
@@ -63,8 +63,8 @@ def memory_grid(estimate: NetworkEstimate) -> Grid:
                 each.memory,
                 f"{each.read:,} B",
                 f"{each.written:,} B",
-                marked(f"{each.cycles:,} cycles", each.basis),
-                marked(
+                with_basis(f"{each.cycles:,} cycles", each.basis),
+                with_basis(
                     f"{100 * each.cycles / max(1, estimate.network):.1f} %",
                     each.basis if each.basis != MEASURED else estimate.basis,
                 ),
@@ -81,7 +81,7 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
     if estimate.network < estimate.sequential:
         saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
         found = f"devices at once: {estimate.network:,} cycles, {saved}"
-        yield Sentence(marked(found, estimate.basis))
+        yield Sentence(with_basis(found, estimate.basis))
     for note in estimate.notes:
         yield Sentence(f"note: {note}")
     seconds = nanoseconds(estimate.total, estimate.host_clock) / 1e6
@@ -90,9 +90,9 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
         f"{estimate.after:,} after it: {estimate.total:,} from reset to exit, {seconds:,.3f} ms "
         f"at {estimate.host_clock / 1e6:,g} MHz"
     )
-    yield Sentence(marked(whole, estimate.basis), style="green")
+    yield Sentence(with_basis(whole, estimate.basis), style="green")
 
 
 def _sum(device: str, layers: Sequence[LayerEstimate]) -> str:
     total = f"{device} {sum(each.cycles for each in layers):,}"
-    return marked(total, joint_basis(each.basis for each in layers))
+    return with_basis(total, joint_basis(each.basis for each in layers))

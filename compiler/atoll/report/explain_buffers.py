@@ -92,7 +92,10 @@ def buffer_stories(
 ) -> tuple[BufferStory, ...]:
     """Return every planned buffer in the order of the program, then those inside kernels."""
     asked = BufferRequests(requests or Requests(), graph, module, log or ScopeLog())
-    return (*_planned(soc, graph, module, plan, asked), *_inside_kernels(soc, module, asked))
+    return (
+        *_planned_stories(soc, graph, module, plan, asked),
+        *_inside_kernels(soc, module, asked),
+    )
 
 
 def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
@@ -113,7 +116,7 @@ def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
     return found[name]
 
 
-def _planned(
+def _planned_stories(
     soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan, asked: BufferRequests
 ) -> Iterator[BufferStory]:
     rules, uses = Rules(soc, graph, module, plan), uses_of(module.entry, soc.host)

@@ -11,8 +11,8 @@ from atoll.report.json_shapes import (
     TEXT,
     choice,
     each,
+    mapping_of,
     maybe,
-    named,
     object_of,
 )
 
@@ -21,7 +21,7 @@ STEPS = each({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
 _BUFFER = object_of(
     **dict.fromkeys(("name", "what", "scope", "place", "rule"), TEXT),
     **dict.fromkeys(("size_bytes", "offset_bytes", "address"), maybe(COUNT)),
-    seen_at=named(COUNT),
+    seen_at=mapping_of(COUNT),
     live_steps=STEPS,
     uses=each(object_of(step=maybe(COUNT), operator=TEXT, device=TEXT, access=ACCESS)),
     alternatives=each(object_of(place=TEXT, lacks=each(TEXT), remark=TEXT)),
@@ -58,13 +58,13 @@ CANDIDATES = object_of(
                 **dict.fromkeys(("fused", "spread", "unlike_cores"), FLAG),
                 spared_pools=each(TEXT),
                 stripes=each(object_of(first=TEXT, last=TEXT, stripes=COUNT)),
-                apart=named(TEXT),
+                apart=mapping_of(TEXT),
                 streams=maybe(object_of(share=NUMBER, every=FLAG)),
             ),
             outcome=choice("chosen", "refused", "slower", "not clearly faster", "not as asked"),
             cycles=maybe(COUNT),
-            used_bytes=named(COUNT),
-            lacks_bytes=named(COUNT),
+            used_bytes=mapping_of(COUNT),
+            lacks_bytes=mapping_of(COUNT),
             why=TEXT,
         )
     ),
@@ -76,7 +76,7 @@ EXPLAINED = object_of(
     operators=each(
         object_of(
             **dict.fromkeys(("operator", "device", "reason"), TEXT),
-            rejected=named(TEXT),
+            rejected=mapping_of(TEXT),
             basis=BASIS,
             turns_to=maybe(TEXT),
         )
@@ -84,7 +84,7 @@ EXPLAINED = object_of(
     targets=each(
         object_of(
             **dict.fromkeys(("operator", "device", "target", "reason"), TEXT),
-            measured=named(object_of(least=RATIO, greatest=RATIO, operators=COUNT)),
+            measured=mapping_of(object_of(least=RATIO, greatest=RATIO, operators=COUNT)),
         )
     ),
     scopes=object_of(
@@ -99,7 +99,7 @@ EXPLAINED = object_of(
             basis=BASIS,
         )
     ),
-    left_out=named(TEXT),
+    left_out=mapping_of(TEXT),
     notes=each(TEXT),
     cuts=each(
         object_of(
@@ -107,7 +107,7 @@ EXPLAINED = object_of(
             **dict.fromkeys(("stripes", "whole_bytes", "stripe_bytes"), COUNT),
             **dict.fromkeys(("whole_cycles", "cycles"), COUNT),
             basis=BASIS,
-            apart=named(TEXT),
+            apart=mapping_of(TEXT),
         )
     ),
     streaming=maybe(

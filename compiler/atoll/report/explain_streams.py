@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from atoll.cost.basis import marked
+from atoll.cost.basis import with_basis
 from atoll.resolve.tables import Table
 from atoll.stream.choose import Streaming
 
@@ -58,7 +58,7 @@ class StreamingStory:
         title = f"Constants copied ahead: {self.cycles:,} cycles by estimate, {without}"
         return Table(
             key="streaming",
-            title=marked(title, self.basis),
+            title=with_basis(title, self.basis),
             columns=(
                 *("operator", "streamed", "bytes", "from", "to", "by", "parts", "copy cycles"),
                 *("cycles", "direct cycles"),

@@ -4,8 +4,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from atoll.diagnostics.columns import wrapped
-from atoll.diagnostics.shown import shown
+from atoll.diagnostics.columns import wrap
+from atoll.diagnostics.shown import printable
 from atoll.isa.code_target import OWN
 from atoll.place.partition import Decision
 from atoll.place.target_choice import TargetChoice
@@ -58,9 +58,9 @@ class Explanation:
             cuts = (cut_table(self.cuts),) if self.cuts else ()
             streams = (self.streaming.table(),) if self.streaming else ()
             text = as_text((*tables, *self._left_out, *cuts, *streams), columns)
-            return text + "".join(f"\n{wrapped(f'note: {each}', columns)}\n" for each in self.notes)
+            return text + "".join(f"\n{wrap(f'note: {each}', columns)}\n" for each in self.notes)
         story = story_of(self.buffers, buffer)
-        return story_text(story, touching(story, self.decisions))
+        return story_text(story, decisions_about(story, self.decisions))
 
     def as_json(self, buffer: str | None = None) -> dict[str, object]:
         """Return the same for machines.
@@ -71,7 +71,7 @@ class Explanation:
         stories, decisions = self.buffers, self.decisions
         if buffer is not None:
             stories = (story_of(self.buffers, buffer),)
-            decisions = touching(stories[0], decisions)
+            decisions = decisions_about(stories[0], decisions)
         return {
             "soc": self.soc,
             "model": self.model,
@@ -192,7 +192,7 @@ def decisions_json(decisions: Iterable[Decision]) -> list[dict[str, object]]:
     ]
 
 
-def touching(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+def decisions_about(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
     """Return the decisions about operators that touch a buffer."""
     operators = {use.operator for use in story.uses}
     return tuple(decision for decision in decisions if decision.operator in operators)
@@ -200,7 +200,7 @@ def touching(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decisio
 
 def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
     """Return all about one buffer; `decisions` are those of the operators that touch it."""
-    return "\n".join(map(shown, _lines(story, decisions))) + "\n"
+    return "\n".join(map(printable, _lines(story, decisions))) + "\n"
 
 
 def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:

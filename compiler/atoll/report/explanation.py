@@ -2,7 +2,7 @@
 """What people are told of a compiled network: where buffers are, what is slow, what is unsure."""
 
 from atoll.cost.basis import basis_of
-from atoll.driver.compiled import Compiled, expected, expected_length
+from atoll.driver.compiled import Compiled, expected_cycles, expected_length
 from atoll.ops.registry import kind_of
 from atoll.place.code_targets import target_choices, target_requests
 from atoll.place.slower import slower_than_elsewhere
@@ -40,7 +40,7 @@ def explanation(compiled: Compiled) -> Explanation:
         soc, graph, compiled.module, compiled.plan, compiled.requests, compiled.log
     )
     decisions = compiled.decisions
-    cycles = {name: each.cycles for name, each in expected(compiled).items()}
+    cycles = {name: each.cycles for name, each in expected_cycles(compiled).items()}
     cuts = cut_stories(compiled.network, compiled.tiling, graph, soc, cycles)
     streaming = compiled.streaming
     movers = (each.stream.mover for each in streaming.possible)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from atoll.diagnostics.columns import laid_out, terminal_columns, wrapped
-from atoll.diagnostics.shown import shown, shown_lines
+from atoll.diagnostics.columns import laid_out, terminal_columns, wrap
+from atoll.diagnostics.shown import printable, shown_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +31,13 @@ class Grid:
     def lines(self, columns: int | None) -> list[tuple[str, ...]]:
         """Return the lines of the headings and of each row, in so many columns."""
         right = {at for at, heading in enumerate(self.headings) if heading not in self.left}
-        rows = [tuple(map(shown, row)) for row in (self.headings, *self.rows)]
+        rows = [tuple(map(printable, row)) for row in (self.headings, *self.rows)]
         return laid_out(rows, right=right, columns=columns)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield a line at a time."""
         if self.title:
-            yield Text(shown(self.title), style="italic")
+            yield Text(printable(self.title), style="italic")
         for number, lines in enumerate(self.lines(terminal_columns(console.file)), -1):
             strong = number < 0 or number in self.strong
             for line in lines:
@@ -55,4 +55,4 @@ class Sentence:
         """Yield a line at a time."""
         columns = terminal_columns(console.file)
         for line in shown_lines(self.text).split("\n"):
-            yield Text(wrapped(line, columns), style=self.style, no_wrap=True, overflow="ignore")
+            yield Text(wrap(line, columns), style=self.style, no_wrap=True, overflow="ignore")

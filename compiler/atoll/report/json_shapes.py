@@ -24,7 +24,7 @@ def each(shape: Shape) -> Shape:
     return {"type": "array", "items": shape}
 
 
-def named(shape: Shape) -> Shape:
+def mapping_of(shape: Shape) -> Shape:
     """Describe an object with any keys and such values."""
     return {"type": "object", "additionalProperties": shape}
 

@@ -23,12 +23,12 @@ from atoll.report.json_shapes import (
     Shape,
     choice,
     each,
+    mapping_of,
     maybe,
-    named,
     object_of,
     one_or_more,
 )
-from atoll.report.validate_schema import validated
+from atoll.report.validate_schema import validation_shape
 
 _DEVICE = object_of(
     **dict.fromkeys(("device", "kind", "is", "note"), TEXT),
@@ -81,11 +81,11 @@ _CHIP = object_of(
     speeds=each(_SPEED),
     scopes=each(object_of(device=TEXT, scope=TEXT)),
     address_map=each(object_of(**_SPAN, what=TEXT, kind=TEXT)),
-    reach=each(object_of(pool=TEXT, access=named(ACCESS))),
+    reach=each(object_of(pool=TEXT, access=mapping_of(ACCESS))),
     reach_layers=each(object_of(pool=TEXT, device=TEXT, access=ACCESS, set_by=TEXT)),
     stacks=each(object_of(device=TEXT, limit=TEXT, size_bytes=COUNT, set_by=TEXT)),
     accelerators=each(
-        object_of(device=TEXT, accelerator=TEXT, parameters=named(NUMBER), runs=each(TEXT))
+        object_of(device=TEXT, accelerator=TEXT, parameters=mapping_of(NUMBER), runs=each(TEXT))
     ),
     layers=each(object_of(key=TEXT, layer=TEXT)),
 )
@@ -102,8 +102,8 @@ _PLAN: Mapping[str, Shape] = {
     "cost": COUNT,
     "gap_bytes": COUNT,
     "optimal": FLAG,
-    "pools": named(object_of(origin=COUNT, **{**_FIGURES, "size_bytes": maybe(COUNT)})),
-    "buffers": named(_PLACED),
+    "pools": mapping_of(object_of(origin=COUNT, **{**_FIGURES, "size_bytes": maybe(COUNT)})),
+    "buffers": mapping_of(_PLACED),
 }
 _OF_A_NETWORK: Mapping[str, Shape] = {"soc": TEXT, "model": TEXT, "notes": each(TEXT), **_PLAN}
 PLAN: Shape = {
@@ -111,7 +111,7 @@ PLAN: Shape = {
         object_of(instance=TEXT, **_PLAN),
         object_of(**_OF_A_NETWORK),
         {
-            **each(object_of(**_OF_A_NETWORK, together_bytes=named(COUNT))),
+            **each(object_of(**_OF_A_NETWORK, together_bytes=mapping_of(COUNT))),
             "minItems": 2,
         },
     ]
@@ -121,7 +121,7 @@ _IMAGE = object_of(
     **dict.fromkeys(("core", "elf", "map", "toolchain"), TEXT),
     regions=each(object_of(region=TEXT, used_bytes=COUNT, size_bytes=COUNT)),
     stack_bytes=COUNT,
-    targets=named(object_of(stack_bytes=maybe(COUNT))),
+    targets=mapping_of(object_of(stack_bytes=maybe(COUNT))),
 )
 _OBJECT = object_of(
     **dict.fromkeys(("file", "network", "core", "isa", "abi"), TEXT),
@@ -175,12 +175,12 @@ _LAYER = object_of(
     **dict.fromkeys(("device_cycles", "clock_hz", "time_ns"), COUNT),
     basis=BASIS,
     instructions=maybe(COUNT),
-    helpers=named(COUNT),
+    helpers=mapping_of(COUNT),
 )
 _CYCLES = object_of(
     **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),
     **dict.fromkeys(("overlapped", "clock_hz", "total_ns"), COUNT),
-    by_device=named(COUNT),
+    by_device=mapping_of(COUNT),
     by_layer=each(_LAYER),
 )
 _STACK = object_of(
@@ -194,8 +194,8 @@ _ORACLE = object_of(
     oracle=TEXT,
     passed=FLAG,
     limit_steps=COUNT,
-    elements_by_steps=named(COUNT),
-    furthest_steps=named(COUNT),
+    elements_by_steps=mapping_of(COUNT),
+    furthest_steps=mapping_of(COUNT),
 )
 _REPORT: Mapping[str, Shape] = dict(
     **dict.fromkeys(("soc", "model", "cpu", "accelerator", "reference"), TEXT),
@@ -204,10 +204,10 @@ _REPORT: Mapping[str, Shape] = dict(
     bit_exact=FLAG,
     mismatches=each(_MISMATCH),
     placement=object_of(accesses=COUNT, violations=each(_VIOLATION)),
-    stack=named(_STACK),
-    pools=named(object_of(**_FIGURES)),
+    stack=mapping_of(_STACK),
+    pools=mapping_of(object_of(**_FIGURES)),
     cycles=_CYCLES,
-    wall_seconds=named(SECONDS),
+    wall_seconds=mapping_of(SECONDS),
     notes=each(TEXT),
     not_modelled=each(TEXT),
 )
@@ -218,7 +218,7 @@ OPERATORS = object_of(
     operators=each(
         object_of(
             **dict.fromkeys(("operator", "kind", "accepts"), TEXT),
-            devices=named(named(object_of(min=maybe(NUMBER), max=maybe(NUMBER)))),
+            devices=mapping_of(mapping_of(object_of(min=maybe(NUMBER), max=maybe(NUMBER)))),
         )
     ),
 )
@@ -326,7 +326,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "run-image": ("what images printed, and how they ended", RUN_IMAGE),
     "validate": (
         "which planted faults were noticed, and how hardware faults ended",
-        validated(object_of(**_REPORT)),
+        validation_shape(object_of(**_REPORT)),
     ),
     "core": ("how the adapter of a core did", CORE),
     "accelerator": ("how an accelerator did", ACCELERATOR),

@@ -12,7 +12,7 @@ _HEADINGS = ("pool", "size", "used", "bound", "gap", "proof")
 
 def plan_table(plan: MemoryPlan, columns: int | None = None) -> str:
     """Return a line for each pool that holds a buffer, sizes in bytes, and one on all of them."""
-    return _lined([_HEADINGS, *_rows(plan)], columns) + f"{_summary(plan)}\n"
+    return _lines_of([_HEADINGS, *_rows(plan)], columns) + f"{_summary(plan)}\n"
 
 
 def together_table(
@@ -26,7 +26,7 @@ def together_table(
             alone = [plan.use[pool.name].used for plan in plans.values()]
             how = "the largest" if used == max(alone) else "side by side"
             rows.append((pool.name, f"{pool.region.size:,}", *each, f"{used:,}", how))
-    return _lined(rows, columns)
+    return _lines_of(rows, columns)
 
 
 def used_together(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str, int]:
@@ -40,7 +40,7 @@ def used_together(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str
     return {name: bytes_ for name, bytes_ in used.items() if bytes_}
 
 
-def _lined(rows: Sequence[tuple[str, ...]], columns: int | None) -> str:
+def _lines_of(rows: Sequence[tuple[str, ...]], columns: int | None) -> str:
     """Return rows as lines: the first and the last column to the left, figures to the right."""
     right = range(1, len(rows[0]) - 1)
     lines = (line for row in laid_out(rows, right=right, columns=columns) for line in row)

@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement
 
-from atoll.diagnostics.shown import shown
+from atoll.diagnostics.shown import printable
 from atoll.report.pool_picture import Block, PoolPicture
 from atoll.report.svg import document, number, text_of, write
 
@@ -78,7 +78,7 @@ class _Panel:
         width = (block.end - block.begin) * self._wide
         height = (block.high - block.low) * self._tall
         group = SubElement(self._group, "g")
-        SubElement(group, "title").text = shown(str(block))
+        SubElement(group, "title").text = printable(str(block))
         SubElement(
             group,
             "rect",

@@ -15,7 +15,7 @@ _COLORS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 _FREE, _SMALL = ".", "#"
 
 
-def drawn(pictures: Iterable[PoolPicture], columns: int | None = None) -> Iterator[Text]:
+def draw(pictures: Iterable[PoolPicture], columns: int | None = None) -> Iterator[Text]:
     """Yield the picture of each pool, and below it what its letters stand for.
 
     The largest buffers have a letter, all others the same mark.
@@ -28,7 +28,7 @@ def drawn(pictures: Iterable[PoolPicture], columns: int | None = None) -> Iterat
         letters = {
             block.buffer: letter for block, letter in zip(chosen, ascii_lowercase, strict=False)
         }
-        key = [_explained(block, letters) for block in chosen]
+        key = [_explain(block, letters) for block in chosen]
         if len(largest) > len(chosen):
             key.append(Text(f"  {_SMALL} {len(largest) - len(chosen)} smaller buffers"))
         yield Text("\n").join((Text(picture.caption), *_rows(picture, letters, wide), *key))
@@ -70,5 +70,5 @@ def _cell(block: Block | None, letters: Mapping[str, str]) -> Text:
     return Text(letters.get(block.buffer, _SMALL), style=f"black on {color}")
 
 
-def _explained(block: Block, letters: Mapping[str, str]) -> Text:
+def _explain(block: Block, letters: Mapping[str, str]) -> Text:
     return Text.assemble("  ", _cell(block, letters), " ", str(block))

@@ -180,7 +180,7 @@ class _Table:
             decision = self._decisions.get(name)
             device = placed[name].device if name in placed else ""
             if decision is None:
-                yield self._added(placed[name])
+                yield self._add(placed[name])
                 continue
             device = device or decision.device
             asked = decision.joined.constraints
@@ -191,12 +191,12 @@ class _Table:
             if target := placed[name].target if name in placed else "":
                 asked, joined = tuple(map(self._open, asked)), replace(joined, target=None)
                 if name in self._targets:
-                    asked = (*asked, self._targeted(name, device, target))
+                    asked = (*asked, self._target_constraint(name, device, target))
                     joined = default(joined, asked[-1].scope)
             offered = self.scopes.of(device, target=target)
             yield self._story(name, asked, joined, offered, why, device)
 
-    def _targeted(self, operator: str, device: str, target: str) -> Constraint:
+    def _target_constraint(self, operator: str, device: str, target: str) -> Constraint:
         """Return what `targets` asks of an operator."""
         asked = SEScope(target=self.scopes.of(device, target=target).target)
         _, at = self._targets[operator]
@@ -207,7 +207,7 @@ class _Table:
         """Return what naming a core asks where the core has several targets: not which."""
         return replace(asked, scope=replace(asked.scope, target=None))
 
-    def _added(self, op: Operator) -> ScopeStory:
+    def _add(self, op: Operator) -> ScopeStory:
         rule = f"copies what does not reach, on '{op.device}'"
         return self._story(op.name, (), SEScope(), self.scopes.of(op.device), rule, op.device)
 

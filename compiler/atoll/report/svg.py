@@ -3,7 +3,7 @@
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from atoll.diagnostics.shown import shown
+from atoll.diagnostics.shown import printable
 
 _STYLE = "text { font: 11px sans-serif; fill: #222 } .title { font-size: 14px; font-weight: bold } "
 
@@ -24,7 +24,7 @@ def document(title: str, width: int, height: int, style: str) -> Element:
         width=str(width),
         height=str(height),
     )
-    SubElement(root, "title").text = shown(title)
+    SubElement(root, "title").text = printable(title)
     SubElement(root, "style").text = _STYLE + style
     SubElement(root, "rect", width="100%", height="100%", fill="#fff")
     write(root, 10, 24, title, style="title")
@@ -42,7 +42,7 @@ def write(
 ) -> None:
     """Write words at a place."""
     place = {"x": number(x), "y": number(y), "text-anchor": anchor}
-    SubElement(parent, "text", place | ({"class": style} if style else {})).text = shown(words)
+    SubElement(parent, "text", place | ({"class": style} if style else {})).text = printable(words)
 
 
 def number(value: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 
-from atoll.cost.basis import marked
+from atoll.cost.basis import with_basis
 from atoll.memory.problem import MemoryPlan
 from atoll.report.grid import Grid, Sentence
 from atoll.report.result import RunReport
@@ -68,7 +68,7 @@ def cycle_table(report: RunReport) -> Grid:
             layer.operator,
             f"{layer.device} + {len(layer.helpers)}" if layer.helpers else layer.device,
             *(f"{cycles:,}" for cycles in (layer.begin, layer.end, layer.cycles)),
-            *(f"{layer.worked:,}", marked(f"{layer.estimate:,}", layer.basis)),
+            *(f"{layer.worked:,}", with_basis(f"{layer.estimate:,}", layer.basis)),
             *([] if layer.instructions is None else [f"{layer.instructions:,}"]),
             *([f"{layer.device_cycles:,}", f"{layer.nanoseconds / 1000:,.2f}"] if clocks else []),
         )
@@ -139,7 +139,7 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
         yield Sentence(str(report.oracle), style="green" if report.oracle.passed else "red")
     count = len(report.violations)
     if not count and not report.accesses:
-        yield Sentence(f"no accesses were judged: {_unjudged(report)}", style="yellow")
+        yield Sentence(f"no accesses were judged: {_unjudged_text(report)}", style="yellow")
         return
     yield Sentence(
         f"{count} placement violation{'s' if count != 1 else ''} in {report.accesses:,} accesses",
@@ -147,7 +147,7 @@ def _verdict(report: RunReport) -> Iterator[Sentence]:
     )
 
 
-def _unjudged(report: RunReport) -> str:
+def _unjudged_text(report: RunReport) -> str:
     """Say why no access of a run could be held against the plan."""
     if report.cpu == "qemu":
         return "QEMU does not tell them; firewalls and shadow memory are no part of its machines"

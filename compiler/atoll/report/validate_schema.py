@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `atoll validate --json` prints, as a JSON Schema."""
 
-from atoll.report.json_shapes import COUNT, FLAG, NUMBER, TEXT, Shape, each, maybe, named, object_of
+from atoll.report.json_shapes import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Shape,
+    each,
+    mapping_of,
+    maybe,
+    object_of,
+)
 
 _MUTANT = object_of(
     **dict.fromkeys(("kind", "area", "subject", "fault", "by", "number", "detail"), TEXT),
@@ -16,7 +26,7 @@ _KIND = object_of(
     detectable=FLAG,
     **dict.fromkeys(("injected", "right", "restarted", "silently_wrong"), COUNT),
     **dict.fromkeys(("hung", "recovered"), COUNT),
-    error_codes=named(COUNT),
+    error_codes=mapping_of(COUNT),
     passed=FLAG,
 )
 _FAULT = object_of(
@@ -43,7 +53,7 @@ _LEFT_OUT = object_of(**dict.fromkeys(("missing", "where", "by"), TEXT))
 _CACHES = object_of(soc=TEXT, model=TEXT, passed=FLAG, right=TEXT, trials=each(_LEFT_OUT))
 
 
-def validated(report: Shape) -> Shape:
+def validation_shape(report: Shape) -> Shape:
     """Return the schema; `report` is that of one run."""
     network = object_of(
         soc=TEXT, model=TEXT, passed=FLAG, right_build=report, mutants=each(_MUTANT)

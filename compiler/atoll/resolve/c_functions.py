@@ -14,9 +14,9 @@ from typing import Any
 from atoll.diagnostics.errors import ModelError
 from atoll.isa.instruction_set import InstructionSet
 from atoll.utils.join_objects import join_objects
-from atoll.utils.kept import kept, name_of
+from atoll.utils.kept import keep_made, name_of
 from atoll.utils.scratch import temporary_folder
-from atoll.utils.tools import cached, run_zig, tail
+from atoll.utils.tools import cache_file, run_zig, tail
 
 _FLAGS = (
     *("-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-fno-sanitize=all", "-g0"),
@@ -94,10 +94,14 @@ def with_functions(
     def compiled() -> bytes:
         with temporary_folder() as folder:
             (folder / "functions.c").write_text(text, encoding="utf-8")
-            _compiled("functions.c", *machine, *_FLAGS, "-c", "-o", "functions.o", folder=folder)
+            _compile_source(
+                "functions.c", *machine, *_FLAGS, "-c", "-o", "functions.o", folder=folder
+            )
             return (folder / "functions.o").read_bytes()
 
-    return join_objects(code, kept(f"machine_code/{name_of(*machine, *_FLAGS, text)}", compiled))
+    return join_objects(
+        code, keep_made(f"machine_code/{name_of(*machine, *_FLAGS, text)}", compiled)
+    )
 
 
 def on_host(function: CFunction, network: str) -> Any:
@@ -113,9 +117,9 @@ def on_host(function: CFunction, network: str) -> Any:
     def build(target: Path) -> None:
         with temporary_folder() as folder:
             (folder / "functions.c").write_text(text, encoding="utf-8")
-            _compiled("functions.c", *library, "-o", str(target), folder=folder)
+            _compile_source("functions.c", *library, "-o", str(target), folder=folder)
 
-    path = cached(f"libraries/{name_of(*library, text)}.so", build)
+    path = cache_file(f"libraries/{name_of(*library, text)}.so", build)
     try:
         found = getattr(ctypes.CDLL(str(path)), function.symbol(network))
     except AttributeError as fault:
@@ -128,7 +132,7 @@ def on_host(function: CFunction, network: str) -> Any:
     return found
 
 
-def _compiled(source: str, *flags: str, folder: Path) -> None:
+def _compile_source(source: str, *flags: str, folder: Path) -> None:
     done = run_zig("cc", *flags, source, folder=folder)
     if done.returncode:
         what = f"the compiler refuses a function of C:\n{tail(done.stderr)}"

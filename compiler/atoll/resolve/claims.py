@@ -59,7 +59,7 @@ def claims_of(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
     than its granule apart, all begins at multiples of it. In a memory with aliases no two regions
     share a line of a data cache, which would keep it once for each address.
     """
-    granule = max((unit.granule for _, unit in protected(draft)), default=1)
+    granule = max((unit.granule for _, unit in protected_cores(draft)), default=1)
     line = max((cpu.cache.line for _, cpu in draft.cpus() if cpu.cache), default=1)
     shown_twice = {real for _, _, real in draft.aliases()}
     for claim in _claims(draft, memories):
@@ -83,7 +83,7 @@ def _in_memory(draft: Draft, claim: Claim) -> Claim:
     )
 
 
-def protected(draft: Draft) -> Iterator[tuple[str, ProtectionUnit]]:
+def protected_cores(draft: Draft) -> Iterator[tuple[str, ProtectionUnit]]:
     """Yield the cores whose protection unit is on, and the units."""
     for name, cpu in draft.cpus():
         core = draft.description.cores.get(name)

@@ -34,7 +34,7 @@ def from_json(text: str) -> ResolvedSoc:
         document = json.loads(text)
         if document["format"] != FORMAT:
             raise ValueError(f"format {document['format']!r}")
-        soc: ResolvedSoc = _typed(ResolvedSoc, document["soc"])
+        soc: ResolvedSoc = _to_type(ResolvedSoc, document["soc"])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as fault:
         raise UsageError(
             "E009",
@@ -82,7 +82,7 @@ def _file(layer: str) -> str:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in _exported(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in _exported_fields(value)}
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
@@ -92,27 +92,27 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _exported(value: Any) -> list[Field[Any]]:
+def _exported_fields(value: Any) -> list[Field[Any]]:
     """Return the fields that make two chips equal or not."""
     return [field for field in fields(value) if field.compare]
 
 
-def _typed(kind: Any, data: Any) -> Any:
+def _to_type(kind: Any, data: Any) -> Any:
     """Return `data` as a value of type `kind`; the inverse of `_plain`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:
         bare = next(argument for argument in arguments if argument is not NoneType)
-        return None if data is None else _typed(bare, data)
+        return None if data is None else _to_type(bare, data)
     if origin is tuple:
         return _tuple(arguments, data)
     if origin is not None:
-        return {str(key): _typed(arguments[1], item) for key, item in data.items()}
+        return {str(key): _to_type(arguments[1], item) for key, item in data.items()}
     if kind is Device:
         kind = _DEVICES[data["kind"]]
     if is_dataclass(kind):
         hints, make = get_type_hints(kind), cast("Any", kind)
-        names = [field.name for field in _exported(make)]
-        return make(**{name: _typed(hints[name], data[name]) for name in names})
+        names = [field.name for field in _exported_fields(make)]
+        return make(**{name: _to_type(hints[name], data[name]) for name in names})
     if kind is Path or issubclass(kind, StrEnum):
         return kind(data)
     if type(data) is not kind:
@@ -124,5 +124,5 @@ def _tuple(arguments: tuple[Any, ...], data: Any) -> tuple[Any, ...]:
     if not isinstance(data, list):
         raise TypeError(f"{data!r} is no list")
     if arguments[-1] is Ellipsis:
-        return tuple(_typed(arguments[0], item) for item in data)
-    return tuple(_typed(kind, item) for kind, item in zip(arguments, data, strict=True))
+        return tuple(_to_type(arguments[0], item) for item in data)
+    return tuple(_to_type(kind, item) for kind, item in zip(arguments, data, strict=True))

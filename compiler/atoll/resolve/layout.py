@@ -94,7 +94,7 @@ class _Divided:
             "E032",
             claim,
             "size",
-            f"needs {format_size(size)} in {self._named(claim)}"
+            f"needs {format_size(size)} in {self._memory_name(claim)}"
             f", whose largest free span is {format_size(largest)}",
             f"set '{'.'.join(claim.size_key)}' to at most {format_size(largest - claim.guard)}"
             if largest > claim.guard
@@ -108,7 +108,7 @@ class _Divided:
                 "E032",
                 claim,
                 "memory",
-                f"finds no room in {self._named(claim)}{self._greedy()}",
+                f"finds no room in {self._memory_name(claim)}{self._greedy()}",
                 "give the other regions of the memory a smaller size, or use another memory",
             )
             return
@@ -131,7 +131,7 @@ class _Divided:
             begin = max(begin, high)
         return gaps
 
-    def _named(self, claim: Claim) -> str:
+    def _memory_name(self, claim: Claim) -> str:
         """Return what the description calls the memory of a claim."""
         alias = "" if claim.described == claim.memory else f" (an alias of '{claim.memory}')"
         return f"memory '{claim.described}'{alias}"

@@ -28,7 +28,7 @@ def check_loaders(draft: Draft, memories: tuple[Memory, ...]) -> None:
         if isinstance(device, Cpu):
             memory = draft.real(device.code.memory or code_memory(device, memories)[0])
         loader, possible = device.loader, _possible(draft, memory)
-        if loader is None or loader in possible or not _known(draft, name, memory):
+        if loader is None or loader in possible or not _is_known(draft, name, memory):
             continue
         key = ("devices", name, "loader")
         if loader in _NOBODY:
@@ -51,7 +51,7 @@ def check_loaders(draft: Draft, memories: tuple[Memory, ...]) -> None:
         )
 
 
-def _known(draft: Draft, name: str, memory: str) -> bool:
+def _is_known(draft: Draft, name: str, memory: str) -> bool:
     keys = (("devices", name, "kind"), ("devices", name, "loader"), ("devices", name, "code"))
     return all(draft.knows(*key) for key in (*keys, ("memories", memory, "kind"))) and (
         draft.whole("memories")

@@ -90,7 +90,7 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
 
     def of_device(each: Device) -> Device:
         if isinstance(each, Engine):
-            return replace(each, registers=_moved(soc, each.registers, device))
+            return replace(each, registers=_move(soc, each.registers, device))
         if not isinstance(each, Cpu):
             return each
         return replace(
@@ -99,11 +99,11 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
             data=moved(each.data),
             stack=moved(each.stack),
             threads=tuple(map(moved, each.threads)),
-            mailbox=_moved(soc, each.mailbox, device) if each.mailbox else None,
+            mailbox=_move(soc, each.mailbox, device) if each.mailbox else None,
         )
 
     memories = (*soc.memories, *(_memory_of(soc, each) for each in aliases.values()))
-    seen = (_moved(soc, memory, device) for memory in memories)
+    seen = (_move(soc, memory, device) for memory in memories)
     return replace(
         soc,
         aliases=(),
@@ -139,7 +139,7 @@ def _memory_of(soc: ResolvedSoc, alias: Alias) -> Memory:
     )
 
 
-def _moved(soc: ResolvedSoc, part: _Part, device: str) -> _Part:
+def _move(soc: ResolvedSoc, part: _Part, device: str) -> _Part:
     origin = part.seen_at(device).start
     others = {each.name: part.seen_at(each.name).start for each in soc.devices}
     views = {name: seen for name, seen in sorted(others.items()) if seen != origin}

@@ -11,10 +11,10 @@ SLOW = 10_000
 
 def notes_of(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return sentences for whoever described the chip."""
-    return (*_unused(soc), *_silent(soc), *_slow(soc))
+    return (*_unused_parts(soc), *_silent(soc), *_slow(soc))
 
 
-def _unused(soc: ResolvedSoc) -> Iterator[str]:
+def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
     regions = [pool.region for pool in soc.pools]
     for core in soc.cpus:
         regions += (core.code, core.data, *core.stacks)

@@ -23,12 +23,12 @@ class PoolSpeed:
 
     def read_cycles(self, size: int) -> int:
         """Return the cycles that reading `size` bytes takes."""
-        return self._waiting(size) + -(-size // self.read_bandwidth)
+        return self._wait_cycles(size) + -(-size // self.read_bandwidth)
 
     def write_cycles(self, size: int) -> int:
         """Return the cycles that writing `size` bytes takes."""
-        return self._waiting(size) + -(-size // self.write_bandwidth)
+        return self._wait_cycles(size) + -(-size // self.write_bandwidth)
 
-    def _waiting(self, size: int) -> int:
+    def _wait_cycles(self, size: int) -> int:
         bursts = -(-size // self.burst) if self.burst else 1
         return self.latency * bursts

@@ -15,7 +15,7 @@ from atoll.resolve.reach import (
     decision,
     decisions,
     suitable,
-    undecided,
+    undecided_devices,
 )
 from atoll.resolve.soc import Access, Pool, PoolSpeed, Region
 
@@ -42,8 +42,8 @@ def check_pools(draft: Draft) -> None:
         _check_heap(draft, name, pool)
         _check_section(draft, name, pool)
         _check_speed(draft, name, pool)
-        if missing := undecided(draft, name):
-            _undecided(draft, name, pool, missing)
+        if missing := undecided_devices(draft, name):
+            _note_undecided(draft, name, pool, missing)
         reach = {access_of(draft, name, device, "rw") for device, _ in draft.devices()}
         if reach == {"none"} and draft.whole("devices"):
             draft.faults.add(
@@ -136,7 +136,7 @@ def _check_speed(draft: Draft, name: str, pool: PoolModel) -> None:
             )
 
 
-def _undecided(draft: Draft, name: str, pool: PoolModel, missing: tuple[str, ...]) -> None:
+def _note_undecided(draft: Draft, name: str, pool: PoolModel, missing: tuple[str, ...]) -> None:
     """Note the pairs of one pool; where another file adds the devices, at the first of these."""
     where = draft.where
     at, added = where.key_at("pools", name, "reach"), where.key_at("devices", missing[0])
@@ -144,7 +144,7 @@ def _undecided(draft: Draft, name: str, pool: PoolModel, missing: tuple[str, ...
     entries = ", ".join(f"{device}: {suitable(draft, pool, device)}" for device in missing)
     draft.faults.add(
         "E033",
-        f"pool '{name}' does not say whether {_listed(missing)}"
+        f"pool '{name}' does not say whether {_list_names(missing)}"
         f" {'reaches' if len(missing) == 1 else 'reach'} it",
         at=added if elsewhere else at,
         other=note(at, "the pool is here") if elsewhere else None,
@@ -153,7 +153,7 @@ def _undecided(draft: Draft, name: str, pool: PoolModel, missing: tuple[str, ...
     )
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_names(names: tuple[str, ...]) -> str:
     quoted = [f"'{name}'" for name in names]
     return " and ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
 
@@ -177,8 +177,8 @@ def _check_memory_kind(draft: Draft, name: str, pool: PoolModel) -> None:
     for key, group in groupby(sorted(writing), lambda item: item[0]):
         draft.faults.add(
             "E034",
-            f"{_listed(tuple(device for _, device in group))} cannot write pool '{name}', because"
-            f" memory '{pool.memory}' is rom",
+            f"{_list_names(tuple(device for _, device in group))} cannot write pool '{name}',"
+            f" because memory '{pool.memory}' is rom",
             at=draft.where.at(*key),
             remedy=f"write '{key[-1]}: ro'",
         )
@@ -258,7 +258,7 @@ def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
     for other, earlier in draft.pools():
         if other == name:
             break
-        if earlier.section and _nested(earlier.section, section):
+        if earlier.section and _is_nested(earlier.section, section):
             draft.faults.add(
                 "E219",
                 f"section '{section}' of pool '{name}' and section '{earlier.section}' of pool"
@@ -276,7 +276,7 @@ def _own_section(draft: Draft, name: str) -> str:
     return next(
         word
         for word in words
-        if word not in _LINKERS_OWN and not any(_nested(word, each) for each in taken)
+        if word not in _LINKERS_OWN and not any(_is_nested(word, each) for each in taken)
     )
 
 
@@ -284,7 +284,7 @@ def _parts(section: str) -> tuple[str, ...]:
     return tuple(section.strip(".").split("."))
 
 
-def _nested(one: str, other: str) -> bool:
+def _is_nested(one: str, other: str) -> bool:
     """Tell whether a name is the other one, or that with a dot and more behind it."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 

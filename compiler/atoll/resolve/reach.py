@@ -46,11 +46,11 @@ def decision(draft: Draft, name: str, device: str) -> Decision | None:
         if not draft.knows(*key):
             return None
         if access is not None:
-            return _decided(draft, name, access, key)
+            return _decide(draft, name, access, key)
     return None
 
 
-def _decided(draft: Draft, name: str, access: str, key: Key) -> Decision:
+def _decide(draft: Draft, name: str, access: str, key: Key) -> Decision:
     memory = draft.soc.memories.get(draft.soc.pools[name].memory)
     weakened = key[0] != "pools" and access == "rw" and memory is not None and memory.kind == "rom"
     return Decision(access="ro" if weakened else access, key=key, weakened=weakened)
@@ -82,7 +82,7 @@ def decisions(draft: Draft, name: str) -> Iterator[tuple[str, Decision]]:
             yield device, decided
 
 
-def undecided(draft: Draft, name: str) -> tuple[str, ...]:
+def undecided_devices(draft: Draft, name: str) -> tuple[str, ...]:
     """Return the devices of which pool `name` says nothing, not even under a misspelt name."""
     strangers = [word for word in draft.soc.pools[name].reach if word not in draft.soc.devices]
     missing = [

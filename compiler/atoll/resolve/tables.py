@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atoll.diagnostics.columns import laid_out
-from atoll.diagnostics.shown import columns_of, shown
+from atoll.diagnostics.shown import columns_of, printable
 from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import ResolvedSoc
 
@@ -52,7 +52,7 @@ class Table:
 
     def text(self, columns: int | None = None) -> str:
         """Return the table as lines of at most so many columns, if that can be."""
-        cells = [self.columns, *(tuple(shown(str(cell)) for cell in row) for row in self.rows)]
+        cells = [self.columns, *(tuple(printable(str(cell)) for cell in row) for row in self.rows)]
         widths = [max(map(columns_of, column)) for column in zip(*cells, strict=True)]
         head, *rows = laid_out(cells, columns=columns)
         rule = "  ".join("-" * width for width in widths)

@@ -30,7 +30,7 @@ class UnitModels:
             AtollError: E041, E110; the model cannot be loaded, or lacks the instruction.
         """
         if (found := self._functions.get(instruction)) is None:
-            found = self._functions[instruction] = self._made(instruction)
+            found = self._functions[instruction] = self._make(instruction)
         return found
 
     def guarded(self, instruction: Instruction, stop: Callable[[], None]) -> Words:
@@ -56,7 +56,7 @@ class UnitModels:
         if self._failed:
             raise self._failed
 
-    def _made(self, instruction: Instruction) -> Words:
+    def _make(self, instruction: Instruction) -> Words:
         name, who = instruction.name, f"model '{instruction.model}' of a function unit"
         methods = {name: ("a", "b")}
         part = make_part(instruction.model, who, methods, at=self._at)

@@ -169,7 +169,7 @@ def _registers(draft: Draft, device: str, blocks: tuple[Block, ...]) -> Iterator
         yield _Seen("its own registers", own.start, own.stop, None)
 
 
-def _reached(draft: Draft, device: str, memories: tuple[Memory, ...]) -> Iterator[str]:
+def _reached_memories(draft: Draft, device: str, memories: tuple[Memory, ...]) -> Iterator[str]:
     """Yield the memories that a device reaches; the host's image has something for all of them."""
     if device == draft.host:
         yield from draft.soc.memories
@@ -187,7 +187,7 @@ def _seen(draft: Draft, device: str, memories: tuple[Memory, ...]) -> list[tuple
     """Return begin, end and name of each memory that a device has a view of, or reaches."""
     if not any(device in views for views in views_of(draft).values()):
         return []  # everything is where the bus has it, whose overlaps are E031
-    reached = set(_reached(draft, device, memories))
+    reached = set(_reached_memories(draft, device, memories))
     spans = []
     for name, memory in draft.soc.memories.items():
         view = memory.views.get(device)

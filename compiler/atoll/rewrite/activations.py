@@ -37,7 +37,9 @@ def fuse_activations(graph: Graph, given: Given) -> Graph:
         if chosen := _activation(op, maker, graph):
             options = {**maker.attributes, "activation": chosen}
             whole = replace(maker, outputs=op.outputs, attributes=options)
-            if _accepted(whole, graph) and given.runs(maker, graph) <= given.runs(whole, graph):
+            if _takes_activation(whole, graph) and given.runs(maker, graph) <= given.runs(
+                whole, graph
+            ):
                 fused[maker.name] = whole
                 gone.add(op.name)
     if not fused:
@@ -46,7 +48,7 @@ def fuse_activations(graph: Graph, given: Given) -> Graph:
     return with_parts(graph, (fused.get(op.name, op) for op in left))
 
 
-def _accepted(op: Operator, graph: Graph) -> bool:
+def _takes_activation(op: Operator, graph: Graph) -> bool:
     """Tell whether a kind takes an activation: CONCATENATION, for one, has the option in vain."""
     try:
         kind_of(op).check(op, graph)

@@ -22,7 +22,7 @@ def fold_constants(graph: Graph, given: Given) -> Graph:
     folded: dict[str, Tensor] = {}
     kept: list[Operator] = []
     for op in graph.operators:
-        made = _made(op, graph, known) if given.may_go(op, graph) else ()
+        made = _fold(op, graph, known) if given.may_go(op, graph) else ()
         folded |= {tensor.name: tensor for tensor in made}
         known |= folded
         if not made:
@@ -30,7 +30,7 @@ def fold_constants(graph: Graph, given: Given) -> Graph:
     return with_parts(graph, kept, folded) if folded else graph
 
 
-def _made(op: Operator, graph: Graph, known: dict[str, Tensor]) -> tuple[Tensor, ...]:
+def _fold(op: Operator, graph: Graph, known: dict[str, Tensor]) -> tuple[Tensor, ...]:
     """Return the results of an operator as constants, none where it must run."""
     inputs = [known[name] if name else None for name in op.inputs]
     held = sum(tensor.size for tensor in inputs if tensor)

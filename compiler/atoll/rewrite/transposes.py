@@ -35,7 +35,7 @@ def _without_a_pair(graph: Graph, given: Given) -> Graph | None:
             continue
         if not _may_go(between, last, graph, given) or not _may_read(op, graph):
             continue
-        made = _joined(graph, op, between, last)
+        made = _cancel(graph, op, between, last)
         if all(given.runs(each, graph) <= given.runs(_of(made, each), made) for each in between):
             return made
     return None
@@ -68,7 +68,7 @@ def _may_read(first: Operator, graph: Graph) -> bool:
     return graph.tensor(graph.storage(first.inputs[0])).initial is None
 
 
-def _joined(graph: Graph, first: Operator, between: list[Operator], last: Operator) -> Graph:
+def _cancel(graph: Graph, first: Operator, between: list[Operator], last: Operator) -> Graph:
     """Return the graph with `between` in the layout before `first`, without `last`."""
     source, (result,) = graph.tensor(first.inputs[0]), last.outputs
     changed: dict[str, Operator] = {}

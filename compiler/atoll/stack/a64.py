@@ -46,7 +46,7 @@ _Fields = dict[str, Any]
 """Fields of one `Instruction` but its address and size; the instruction `then` comes after it."""
 
 
-def _named() -> Iterator[tuple[int, int]]:
+def _named_encodings() -> Iterator[tuple[int, int]]:
     for number, role in _NUMBERS.items():
         for letter in "XW":
             yield getattr(arm64, f"ARM64_REG_{letter}{number}"), role
@@ -54,7 +54,7 @@ def _named() -> Iterator[tuple[int, int]]:
     yield from ((arm64.ARM64_REG_XZR, ZERO), (arm64.ARM64_REG_WZR, ZERO))
 
 
-_REGISTERS = dict(_named())
+_REGISTERS = dict(_named_encodings())
 
 
 def decode(
@@ -180,7 +180,7 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
         if rd is None or rs1 is None:
             return _other(found)
         if rd != SP and last.type == arm64.ARM64_OP_REG and (last.ext or last.shift.type):
-            return _scaled(found, rd, rs1) if kind is Kind.ADD else _other(found)
+            return _scale(found, rd, rs1) if kind is Kind.ADD else _other(found)
         if last.ext:
             return _other(found)
         if last.type == arm64.ARM64_OP_IMM:
@@ -193,7 +193,7 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     return effect
 
 
-def _scaled(found: capstone.CsInsn, rd: int, rs1: int) -> _Fields:
+def _scale(found: capstone.CsInsn, rd: int, rs1: int) -> _Fields:
     """Add what is extended, shifted to the left, or both."""
     last = found.operands[-1]
     rs2 = _REGISTERS.get(last.reg)

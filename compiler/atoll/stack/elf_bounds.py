@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from atoll.stack.bound import StackBound
-from atoll.utils.kept import kept, name_of
+from atoll.utils.kept import keep_made, name_of
 
 _SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 
@@ -39,5 +39,5 @@ def bounds(
     name = name_of(elf.read_bytes(), asked, *(path.read_bytes() for path in _SOURCES))
     return {
         name: StackBound(bytes=size, path=tuple((function, held) for function, held in path))
-        for name, (size, path) in json.loads(kept(f"stacks/{name}", found)).items()
+        for name, (size, path) in json.loads(keep_made(f"stacks/{name}", found)).items()
     }

@@ -39,7 +39,7 @@ def check_stack(
     faults += whole_faults(cpu, bound[ENTRY])
     faults += _interrupt_faults(cpu, bound.get(INTERRUPT))
     if any(works.values()):
-        faults += _misplaced(seen or cpu, elf)
+        faults += _misplaced_faults(seen or cpu, elf)
     if faults:
         raise PlanError.all(dict.fromkeys(faults))
     others: dict[str, int] = {}
@@ -50,15 +50,15 @@ def check_stack(
     return replace(bound[ENTRY], others=tuple(others.items()))
 
 
-def _misplaced(cpu: Cpu, elf: Path) -> tuple[Fault, ...]:
+def _misplaced_faults(cpu: Cpu, elf: Path) -> tuple[Fault, ...]:
     from atoll.stack.elf_stack import Program  # slow to import
-    from atoll.stack.elf_threads import misplaced
+    from atoll.stack.elf_threads import misplaced_calls
 
     program = Program.read(elf)
     root = program.address_of(ENTRY)
     assert root is not None
     program.depth(root)
-    return tuple(misplaced(program, (root,), cpu))
+    return tuple(misplaced_calls(program, (root,), cpu))
 
 
 def run_faults(cpu: Cpu, run: StackBound) -> Iterator[Fault]:
@@ -74,7 +74,7 @@ def run_faults(cpu: Cpu, run: StackBound) -> Iterator[Fault]:
         own = limit.key if named else f"devices.{cpu.name}.limits.{_LIMIT}"
         keys = [own] if named or limit.value < stack.size else []
         keys += [_size_key(cpu)] if need > stack.size else []
-        yield _exceeded(cpu, message, keys, need)
+        yield _excess_fault(cpu, message, keys, need)
 
 
 def whole_faults(cpu: Cpu, whole: StackBound) -> Iterator[Fault]:
@@ -84,7 +84,7 @@ def whole_faults(cpu: Cpu, whole: StackBound) -> Iterator[Fault]:
             f"the firmware of '{cpu.name}' may use {need} B of {_place(cpu.stack)}, "
             f"{_reserve(cpu)} included, but the stack has {cpu.stack.size} B; deepest: {whole}"
         )
-        yield _exceeded(cpu, message, [f"devices.{cpu.name}.stack.size"], need)
+        yield _excess_fault(cpu, message, [f"devices.{cpu.name}.stack.size"], need)
 
 
 def _interrupt_faults(cpu: Cpu, interrupt: StackBound | None) -> Iterator[Fault]:
@@ -93,7 +93,7 @@ def _interrupt_faults(cpu: Cpu, interrupt: StackBound | None) -> Iterator[Fault]
             f"interrupts on '{cpu.name}' may use {interrupt.bytes} B of stack, but only "
             f"{cpu.interrupt_reserve} B for interrupts are kept; deepest: {interrupt}"
         )
-        yield _exceeded(cpu, message, [f"devices.{cpu.name}.stack.interrupts"], interrupt.bytes)
+        yield _excess_fault(cpu, message, [f"devices.{cpu.name}.stack.interrupts"], interrupt.bytes)
 
 
 def _size_key(cpu: Cpu) -> str:
@@ -102,10 +102,10 @@ def _size_key(cpu: Cpu) -> str:
     return f"{stack}.threads.{cpu.run_thread}" if cpu.run_thread else f"{stack}.size"
 
 
-def _exceeded(cpu: Cpu, message: str, keys: Sequence[str], need: int) -> Fault:
+def _excess_fault(cpu: Cpu, message: str, keys: Sequence[str], need: int) -> Fault:
     """Return the fault whose remedy gives the sizes at `keys` as many bytes as are needed."""
     wants = tuple(
-        (key, need if key.endswith((_LIMIT, "interrupts")) else _aligned(need)) for key in keys
+        (key, need if key.endswith((_LIMIT, "interrupts")) else _align(need)) for key in keys
     )
     remedy = " and ".join(f"'{key}' to {format_size(size)} or more" for key, size in wants)
     return Fault(code="E066", message=message, at=cpu.at, remedy=f"set {remedy}", wants=wants)
@@ -119,5 +119,5 @@ def _place(stack: Region) -> str:
     return f"'{stack.name}' ({stack.origin:#010x} to {stack.end - 1:#010x})"
 
 
-def _aligned(size: int) -> int:
+def _align(size: int) -> int:
     return -(-size // 16) * 16

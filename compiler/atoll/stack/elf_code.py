@@ -156,7 +156,7 @@ def read_code(image: ELFFile) -> Code:
         and each["sh_type"] != "SHT_NOBITS"
     }
     names, ends, maps = _functions(symbols, executable, thumb_code)
-    kinds = {letter: dict(_mapped(maps, executable, letter)) for letter in "ad"}
+    kinds = {letter: dict(_mapped_ranges(maps, executable, letter)) for letter in "ad"}
     return Code(
         machine=str(image["e_machine"]),
         bits=image.elfclass,
@@ -252,7 +252,7 @@ def _end(
     return min((each for each in names if begin < each < inside), default=inside)
 
 
-def _mapped(
+def _mapped_ranges(
     maps: Mapping[int, list[tuple[int, str]]],
     executable: Mapping[int, tuple[int, int]],
     letter: str,

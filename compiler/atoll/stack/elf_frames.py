@@ -256,14 +256,14 @@ class _Walk:
             case Kind.HALT:
                 pass
             case _:
-                self._reach(item.next, self._changed(item, state))
+                self._reach(item.next, self._step(item, state))
 
-    def _changed(self, item: Instruction, state: State) -> State:
+    def _step(self, item: Instruction, state: State) -> State:
         """Return what is known after an instruction that goes on to the next one."""
         if item.kind is Kind.RESTORE:
-            return self._restored(item, state)
+            return self._restore(item, state)
         if item.kind is Kind.STORE:
-            changed = self._stored(item, state)
+            changed = self._store(item, state)
         else:
             made = result(item, state)
             if item.kind is Kind.ALIGN and made is not None and made.base:
@@ -280,7 +280,7 @@ class _Walk:
             changed = with_value(changed, register, None)
         return changed
 
-    def _stored(self, item: Instruction, state: State) -> State:
+    def _store(self, item: Instruction, state: State) -> State:
         """Write words, perhaps to the stack, or to where exceptions begin."""
         place = place_of(item, state)
         if place is None:
@@ -294,7 +294,7 @@ class _Walk:
                 self._begin_traps(state[register])
         return state
 
-    def _restored(self, item: Instruction, state: State) -> State:
+    def _restore(self, item: Instruction, state: State) -> State:
         """Read words, perhaps from the stack, or where exceptions begin."""
         place, changed = place_of(item, state), state
         for number, register in enumerate(item.registers):
@@ -322,7 +322,7 @@ class _Walk:
             if self.top is None:
                 self.top = pointer.number
             self.tops.add(self.top)
-        depth = self._taken(pointer)
+        depth = self._taken_bytes(pointer)
         if depth < 0 and not pointer.on_stack:
             self.unbounded, self.astray = item.address & _WORD, pointer.number
             if (item.kind, item.rd, item.rs1) == (Kind.ADD_IMMEDIATE, SP, SP):
@@ -471,9 +471,9 @@ class _Walk:
 
     def _depth(self, state: State) -> int:
         pointer = state[SP]
-        return self.size or 0 if pointer is None else self._taken(pointer)
+        return self.size or 0 if pointer is None else self._taken_bytes(pointer)
 
-    def _taken(self, pointer: Value) -> int:
+    def _taken_bytes(self, pointer: Value) -> int:
         if pointer.on_stack:
             return -pointer.number
         return 0 if pointer.number in self.others else (self.top or 0) - pointer.number

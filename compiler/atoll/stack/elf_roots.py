@@ -92,7 +92,7 @@ def find_roots(
         begins.setdefault(table[_RESET] & ~1, "reset")
     entries = tuple(_root(program, at, why) for at, why in begins.items())
     program.depth(entry)  # it may say where exceptions begin, also where another one is named
-    places = dict.fromkeys(handling, "trap") if not thumb else _numbered(table)
+    places = dict.fromkeys(handling, "trap") if not thumb else _number_handlers(table)
     handlers: dict[int, Root] = {}
     while True:  # handlers may set up others
         found, unknown = _set_up(program)
@@ -113,7 +113,7 @@ def find_roots(
     )
 
 
-def _numbered(table: Sequence[int]) -> dict[int, str]:
+def _number_handlers(table: Sequence[int]) -> dict[int, str]:
     """Return the handlers of the vectors of a Cortex-M, each with its first number."""
     handlers = reversed([*enumerate(table)][_FIRST_HANDLER:])
     return {at & ~1: f"vector {number}" for number, at in handlers if at}
@@ -136,7 +136,7 @@ def _set_up(program: Program) -> tuple[dict[int, str], str]:
         elif not code.fixed(base, _WORD):
             unknown = f"{where} a table at {base:#010x}, which code may change"
         else:
-            places |= _numbered(_vectors(code, base))
+            places |= _number_handlers(_vectors(code, base))
     return places, unknown
 
 

@@ -59,7 +59,7 @@ class Program:
             found = sizes_in(image)
             declared = declared_calls(image)
         if not code.names:
-            code = code.named({code.entry: f"0x{code.entry:08X}", **_called(code)})
+            code = code.named({code.entry: f"0x{code.entry:08X}", **_called_functions(code)})
         tops = (at for name, at in code.symbols.items() if _OTHER_STACK.fullmatch(name))
         known = found if sizes is None else sizes.joined(found)
         top, labels = code.symbols.get(_STACK), frozenset(code.symbols.values())
@@ -160,7 +160,7 @@ class Program:
         frame = self._frame(address)
         causes = dict.fromkeys(self._causes(address, frame))
         best = StackBound(bytes=frame.deepest, path=((name, frame.deepest),))
-        for target, depth in (*frame.calls, *self._declared(address, frame)):
+        for target, depth in (*frame.calls, *self._declared_calls(address, frame)):
             if not target and self.code.absent and not self.code.runs(target):
                 continue
             below = self._depth(target, (*callers, address))
@@ -179,11 +179,11 @@ class Program:
         That is the top of the stack of a thread, or None for the stack of the caller.
         """
         frame = self.frames.get(address, UNKNOWN)
-        for target, _ in (*frame.calls, *self._declared(address, frame)):
+        for target, _ in (*frame.calls, *self._declared_calls(address, frame)):
             yield target, None
         yield from frame.elsewhere
 
-    def _declared(self, address: int, frame: Frame) -> Iterator[tuple[int, int]]:
+    def _declared_calls(self, address: int, frame: Frame) -> Iterator[tuple[int, int]]:
         """Yield (address called, bytes taken) of each declared target of an indirect call."""
         for place in frame.unresolved:
             for target in self.declared.get(address, ()):
@@ -199,7 +199,7 @@ class Program:
                     top=self.top,
                     callee=self._frame,
                     middle=self._middle,
-                    shared=self._shared,
+                    shared=self._shared_prologue,
                     others=self.tops,
                     entry=address,
                     labels=self.labels,
@@ -233,7 +233,7 @@ class Program:
         start = self._start(address)
         return () if start in (None, address) else self.code.decode(start, address)
 
-    def _shared(self, address: int) -> Iterable[Instruction]:
+    def _shared_prologue(self, address: int) -> Iterable[Instruction]:
         """Return what saves or restores registers for others, as -msave-restore has it."""
         shared = self.code.names.get(address, "").startswith(_SHARED)
         return self.code.decode(address, address) if shared else ()
@@ -315,7 +315,7 @@ class Program:
         )
 
 
-def _called(code: Code) -> Mapping[int, str]:
+def _called_functions(code: Code) -> Mapping[int, str]:
     """Return where code of an image without symbols calls functions, named by address."""
     found: dict[int, str] = {}
     for begin, _ in code.executable:

@@ -40,7 +40,7 @@ def stacks_of_calls(program: Program, roots: Iterable[int], main: int) -> Mappin
     return found
 
 
-def misplaced(program: Program, roots: Iterable[int], core: Cpu) -> Iterator[Fault]:
+def misplaced_calls(program: Program, roots: Iterable[int], core: Cpu) -> Iterator[Fault]:
     """Yield E201 for each model whose work an image calls on another stack than planned.
 
     Args:

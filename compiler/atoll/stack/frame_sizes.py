@@ -99,17 +99,17 @@ def read_usage(paths: Sequence[Path]) -> FrameSizes:
         each for path in paths for each in (sorted(path.rglob("*.su")) if path.is_dir() else [path])
     ]
     if paths and not files:
-        raise _refused(paths[0], "no file of it ends with .su")
+        raise _refusal(paths[0], "no file of it ends with .su")
     found: dict[str, tuple[Usage, ...]] = {}
     for file in files:
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as fault:
-            raise _refused(file, str(fault)) from fault
+            raise _refusal(file, str(fault)) from fault
         for number, line in enumerate(lines, 1):
             fields = line.split("\t")
             if len(fields) != _FIELDS or not fields[1].isascii() or not fields[1].isdigit():
-                raise _refused(file, f"line {number} is not: place, bytes, kind")
+                raise _refusal(file, f"line {number} is not: place, bytes, kind")
             place, _, name = fields[0].rpartition(":")
             source = PurePath(_POSITION.sub("", place)).name
             size = int(fields[1]) if fields[2].rsplit(",", 1)[-1] in _BOUNDED else None
@@ -117,6 +117,6 @@ def read_usage(paths: Sequence[Path]) -> FrameSizes:
     return FrameSizes(by_name=found)
 
 
-def _refused(path: Path, why: str) -> UsageError:
+def _refusal(path: Path, why: str) -> UsageError:
     remedy = "give files that the compiler wrote with -fstack-usage, or their folder"
     return UsageError("E185", f"'{path}' says nothing of stacks: {why}", remedy=remedy)

@@ -52,7 +52,7 @@ class JumpTables:
 
     def targets(self, jump: Instruction, constant: Constant) -> tuple[int, ...]:
         """Return where a jump through a register leads; nothing if it is no switch."""
-        made = self._made(jump, jump.rs1)
+        made = self._maker_of(jump, jump.rs1)
         if made is None:
             return ()
         if made.kind is Kind.LOAD and abs(made.width) >= _ADDRESS:
@@ -63,7 +63,7 @@ class JumpTables:
         if made.kind is Kind.ADD:
             sides.append((made.rs2, made.rs1))
         for origin, entry in sides:
-            load, start = self._made(made, entry), constant(made.address, origin)
+            load, start = self._maker_of(made, entry), constant(made.address, origin)
             if load is None or load.kind is not Kind.LOAD or start is None:
                 continue
             width = made.width or load.width
@@ -72,7 +72,7 @@ class JumpTables:
             return self._entries(self._base(load, constant), width, start, made.scale)
         return ()
 
-    def _made(self, item: Instruction, register: int) -> Instruction | None:
+    def _maker_of(self, item: Instruction, register: int) -> Instruction | None:
         """Return the instruction of the same block that makes what `item` reads in a register."""
         found = self._before.get(item.address)
         while found is not None and register != found.rd and register not in found.clobbers:
@@ -80,13 +80,13 @@ class JumpTables:
         if found is None or not found.rd == register != ZERO:
             return None
         copied = found.kind is Kind.ADD_IMMEDIATE and not found.immediate
-        return self._made(found, found.rs1) if copied else found
+        return self._maker_of(found, found.rs1) if copied else found
 
     def _base(self, load: Instruction, constant: Constant) -> int | None:
         """Return where the table begins that a load reads with an index."""
         if load.rs2 != ZERO:
             return _plus(constant(load.address, load.rs1), load.immediate)
-        added = self._made(load, load.rs1)
+        added = self._maker_of(load, load.rs1)
         if added is None or added.kind is not Kind.ADD:
             return None
         sides = [constant(added.address, each) for each in (added.rs1, added.rs2)]

@@ -115,29 +115,29 @@ def result(item: Instruction, state: State) -> Value | None:
         case Kind.SET:
             return Value(item.immediate)
         case Kind.ADD_IMMEDIATE if left is not None:
-            return _moved(left, left.number + item.immediate)
+            return _wrap(left, left.number + item.immediate)
         case Kind.ADD if left is not None and right is not None:
             if not (left.on_stack and right.on_stack):
-                return _moved(left if left.on_stack else right, left.number + right.number)
+                return _wrap(left if left.on_stack else right, left.number + right.number)
         case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
-            return _moved(left, left.number - right.number)
+            return _wrap(left, left.number - right.number)
         case Kind.ADD_SCALED if item.rs1 == ZERO and right is not None and right.constant:
             return Value(right.number << item.scale & _WORD)
         case Kind.OR_IMMEDIATE if left is not None and not left.on_stack:
-            return _moved(left, left.number | item.immediate)
+            return _wrap(left, left.number | item.immediate)
         case Kind.ALIGN if left is not None:
             if left.on_stack:  # at worst the stack pointer is just above a multiple
                 most = item.immediate - 1
                 base, slack = 2 * item.address + 1, left.slack + most
-                return _moved(replace(left, base=base, slack=slack), left.number - most)
-            return _moved(left, left.number & -item.immediate)
+                return _wrap(replace(left, base=base, slack=slack), left.number - most)
+            return _wrap(left, left.number & -item.immediate)
         case Kind.LOAD if left is not None and left.on_stack and item.rs2 == ZERO:
-            place = _moved(left, left.number + item.immediate)
+            place = _wrap(left, left.number + item.immediate)
             return state.slots.get(place) if abs(item.width) >= _LINK_BYTES else None
     return None
 
 
-def _moved(value: Value, number: int) -> Value:
+def _wrap(value: Value, number: int) -> Value:
     """Wrap a constant as unsigned, a distance as signed, as 32-bit registers do."""
     wrapped = number & _WORD
     if value.on_stack and wrapped > _WORD >> 1:
@@ -150,7 +150,7 @@ def place_of(item: Instruction, state: State) -> Value | None:
     left, right = state[item.rs1], state[item.rs2]
     if left is None or right is None or left.link or not right.constant:
         return None
-    return _moved(left, left.number + right.number + item.immediate)
+    return _wrap(left, left.number + right.number + item.immediate)
 
 
 def with_value(state: State, register: int, value: Value | None) -> State:

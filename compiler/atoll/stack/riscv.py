@@ -50,7 +50,7 @@ def decode(
             yield from _zcmp(number, at, bits)
         else:
             found = next(_disassembler(bits).disasm(word, at), None)
-            yield _custom(word, at) if found is None else _known(found)
+            yield _custom(word, at) if found is None else _decode_known(found)
         offset += size
 
 
@@ -128,7 +128,7 @@ def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:
     yield from parts
 
 
-def _known(found: capstone.CsInsn) -> Instruction:
+def _decode_known(found: capstone.CsInsn) -> Instruction:
     name = found.mnemonic.removeprefix("c.")
     kind = _atomic if name.startswith(("amo", "sc.")) else _FIELDS.get(name, _other)
     fields = kind(_Operands(found))
@@ -220,7 +220,7 @@ def _or(use: _Operands) -> _Fields:
 
 def _write(use: _Operands) -> _Fields:
     """Write a control register: nothing but where exceptions begin and go on is followed."""
-    rd = _followed(use.text.split(",")[0])
+    rd = _jump_target(use.text.split(",")[0])
     if not use.mnemonic.endswith("csrw"):
         return {"kind": Kind.OTHER, "rd": rd}
     return {"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": use.registers[-1]}
@@ -235,14 +235,14 @@ def _read(use: _Operands) -> _Fields:
 
 def _exchange(use: _Operands) -> _Fields:
     """Write a control register as `_write` does, and have its old value in a register."""
-    written = _followed(use.text.split(",")[1].strip())
+    written = _jump_target(use.text.split(",")[1].strip())
     if written == ZERO:
         return _other(use)
     kind = Kind.ADD_IMMEDIATE if use.mnemonic == "csrrw" else Kind.OTHER
     return {"kind": kind, "rd": written, "rs1": use.registers[-1], "clobbers": (use.registers[0],)}
 
 
-def _followed(control: str) -> int:
+def _jump_target(control: str) -> int:
     return RESUME if control in _RESUMES else TRAP if control in _TRAPS else ZERO
 
 

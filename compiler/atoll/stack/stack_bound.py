@@ -45,7 +45,7 @@ def stack_bounds(module: IRModule, soc: ResolvedSoc) -> tuple[StackBound, ...]:
     It may lie far above what the linked image takes, which alone is held against limits.
     """
     depths = FrameDepths(module.functions)
-    return tuple(_bound(cpu, module.entry.steps, depths) for cpu in soc.cpus)
+    return tuple(_bound_of(cpu, module.entry.steps, depths) for cpu in soc.cpus)
 
 
 def doubts(bounds: Iterable[StackBound]) -> Iterator[str]:
@@ -61,7 +61,7 @@ def doubts(bounds: Iterable[StackBound]) -> Iterator[str]:
             )
 
 
-def _bound(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
+def _bound_of(cpu: Cpu, steps: Sequence[Step], depths: FrameDepths) -> StackBound:
     kernels = [
         (depths.of(call.function), step.operator, call.function)
         for step in steps

@@ -79,7 +79,7 @@ def decode(
                 yield from _parts(found, read, constants, skipped_to)
             else:
                 span = range(address, address + len(code))
-                yield from _chosen(found, kind, span, read, constants)
+                yield from _switch_targets(found, kind, span, read, constants)
             offset += found.size
             if address + offset in constants:
                 break
@@ -126,12 +126,12 @@ def _parts(
     after = found.address + found.size
     if place := _constant(found):
         constants[place] = max(place + 4, constants.get(place, 0))
-        parts: list[_Fields] = [_loaded(_register(found, 0), read(place, 4))]
+        parts: list[_Fields] = [_constant_load(_register(found, 0), read(place, 4))]
     elif name in _TABLES and found.op_str.startswith("[pc"):
         table = read_table(after, _TABLES[name], read)
         constants.setdefault(after, table.end)
         parts = [{"kind": Kind.SWITCH, "targets": table.targets}]
-    elif (indexed := _indexed(found)) is not None:
+    elif (indexed := _indexed_load(found)) is not None:
         parts = indexed
     else:
         parts = _EFFECTS.get(name, _other)(found)
@@ -149,7 +149,7 @@ def _target(found: capstone.CsInsn) -> int:
     return 0 if last is None or last.type != arm.ARM_OP_IMM else int(last.imm) & _WORD
 
 
-def _chosen(
+def _switch_targets(
     found: capstone.CsInsn, kind: str, span: range, read: Reader, constants: dict[int, int]
 ) -> Iterator[Instruction]:
     """Yield what a switch of Armv6-M does: libgcc goes on by the table behind the call."""
@@ -174,7 +174,7 @@ def _constant(found: capstone.CsInsn) -> int | None:
     return (int(found.address) + 4 & ~3) + int(memory.disp)
 
 
-def _indexed(found: capstone.CsInsn) -> list[_Fields] | None:
+def _indexed_load(found: capstone.CsInsn) -> list[_Fields] | None:
     """Return what the load of an entry of a table of addresses does: a jump, where it is one."""
     if found.insn_name() != "ldr" or len(found.operands) != 2:
         return None
@@ -186,7 +186,7 @@ def _indexed(found: capstone.CsInsn) -> list[_Fields] | None:
     return [load, _ELSEWHERE] if rd == _PC else [load]
 
 
-def _loaded(register: int, word: bytes) -> _Fields:
+def _constant_load(register: int, word: bytes) -> _Fields:
     """Return what the load of a constant does: a jump, where it is of the program counter."""
     if len(word) < 4:
         return {"kind": Kind.OTHER, "clobbers": (register,)}
@@ -225,7 +225,7 @@ def _align(found: capstone.CsInsn) -> list[_Fields]:
     return [{"kind": Kind.ALIGN, "rd": _register(found, 0), "rs1": rs1, "immediate": size}]
 
 
-def _written(found: capstone.CsInsn) -> tuple[int, ...]:
+def _written_registers(found: capstone.CsInsn) -> tuple[int, ...]:
     """Return the registers that an instruction changes, the stack pointer if in doubt."""
     _, written = found.regs_access()
     known = {_REGISTERS[register] for register in written if register in _REGISTERS}
@@ -233,17 +233,17 @@ def _written(found: capstone.CsInsn) -> tuple[int, ...]:
 
 
 def _other(found: capstone.CsInsn) -> list[_Fields]:
-    written = _written(found)
+    written = _written_registers(found)
     if (accessed := _access(found)) is not None:
         return accessed
-    if found.writeback and (moved := _moved(found)) is not None:
+    if found.writeback and (moved := _stack_change(found)) is not None:
         return [_move(moved, tuple(register for register in written if register != SP))]
     if _PC in written:
         return [_ELSEWHERE]
     return [{"kind": Kind.OTHER, "clobbers": written}]
 
 
-def _moved(found: capstone.CsInsn) -> int | None:
+def _stack_change(found: capstone.CsInsn) -> int | None:
     """Return by how much an access moves its base, if that is the stack pointer."""
     place = next((item for item in found.operands if item.type == arm.ARM_OP_MEM), None)
     if place is None or place.mem.base != arm.ARM_REG_SP:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from atoll.cost.constants import reading
+from atoll.cost.constants import reader_from
 from atoll.cost.copies import moving_cycles
 from atoll.cost.network import cycles_of
 from atoll.cost.operators import compute_cycles
@@ -141,7 +141,7 @@ class Chooser:
             return None
         for dma in self.soc.dmas:
             if way := next(self._ways(op, npu, dma, size), None):
-                return self._weighed(op, npu, way)
+                return self._weigh(op, npu, way)
         return None
 
     def _ways(self, op: Operator, npu: Npu, dma: Dma, size: int) -> Iterator[Stream]:
@@ -210,25 +210,25 @@ class Chooser:
         written = {op.device: Access.WRITE, host: Access.READ}
         return all((homes_of(soc, written, laid), homes_of(soc, {host: Access.WRITE}, result)))
 
-    def _weighed(self, op: Operator, npu: Npu, stream: Stream) -> Worth:
+    def _weigh(self, op: Operator, npu: Npu, stream: Stream) -> Worth:
         soc = self.soc
-        near = reading(npu, stream.target, soc)
+        near = reader_from(npu, stream.target, soc)
         cycles = compute_cycles(op, self.graph, near, soc)
         if stream.parts > 1:
             cycles = self._in_parts(op, near, stream.parts)
         home = self.homes.get(op.name, "")
-        far = compute_cycles(op, self.graph, reading(npu, home, soc), soc) if home else None
-        copying = stream.parts * self._copying(stream)
+        far = compute_cycles(op, self.graph, reader_from(npu, home, soc), soc) if home else None
+        copying = stream.parts * self._copy_cycles(stream)
         return Worth(stream=stream, copying=copying, cycles=cycles, direct=far)
 
-    def _copying(self, stream: Stream) -> int:
+    def _copy_cycles(self, stream: Stream) -> int:
         """Predict the copy of a part."""
         size = stream.size // stream.parts
         source = Tensor(
             name="from", shape=(size,), dtype="int8", pools=(stream.source,), data=bytes(size)
         )
         target = replace(source, name="to", pools=(stream.target,), data=None)
-        mover = reading(self.soc.device(stream.mover), stream.source, self.soc)
+        mover = reader_from(self.soc.device(stream.mover), stream.source, self.soc)
         return moving_cycles(source, target, mover, self.soc)
 
     def _in_parts(self, op: Operator, npu: Device, count: int) -> int:

@@ -56,7 +56,7 @@ def with_parts(
     operators[at : at + 1] = made
     graph = replace(graph, tensors=(*graph.tensors, *tensors), operators=tuple(operators))
     if positions > 1:
-        graph = _joined(graph, soc, op, storage, at + count)
+        graph = _join_blocks(graph, soc, op, storage, at + count)
     return graph, tuple(part.name for part in made)
 
 
@@ -154,7 +154,7 @@ def _channels(constant: Tensor, number: int, count: int) -> Tensor:
     )
 
 
-def _joined(graph: Graph, soc: ResolvedSoc, op: Operator, blocks: Tensor, at: int) -> Graph:
+def _join_blocks(graph: Graph, soc: ResolvedSoc, op: Operator, blocks: Tensor, at: int) -> Graph:
     """Return a graph in which the blocks of channels become the result, as operator `at`."""
     move, graph = relayout_of(op, graph, blocks.shape[0])
     tensors = (

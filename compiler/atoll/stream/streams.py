@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from atoll.diagnostics.errors import PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.lower.jobs import prepared
+from atoll.lower.jobs import prepare
 from atoll.ops.registry import COPY
 from atoll.place.capabilities import takes_constants
 from atoll.place.replicas import copy_names
@@ -111,7 +111,7 @@ def constants_of(op: Operator, graph: Graph, soc: ResolvedSoc) -> Constants:
     """Return the constants that an accelerator reads for `op`."""
     engine = soc.device(op.device)
     assert isinstance(engine, Engine)
-    job = prepared(op, graph, engine, 1)
+    job = prepare(op, graph, engine, 1)
     read = (graph.tensor(name) for name in dict.fromkeys(job.reads))
     operands = tuple(each for each in read if each.data is not None)
     return Constants(job.constants, operands, job.alignment)

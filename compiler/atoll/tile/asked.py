@@ -11,7 +11,7 @@ from atoll.tile.cut import Cut, Tiling
 from atoll.tile.stripes import Chain, stripes_of
 
 
-def asked_tiling(network: Graph, requests: BuildRequests) -> Tiling:
+def requested_tiling(network: Graph, requests: BuildRequests) -> Tiling:
     """Return the cuts of `requests`, which lists some.
 
     Raises:

@@ -41,7 +41,7 @@ class Tiling:
     devices: Mapping[str, str] = field(default_factory=dict)
 
 
-def tiled(network: Graph, tiling: Tiling) -> Graph:
+def tile(network: Graph, tiling: Tiling) -> Graph:
     """Return the network with its chains in stripes."""
     writer = _Writer(network)
     operators: list[Operator] = []

@@ -41,7 +41,7 @@ def elsewhere(
     if tensor.pools or tensor.data is not None:
         return None
     possible = (
-        _copied(tensor, network, soc, pools, pool)
+        _copy_cost(tensor, network, soc, pools, pool)
         for pool in by_preference(soc)
         if pool.name not in pools
         and (asked is None or pool.name in asked)
@@ -52,7 +52,7 @@ def elsewhere(
     return min(possible, key=lambda each: each.fixed + each.moving, default=None)
 
 
-def _copied(
+def _copy_cost(
     tensor: Tensor, network: Graph, soc: ResolvedSoc, pools: Collection[str], pool: Pool
 ) -> Elsewhere:
     """Return what copies between `pool` and `pools` take."""

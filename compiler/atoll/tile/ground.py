@@ -166,13 +166,13 @@ def stripe_bytes(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[
         (result,) = op.outputs
         live[result] = sizes.get(result, 0)
         ending = [name for name in live if last[name] <= number and name != result]
-        most = max(most, sum(live.values()) - saved(ground, op, result, live, ending))
+        most = max(most, sum(live.values()) - saved_bytes(ground, op, result, live, ending))
         for name in (*ending, *([result] if last[result] <= number else ())):
             del live[name]
     return most
 
 
-def saved(
+def saved_bytes(
     ground: Ground, op: Operator, result: str, live: Mapping[str, int], ending: Iterable[str]
 ) -> int:
     """Return the bytes that a result, or a stripe of it, may share with an operand that ends."""

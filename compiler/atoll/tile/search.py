@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from atoll.tile.cut import Cut, Tiling
-from atoll.tile.ground import Ground, saved, stripe_bytes, stripe_cycles
+from atoll.tile.ground import Ground, saved_bytes, stripe_bytes, stripe_cycles
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
@@ -122,7 +122,7 @@ class TilingSearch:
             ending = [name for name in live if ground.last[name] <= number]
             most = sum(held.values())
             if len(results) == 1 and results[0] in held:
-                most -= saved(ground, op, results[0], held, ending)
+                most -= saved_bytes(ground, op, results[0], held, ending)
             if most <= room:
                 after = (apart | made) & ground.live[number + 1]
                 names = (op.name,) if moved else ()
@@ -146,7 +146,7 @@ class TilingSearch:
                 if around + whole + most <= room:
                     after = (apart | made) & ground.live[end]
                     cut = Cut(begin=begin, end=end, stripes=count)
-                    yield Step(end, after, self._taken(chain, count, lie), made, cut)
+                    yield Step(end, after, self._striped_cycles(chain, count, lie), made, cut)
                     fitting += 1
                 if fitting == FEWEST:
                     break
@@ -169,7 +169,7 @@ class TilingSearch:
             )
         return self._bytes[key]
 
-    def _taken(self, chain: Chain, count: int, apart: Apart) -> int:
+    def _striped_cycles(self, chain: Chain, count: int, apart: Apart) -> int:
         """Return the cycles of a chain in stripes."""
         key = chain.begin, chain.end, count, apart
         if key not in self._cycles:

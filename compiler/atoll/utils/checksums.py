@@ -15,7 +15,7 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
     write_text(folder / CHECKSUMS, "".join(f"{_digest(folder / name)}  {name}\n" for name in names))
 
 
-def altered(folder: Path, names: Iterable[str]) -> Iterator[str]:
+def find_altered(folder: Path, names: Iterable[str]) -> Iterator[str]:
     """Yield those of `names` that are missing, unlisted, or not as ``checksums.txt`` has them."""
     noted = _read(folder / CHECKSUMS)
     for name in names:

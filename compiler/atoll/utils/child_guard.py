@@ -90,7 +90,7 @@ def _watch(program: int, control: int, wake: int, end: float) -> int | None:
         ready, _, _ = select.select([control, wake], [], [], max(0.0, end - time.monotonic()))
         if wake in ready:
             os.read(wake, 4096)
-        for child, status, used in tuple(_reaped()):
+        for child, status, used in tuple(_reap()):
             if child == program:
                 _tell(control, f"used {used:.6f}")
                 return status
@@ -102,7 +102,7 @@ def _watch(program: int, control: int, wake: int, end: float) -> int | None:
     return None
 
 
-def _reaped() -> Iterator[tuple[int, int, float]]:
+def _reap() -> Iterator[tuple[int, int, float]]:
     """Yield each child that has ended, with its wait status and its processor seconds."""
     while True:
         try:
@@ -118,18 +118,18 @@ def _end_all(program: int) -> None:
     """End every process that is left of the program: first kindly, then for good."""
     kind = time.monotonic() + GRACE
     sent = {0}
-    while left := _left(program):
+    while left := _remaining_processes(program):
         late = time.monotonic() >= kind
         for process in left if late else left - sent:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL if late else signal.SIGTERM)
         sent |= left
         time.sleep(PAUSE)
-        for _ in _reaped():
+        for _ in _reap():
             pass
 
 
-def _left(program: int) -> set[int]:
+def _remaining_processes(program: int) -> set[int]:
     """Return the processes that came from the program; minus its number is its whole group."""
     if sys.platform == "linux":
         return _descendants() if _has_children() else set()

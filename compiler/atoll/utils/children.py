@@ -43,7 +43,7 @@ class TimeLimitError(ToolchainError):
 
 
 class Child:
-    """A program that runs; see `started`.
+    """A program that runs; see `start`.
 
     Attributes:
         ended: `end` was called.
@@ -124,7 +124,7 @@ class Child:
 
 
 @contextmanager
-def started(
+def start(
     command: Sequence[str],
     *,
     folder: Path | None = None,
@@ -169,7 +169,7 @@ def run(
     """Run a program to its end and return its status and what it printed.
 
     Args:
-        command: see `started`.
+        command: see `start`.
         folder: likewise.
         environment: likewise.
         seconds: likewise.
@@ -180,7 +180,7 @@ def run(
         TimeLimitError: E100.
         UsageError: E101.
     """
-    with started(command, folder=folder, environment=environment, seconds=seconds) as child:
+    with start(command, folder=folder, environment=environment, seconds=seconds) as child:
         out, err = child.communicate(watch)
         status = child.wait()
     if child.over:

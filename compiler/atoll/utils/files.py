@@ -38,7 +38,7 @@ def require_writable(path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """Yield an empty file that becomes `path` when the block ends without an error.
 
     Raises:

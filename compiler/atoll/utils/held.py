@@ -34,7 +34,7 @@ def held_folder(parent: Path, name: str = "") -> Iterator[Path]:
     with _alone(parent):
         _sweep(parent, name)
         folder = Path(tempfile.mkdtemp(dir=parent, prefix=f"{name}{MARK}"))
-        lock = _locked(folder)
+        lock = _lock(folder)
     held = os.path.realpath(folder)
     _ours.add(held)
     try:
@@ -99,7 +99,7 @@ def _sweep(parent: Path, name: str) -> None:
 
 
 def _remove_unheld(path: Path) -> None:
-    lock = _locked(path)
+    lock = _lock(path)
     if lock is None:
         return
     if path.is_dir():
@@ -109,7 +109,7 @@ def _remove_unheld(path: Path) -> None:
     os.close(lock)
 
 
-def _locked(path: Path) -> int | None:
+def _lock(path: Path) -> int | None:
     """Return an open file that locks `path`, or None if somebody else's does."""
     try:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

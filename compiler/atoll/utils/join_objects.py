@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make one relocatable object file of several."""
 
-from atoll.utils.kept import kept, name_of
+from atoll.utils.kept import keep_made, name_of
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.tools import run_zig
 
@@ -24,4 +24,4 @@ def join_objects(*codes: bytes) -> bytes:
             assert done.returncode == 0, done.stderr
             return (folder / "joined.o").read_bytes()
 
-    return kept(f"machine_code/{name_of('join', *codes)}", joined)
+    return keep_made(f"machine_code/{name_of('join', *codes)}", joined)

@@ -16,7 +16,7 @@ MOST = 4000
 _DIGEST = hashlib.sha256().digest_size
 
 
-def kept(name: str, make: Callable[[], bytes]) -> bytes:
+def keep_made(name: str, make: Callable[[], bytes]) -> bytes:
     """Return what is kept as `name`, else what `make` returns, and keep that.
 
     Args:

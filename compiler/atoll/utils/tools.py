@@ -15,7 +15,7 @@ from atoll.utils.scratch import scratch_folder, temporary_folder
 _TAIL_LINES = 20
 
 
-def cached(name: str, make: Callable[[Path], None]) -> Path:
+def cache_file(name: str, make: Callable[[Path], None]) -> Path:
     """Return the file `name` of the cache; if it is not there, let `make` write it first.
 
     Args:

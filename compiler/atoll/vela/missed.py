@@ -32,7 +32,7 @@ _MOVES = frozenset({"concatenation", "reshape", "transpose", "pack", "expand_dim
 _WINDOWS = frozenset({"conv_2d", "depthwise_conv_2d", "average_pool_2d", "max_pool_2d"})
 
 
-def missed(body: Graph, unread: Mapping[str, NDArray[np.bool_]]) -> Iterator[str]:
+def find_missed(body: Graph, unread: Mapping[str, NDArray[np.bool_]]) -> Iterator[str]:
     """Yield each input with bytes that no command reads, and that results depend on.
 
     Args:
@@ -48,15 +48,15 @@ def missed(body: Graph, unread: Mapping[str, NDArray[np.bool_]]) -> Iterator[str
 
 def _depends(body: Graph, name: str, bits: NDArray[np.bool_], chance: np.random.Generator) -> bool:
     """Tell whether results change with some bytes of an input."""
-    values = {each: _drawn(body.tensor(each), chance) for each in body.inputs}
-    one, other = values[name], _drawn(body.tensor(name), chance)
+    values = {each: _draw(body.tensor(each), chance) for each in body.inputs}
+    one, other = values[name], _draw(body.tensor(name), chance)
     data = np.where(bits, *(np.frombuffer(x.tobytes(), np.uint8) for x in (other, one)))
     changed = np.frombuffer(data.tobytes(), one.dtype).reshape(one.shape)
     before, after = (reference.run(body, values | {name: x}) for x in (one, changed))
     return any(not np.array_equal(before[each], after[each]) for each in body.outputs)
 
 
-def _drawn(tensor: Tensor, chance: np.random.Generator) -> NDArray[np.generic]:
+def _draw(tensor: Tensor, chance: np.random.Generator) -> NDArray[np.generic]:
     if tensor.dtype == "bool":
         return chance.integers(0, 2, tensor.shape).astype(np.bool_)
     span = np.iinfo(np.dtype(tensor.dtype))
@@ -95,14 +95,14 @@ def _needed_part(op: Operator, body: Graph) -> NDArray[np.bool_] | None:
         bits[np.ix_(*kind.ranges(op, body))] = True
     elif op.kind in _WINDOWS:
         found = kind.features(op, body)
-        rows, columns = _covered(found, "h", "height"), _covered(found, "w", "width")
+        rows, columns = _covered_places(found, "h", "height"), _covered_places(found, "w", "width")
         bits |= np.logical_and.outer(rows, columns)[None, :, :, None]
     else:
         return None
     return bits
 
 
-def _covered(window: Mapping[str, int], side: str, axis: str) -> NDArray[np.bool_]:
+def _covered_places(window: Mapping[str, int], side: str, axis: str) -> NDArray[np.bool_]:
     """Return the places along an axis that taps of a window meet."""
     begin = window["pad_top" if side == "h" else "pad_left"]
     steps = np.arange(window[f"out_{axis}"]) * window[f"stride_{side}"]

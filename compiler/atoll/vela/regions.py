@@ -4,9 +4,9 @@
 from itertools import chain
 
 from atoll.ir.graph import Graph
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread, unused
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults, find_unused, unread
 from atoll.npu_stream.reader import StreamError, operations
-from atoll.vela.missed import missed, needs_all
+from atoll.vela.missed import find_missed, needs_all
 from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
 from atoll.vela.run import WITHOUT, VelaRefusalError, vela_version
 from atoll.vela.stream import with_own_regions
@@ -20,7 +20,9 @@ def addresses_missing(call: NpuCall) -> VelaRefusalError | None:
     edges, most = len(call.inputs) + len(call.outputs), MOST_REGIONS - FIRST_REGION
     if edges <= most:
         return None
-    return unfollowed(f"they have {edges} inputs and outputs, and the NPU has addresses for {most}")
+    return refuse_commands(
+        f"they have {edges} inputs and outputs, and the NPU has addresses for {most}"
+    )
 
 
 def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
@@ -54,20 +56,20 @@ def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
     try:
         before, after = operations(old, product), operations(stream, product)
     except StreamError as error:
-        raise unfollowed(str(error)) from error
+        raise refuse_commands(str(error)) from error
     missing = {inputs[n - FIRST_REGION]: bits for n, bits in unread(after, regions).items()}
     wrong = chain(
         differences(before, after, places),
         faults(after, regions),
-        missed(body, missing),
-        (what for what in unused(after, regions) if needs_all(body)),
+        find_missed(body, missing),
+        (what for what in find_unused(after, regions) if needs_all(body)),
     )
     for what in wrong:
-        raise unfollowed(what)
+        raise refuse_commands(what)
     return stream
 
 
-def unfollowed(what: str) -> VelaRefusalError:
+def refuse_commands(what: str) -> VelaRefusalError:
     """Return the error of commands that are not for their tensors."""
     return VelaRefusalError(
         "E170",
@@ -80,5 +82,5 @@ def _place(call: NpuCall, name: str, size: int, becomes: int) -> Place:
     """Return the bytes that Vela's commands have of a tensor."""
     found = call.locations.get(name, ())
     if len(found) != 1:
-        raise unfollowed(f"its tables have {len(found)} places of tensor '{name}'")
+        raise refuse_commands(f"its tables have {len(found)} places of tensor '{name}'")
     return Place(found[0].region, found[0].begin, found[0].begin + size, becomes)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from atoll.diagnostics.errors import ModelError, ToolchainError
-from atoll.utils.kept import kept, name_of
+from atoll.utils.kept import keep_made, name_of
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.tools import run_tool
 from atoll.vela.memories import NAME, VelaTarget
@@ -65,7 +65,7 @@ def vela_version() -> str:
         ) from None
 
 
-def optimised(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
+def optimise(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
     """Return what Vela makes of a TFLite file, from the cache if it made it before.
 
     Args:
@@ -80,7 +80,7 @@ def optimised(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
     """
     release, options = vela_version(), options_of(target, strategy)
     name = f"{_FOLDER}/{name_of(release, *options, target.config, data)}"
-    whole = kept(name, lambda: _run(data, target, options))
+    whole = keep_made(name, lambda: _run(data, target, options))
     sizes = struct.unpack_from(_SIZES, whole)
     begins = accumulate(sizes, initial=struct.calcsize(_SIZES))
     file, layers, said = (whole[at : at + size] for at, size in zip(begins, sizes, strict=False))
@@ -111,7 +111,7 @@ def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
         made = folder / f"{_STEM}_vela.tflite"
         if done.returncode or not made.is_file():
             text = f"{done.stdout}\n{done.stderr}"
-            who, said = f"Vela {vela_version()}", _said(text, folder)
+            who, said = f"Vela {vela_version()}", _last_words(text, folder)
             if done.returncode != _OF_A_NETWORK or _OF_AN_INSTALLATION.search(text):
                 message = f"{who} does not run as Atoll calls it: {said}"
                 raise ModelError("E143", message, remedy=f"{UPDATE}, or {WITHOUT}")
@@ -124,7 +124,7 @@ def _run(data: bytes, target: VelaTarget, options: tuple[str, ...]) -> bytes:
     return struct.pack(_SIZES, *map(len, parts)) + b"".join(parts)
 
 
-def _said(text: str, folder: Path) -> str:
+def _last_words(text: str, folder: Path) -> str:
     """Return the end of what Vela said in a line, without the usage before an error."""
     lines = [line for line in text.replace(f"{folder}/", "").splitlines() if line.strip()]
     first = next((n for n, line in enumerate(lines) if "rror" in line), 0)

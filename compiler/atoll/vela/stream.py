@@ -64,13 +64,13 @@ def commands(stream: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         number, parameter = word & 0xC3FF, word >> 16
         follows = number >> 14
         if follows > 1 or at + follows >= len(stream):
-            raise _damaged(f"the word {word:#010x} at {at}")
+            raise _damage(f"the word {word:#010x} at {at}")
         yield number, parameter, stream[at + 1] if follows else 0
         at += 1 + follows
         if number == _STOP:
             break
     if at != len(stream) or not stream or number != _STOP:
-        raise _damaged(f"{len(stream) - at} words behind its end, or no end")
+        raise _damage(f"{len(stream) - at} words behind its end, or no end")
 
 
 def with_own_regions(
@@ -146,7 +146,7 @@ class _Writer:
             self.words.append(number | value << 16)
 
 
-def _damaged(what: str) -> ModelError:
+def _damage(what: str) -> ModelError:
     return ModelError(
         "E143",
         f"Vela's command stream is none that Atoll can read: {what}",

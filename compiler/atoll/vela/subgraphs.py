@@ -21,8 +21,8 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
 from atoll.vela.parts import first_alone, part_of
-from atoll.vela.regions import addresses_missing, judged_stream, unfollowed
-from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError, optimised, vela_version
+from atoll.vela.regions import addresses_missing, judged_stream, refuse_commands
+from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError, optimise, vela_version
 
 LEAST_SCRATCH = 16
 NOWHERE: Mapping[str, str] = MappingProxyType({})
@@ -96,11 +96,11 @@ def _rewritten(
     for name in wanted:
         if name in kept_off:
             fault = kept_off[name].faults[0]
-            raise ModelError(fault.code, fault.message, remedy=_unasked(name, target.npu.name))
+            raise ModelError(fault.code, fault.message, remedy=_unasked_text(name, target.npu.name))
     whys = {name: error.faults[0].message for name, error in kept_off.items()}
     refused = [op.name for op in graph.operators if op.name in vela.kept_off]
     note = _told(target.npu.name, refused, placed)
-    return Offloaded(_joined(graph, parts), target.npu.name, whys, note)
+    return Offloaded(_join_parts(graph, parts), target.npu.name, whys, note)
 
 
 def _told(npu: str, refused: Sequence[str], placed: Collection[str]) -> str:
@@ -112,7 +112,7 @@ def _told(npu: str, refused: Sequence[str], placed: Collection[str]) -> str:
     return f"{npu}: Vela failed on {what}: {told} (see 'atoll explain')" if refused else ""
 
 
-def _unasked(name: str, npu: str) -> str:
+def _unasked_text(name: str, npu: str) -> str:
     return f"do not ask for '{npu}' for '{name}': what Vela compiles wrongly then runs on the cores"
 
 
@@ -166,7 +166,9 @@ class _Vela:
         self, call: NpuCall, given: Sequence[Operator], taken: set[str]
     ) -> Iterator["_Part"]:
         """Yield what Vela makes alone of the operators of `call` that are not `taken`."""
-        body = [op for op in _needed(self.graph, *self._sides(call)) if op.name not in taken]
+        body = [
+            op for op in _needed_operators(self.graph, *self._sides(call)) if op.name not in taken
+        ]
         taken |= {op.name for op in body}
         edges = _edges(self.graph, body)
         try:
@@ -176,19 +178,19 @@ class _Vela:
             sides = [tuple(map(set, self._sides(each))) for each in calls]
             if sides != [tuple(map(set, edges))]:
                 what = f"of the part that makes {call.outputs[0]} alone it makes another one"
-                raise unfollowed(what)
+                raise refuse_commands(what)
         except VelaRefusalError as error:
             yield from self._of_halves(_both(body, given), error)
         else:
             yield from self._fitting(output, calls[0], given)
 
     def _compiled(self, data: bytes) -> tuple[VelaOutput, tuple[NpuCall, ...]]:
-        output = optimised(data, self.target, self.strategy)
+        output = optimise(data, self.target, self.strategy)
         return output, calls_in(output)
 
     def _sides(self, call: NpuCall) -> tuple[list[str], list[str]]:
         inputs, outputs = (
-            [_found(name, self.names) for name in side] for side in (call.inputs, call.outputs)
+            [_find_name(name, self.names) for name in side] for side in (call.inputs, call.outputs)
         )
         return inputs, outputs
 
@@ -209,7 +211,9 @@ class _Vela:
             body = _between(self.graph, inputs, outputs)
             yield _part(self.graph, call, self.names, body, _cycles(output, self.names))
         except VelaRefusalError as error:
-            yield from self._of_halves(_both(_needed(self.graph, inputs, outputs), given), error)
+            yield from self._of_halves(
+                _both(_needed_operators(self.graph, inputs, outputs), given), error
+            )
 
     def _of_halves(self, body: Sequence[Operator], why: VelaRefusalError) -> Iterator["_Part"]:
         """Yield what Vela makes of the halves of a part; a single operator is left to the cores."""
@@ -288,7 +292,7 @@ def _part(
     cycles: Mapping[str, int],
 ) -> _Part:
     inputs, outputs = (
-        tuple(_found(n, names) for n in side) for side in (call.inputs, call.outputs)
+        tuple(_find_name(n, names) for n in side) for side in (call.inputs, call.outputs)
     )
     name = _name(replaced)
     body = _body(graph, name, replaced, inputs, outputs)
@@ -316,7 +320,7 @@ def _part(
     return _Part(operator, tensors, tuple(op.name for op in replaced), call.scratch)
 
 
-def _found(name: str, names: Mapping[str, str]) -> str:
+def _find_name(name: str, names: Mapping[str, str]) -> str:
     if name in names:
         return names[name]
     raise ModelError(
@@ -327,7 +331,9 @@ def _found(name: str, names: Mapping[str, str]) -> str:
     )
 
 
-def _needed(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequence[Operator]:
+def _needed_operators(
+    graph: Graph, inputs: Sequence[str], outputs: Sequence[str]
+) -> Sequence[Operator]:
     """Return the operators that make `outputs` of `inputs`, and what else these need."""
     writers = {name: op for op in graph.operators for name in op.outputs}
     wanted, found = [*outputs], set[str]()
@@ -341,7 +347,7 @@ def _needed(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequ
 
 def _between(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Sequence[Operator]:
     """Return the operators that make `outputs` of `inputs` alone, in their order."""
-    body = _needed(graph, inputs, outputs)
+    body = _needed_operators(graph, inputs, outputs)
     read, made = _edges(graph, body)
     if unnamed := [name for name in read if name not in inputs]:
         raise _untraceable(f"input '{unnamed[0]}' of the network, which it does not name")
@@ -379,7 +385,7 @@ def _body(
     return Graph(name, tensors, tuple(operators), tuple(inputs), tuple(outputs))
 
 
-def _joined(graph: Graph, parts: Iterable[_Part]) -> Graph:
+def _join_parts(graph: Graph, parts: Iterable[_Part]) -> Graph:
     """Return the graph with each part at the place of the last operator that it replaces."""
     parts = tuple(parts)
     replaced = {name: part for part in parts for name in part.replaced}

@@ -7,9 +7,9 @@ Source: dt-schema (https://github.com/devicetree-org/dt-schema), meta-schema ``c
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from atoll_board.devicetree.node import Node, compatible, compatibles, dashed
+from atoll_board.devicetree.node import Node, compatible, compatibles, to_dashes
 from atoll_board.devicetree.parts import names_of
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 _PLAIN = {
@@ -32,7 +32,7 @@ def binding_files(board: Board, root: Node) -> Mapping[str, Entry]:
     """Return ``devicetree/bindings/``: a binding for each thing in a tree."""
     found = compatibles(root)
     return {
-        f"devicetree/bindings/{name}.yaml": generated(text)
+        f"devicetree/bindings/{name}.yaml": generated_entry(text)
         for name, text in _bindings(board, root)
         if name in found
     }
@@ -43,7 +43,7 @@ def _bindings(board: Board, root: Node) -> Iterator[tuple[str, str]]:
     core = next(node for node in root.walk() if node.name.startswith("cpu@"))
     names = compatible(core)
     isa = "riscv,isa" if "riscv,isa" in core.properties else "atoll,isa"
-    write = partial(_binding, board)
+    write = partial(_render_binding, board)
     yield f"atoll,{soc.name}", write("chip", f"atoll,{soc.name}", f"The chip {soc.name}")
     yield names[0], write("core", names[0], "The host", names=names, isa=isa)
     for name, (template, title) in _PLAIN.items():
@@ -55,11 +55,11 @@ def _bindings(board: Board, root: Node) -> Iterator[tuple[str, str]]:
     title = "Interrupts of a core, by their line"
     yield f"atoll,intc-{kind}", write("controller", f"atoll,intc-{kind}", title)
     for engine in {engine.spec.name: engine for engine in soc.engines}.values():
-        name = f"atoll,engine-{dashed(engine.spec.name)}"
+        name = f"atoll,engine-{to_dashes(engine.spec.name)}"
         title = f"The engine {engine.spec.name}"
         yield name, write("engine", name, title, parameters=names_of(engine))
 
 
-def _binding(board: Board, template: str, name: str, title: str, **values: object) -> str:
+def _render_binding(board: Board, template: str, name: str, title: str, **values: object) -> str:
     file = f"binding_{template}.yaml"
     return render(file, board, compatible=name, title=title, **values)

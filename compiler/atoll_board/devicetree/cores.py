@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, Device
 from atoll_board.cortex_m import architecture, priority_bits
-from atoll_board.devicetree.node import Cell, Node, Reference, Value, dashed, quantity
+from atoll_board.devicetree.node import Cell, Node, Reference, Value, quantity, to_dashes
 
 _NVIC = range(0xE000_E100, 0xE000_ED00)
 """Registers of the interrupt controller of each Cortex-M (Armv7-M Architecture Reference Manual,
@@ -122,8 +122,8 @@ def core_compatible(core: Cpu) -> str | tuple[str, ...]:
     """Return what a core is compatible with."""
     name = core.spec.name
     if name.startswith(_CORTEX):
-        return f"arm,{dashed(name)}"
-    own = f"atoll,{dashed(name)}"
+        return f"arm,{to_dashes(name)}"
+    own = f"atoll,{to_dashes(name)}"
     is_plain = core.instructions.family is not Family.RISCV
     return own if is_plain else (own, "riscv")
 

@@ -90,7 +90,7 @@ def quantity(number: int) -> tuple[int, ...]:
     return cells(number, 1 if number < _CELL else 2)
 
 
-def dashed(name: str) -> str:
+def to_dashes(name: str) -> str:
     """Write a name as devicetrees do."""
     return name.replace("_", "-").lower()
 

@@ -20,7 +20,7 @@ from atoll.resolve.soc import (
 )
 from atoll_board.blocks import Block, blocks_on_bus
 from atoll_board.devicetree.cores import device_properties
-from atoll_board.devicetree.node import Node, Reference, Value, cells, dashed, quantity
+from atoll_board.devicetree.node import Node, Reference, Value, cells, quantity, to_dashes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class Parts:
             name=f"{what}@{block.origin:x}",
             label=block_label(self.soc, block.name),
             properties={
-                "compatible": f"atoll,engine-{dashed(engine.spec.name)}"
+                "compatible": f"atoll,engine-{to_dashes(engine.spec.name)}"
                 if engine
                 else f"atoll,{block.kind}",
                 "reg": self.span(block.origin, block.size),
@@ -170,7 +170,7 @@ class Parts:
             (*self.number(span.start), *self.span(byte, len(span))) for span, byte in seen
         )
         return Node(
-            name=f"{dashed(engine.name)}-bus",
+            name=f"{to_dashes(engine.name)}-bus",
             properties={
                 "compatible": "simple-bus",
                 **self.widths,

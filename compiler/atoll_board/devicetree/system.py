@@ -17,9 +17,9 @@ from atoll_board.devicetree.cores import (
     private_nodes,
     private_span,
 )
-from atoll_board.devicetree.node import Cell, Node, Reference, Value, dashed, source
+from atoll_board.devicetree.node import Cell, Node, Reference, Value, source, to_dashes
 from atoll_board.devicetree.parts import Parts, block_label, label_of
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import made_from
 
 _BUS = "bus"
@@ -32,7 +32,7 @@ _NO_FLAGS = 0
 def system_files(board: Board) -> Mapping[str, Entry]:
     """Return ``devicetree/<chip>_system.dts``."""
     text = source(system_tree(board.soc), made_from(board))
-    return {f"devicetree/{board.soc.name}_system.dts": generated(text)}
+    return {f"devicetree/{board.soc.name}_system.dts": generated_entry(text)}
 
 
 def system_tree(soc: ResolvedSoc) -> Node:
@@ -72,7 +72,7 @@ def _cluster(parts: Parts, core: Cpu) -> Node:
     """Return a core alone: no two reach the same, so that none share a map."""
     cells = (parts.address_cells,)
     return Node(
-        name=f"cpus-{dashed(core.name)}",
+        name=f"cpus-{to_dashes(core.name)}",
         label=f"cluster_{core.name}",
         properties={
             "compatible": "cpus,cluster",
@@ -105,7 +105,7 @@ def _private_buses(parts: Parts) -> Iterator[Node]:
     for core in parts.soc.cpus:
         if registers := tuple(private_nodes(core, parts.span)):
             yield Node(
-                name=f"{dashed(core.name)}-private-bus",
+                name=f"{to_dashes(core.name)}-private-bus",
                 label=_private_label(core),
                 properties={"compatible": "indirect-bus", **parts.widths},
                 children=registers,
@@ -118,7 +118,7 @@ def _domain(soc: ResolvedSoc, core: Cpu) -> Node:
     labels = [label_of(each) for each in windows if isinstance(each, Region) and each.size]
     labels += [block_label(soc, name) for name in _blocks(soc, core)]
     return Node(
-        name=dashed(core.name),
+        name=to_dashes(core.name),
         label=f"domain_{core.name}",
         properties={
             "compatible": "openamp,domain-v1",

@@ -15,7 +15,7 @@ from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import is_cortex_m
 from atoll_board.devicetree.cores import interrupt
 from atoll_board.freertos.ports import port_of, why_not
-from atoll_board.package import Board, Entry, generated, users
+from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import render
 
 NETWORKS = "networks"
@@ -80,7 +80,7 @@ def freertos_files(board: Board) -> Mapping[str, Entry]:
     }
     return {
         **{
-            f"freertos/{path}": generated(render(f"freertos/{template}", board, **values))
+            f"freertos/{path}": generated_entry(render(f"freertos/{template}", board, **values))
             for path, template in own.items()
         },
         "app/tasks.c": users(render("freertos/tasks.c", board, **values)),

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import is_cortex_m
 from atoll_board.devicetree.cores import core_compatible
-from atoll_board.devicetree.node import dashed
+from atoll_board.devicetree.node import to_dashes
 from atoll_board.devicetree.parts import names_of
-from atoll_board.package import Board, Entry, generated
+from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
 _BLOCKS = {
@@ -24,7 +24,7 @@ _BLOCKS = {
 def binding_files(board: Board, cores: Sequence[Cpu]) -> Mapping[str, Entry]:
     """Return ``dts/bindings/`` for the trees of cores."""
     return {
-        f"dts/bindings/atoll/{values['compatible']}.yaml": generated(
+        f"dts/bindings/atoll/{values['compatible']}.yaml": generated_entry(
             render("zephyr/binding.yaml", board, **values)
         )
         for values in _bindings(board, cores)
@@ -47,7 +47,7 @@ def _bindings(board: Board, cores: Sequence[Cpu]) -> Iterator[dict[str, object]]
         }
     for engine in board.soc.engines:
         yield {
-            "compatible": f"atoll,engine-{dashed(engine.spec.name)}",
+            "compatible": f"atoll,engine-{to_dashes(engine.spec.name)}",
             "kind": "engine",
             "title": f"The engine {engine.spec.name}",
             "parameters": names_of(engine),

@@ -14,7 +14,7 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.cortex_m import is_cortex_m
 from atoll_board.devicetree.cores import interrupt
 from atoll_board.devicetree.node import source
-from atoll_board.package import Board, Entry, generated, users
+from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import made_from, render
 from atoll_board.sources import library_sources, objects, user_sources
 from atoll_board.zephyr.bindings import binding_files
@@ -92,7 +92,7 @@ def _target(soc: ResolvedSoc, core: Cpu) -> Target:
 
 
 def _text(board: Board, path: str, template: str, **values: object) -> Iterator[tuple[str, Entry]]:
-    yield path, generated(render(f"zephyr/{template}", board, **values))
+    yield path, generated_entry(render(f"zephyr/{template}", board, **values))
 
 
 def _module(board: Board, values: Mapping[str, object]) -> Iterator[tuple[str, Entry]]:
@@ -119,7 +119,7 @@ def _board(board: Board, each: Target, values: Mapping[str, object]) -> Iterator
     chip = values["chip"]
     path = f"boards/atoll/{chip}/{chip}_{chip}_{each.core.name}"
     tree = source(core_tree(board.soc, each.core), made_from(board))
-    yield f"{path}.dts", generated(tree)
+    yield f"{path}.dts", generated_entry(tree)
     yield from _text(board, f"{path}.yaml", "board_twister", each=each, **values)
     yield from _text(board, f"{path}_defconfig", "board_defconfig", each=each, **values)
 

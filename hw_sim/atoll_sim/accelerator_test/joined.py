@@ -8,14 +8,14 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll_sim.accelerator_test.draw import Drawn
 
 
-def joined(drawn: Sequence[Drawn]) -> Graph:
+def join(drawn: Sequence[Drawn]) -> Graph:
     """Return a network of operators side by side, each with inputs and a result of its own."""
     tensors: list[Tensor] = []
     operators: list[Operator] = []
     inputs: list[str] = []
     outputs: list[str] = []
     for number, each in enumerate(drawn):
-        tensors += _named(each.graph, number)
+        tensors += _name_tensors(each.graph, number)
         (op,) = each.graph.operators
         operators.append(
             Operator(
@@ -33,6 +33,6 @@ def joined(drawn: Sequence[Drawn]) -> Graph:
     return Graph("drawn", tuple(tensors), tuple(operators), tuple(inputs), tuple(outputs))
 
 
-def _named(graph: Graph, number: int) -> Iterator[Tensor]:
+def _name_tensors(graph: Graph, number: int) -> Iterator[Tensor]:
     for tensor in graph.tensors:
         yield replace(tensor, name=f"{tensor.name}_{number}")

@@ -206,7 +206,7 @@ def _weights(
     return weights, bias
 
 
-def _pooling(kind: str, shapes: Shapes) -> Graph:
+def _make_pooling(kind: str, shapes: Shapes) -> Graph:
     window = _window(shapes, dilated=False)
     channels = shapes.number("out_channels")
     batches = shapes.number("batches", (1, 1, 1, 2))
@@ -244,7 +244,7 @@ def _shape(shapes: Shapes) -> tuple[int, ...]:
     return (1, elements)
 
 
-def _joined(kind: str, shapes: Shapes) -> Graph:
+def _make_concatenation(kind: str, shapes: Shapes) -> Graph:
     if shapes.given:
         raise UnfitError
     rows, count = shapes.random.choice((1, 2, 5, 9)), shapes.random.choice((2, 2, 3, 4))
@@ -261,7 +261,7 @@ def _likely(kind: str, shapes: Shapes) -> Graph:
     return _alone(kind, (x, _tensor("y", x.shape, 1 / 256, -128)), {"beta": 1.0})
 
 
-def _moved(kind: str, shapes: Shapes) -> Graph:
+def _make_move(kind: str, shapes: Shapes) -> Graph:
     size = min(shapes.number("bytes"), MOST_BYTES)
     x = shapes.read((size,), shapes.scale(), shapes.zero())
     return _alone(kind, (x, replace(x, name="y", shape=(1, x.elements))), {})
@@ -269,15 +269,15 @@ def _moved(kind: str, shapes: Shapes) -> Graph:
 
 MAKERS: Mapping[str, Callable[[str, Shapes], Graph]] = {
     "add": _two,
-    "average_pool_2d": _pooling,
-    "concatenation": _joined,
+    "average_pool_2d": _make_pooling,
+    "concatenation": _make_concatenation,
     "conv_2d": _convolution,
     "depthwise_conv_2d": _convolution,
     "fully_connected": _dense,
-    "max_pool_2d": _pooling,
+    "max_pool_2d": _make_pooling,
     "mul": _two,
     "quantize": _one,
-    "reshape": _moved,
+    "reshape": _make_move,
     "softmax": _likely,
 }
 """Who draws an operator of a kind."""

@@ -31,7 +31,7 @@ from atoll_sim.accelerator_test.chip import (
     one_at_a_time,
 )
 from atoll_sim.accelerator_test.draw import Drawn, draw
-from atoll_sim.accelerator_test.joined import joined
+from atoll_sim.accelerator_test.joined import join
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.runs.checked_run import run_models
 
@@ -100,7 +100,7 @@ def run_accelerator_test(
     with temporary_folder() as folder:
         kit = _Kit(described, params, folder, Random(seed), progress, toolchain)
         soc = kit.chip(SETTINGS[0])
-        drawn = _drawn(soc, operators, kit.random)
+        drawn = _draw_operators(soc, operators, kit.random)
         engine, timings = _engine(soc), list[OperatorTiming]()
         _try_all(kit, soc, drawn, faults, mutants, timings)
         kinds = [support.kind for support in engine.spec.operators]
@@ -125,7 +125,7 @@ def _try_all(
     """Make one check after the other, up to the first that finds something wrong."""
     every = [each for found in drawn.values() for each in found]
     few = [found[0] for found in drawn.values() if found]
-    networks = [joined(every[at : at + TOGETHER]) for at in range(0, len(every), TOGETHER)]
+    networks = [join(every[at : at + TOGETHER]) for at in range(0, len(every), TOGETHER)]
     in_rtl = bool(_engine(soc).spec.rtl_module)
     if not every:
         return
@@ -137,11 +137,11 @@ def _try_all(
         kit.note(name, count, partial(_exact, networks, other, in_rtl=True))
     usual = kit.chip(SETTINGS[1])
     if in_rtl:
-        kit.note("operators, by firmware", count, lambda: _timed(networks, soc, timings))
+        kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
     kit.note("firmware, two instances at once", 1, lambda: _driven(few, usual))
     if not in_rtl or any(check.faults for check in kit.checks):
         return
-    compiled = _compiled(joined([*few, *few]), usual)
+    compiled = _compile_network(join([*few, *few]), usual)
     drawn_with = Campaigns(compiled, kit.random.getrandbits(16), kit.toolchain, kit.progress)
     kit.checks += drawn_with.hardware(faults) if faults else ()
     kit.checks += drawn_with.builds(mutants) if mutants else ()
@@ -153,7 +153,7 @@ def _engine(soc: ResolvedSoc) -> Engine:
     return engine
 
 
-def _drawn(soc: ResolvedSoc, count: int, random: Random) -> Mapping[str, list[Drawn]]:
+def _draw_operators(soc: ResolvedSoc, count: int, random: Random) -> Mapping[str, list[Drawn]]:
     """Return operators of each kind; the first ones have features at the edges of their limits."""
     engine = _engine(soc)
     found: dict[str, list[Drawn]] = {}
@@ -165,7 +165,9 @@ def _drawn(soc: ResolvedSoc, count: int, random: Random) -> Mapping[str, list[Dr
     return found
 
 
-def _compiled(network: Graph, soc: ResolvedSoc, device: str = FIRST, other: str = "") -> Compiled:
+def _compile_network(
+    network: Graph, soc: ResolvedSoc, device: str = FIRST, other: str = ""
+) -> Compiled:
     """Compile a network with its operators on an instance, or in turn on that and another one."""
     devices = [device, other or device]
     place = {op.name: devices[n % 2] for n, op in enumerate(network.operators)}
@@ -177,7 +179,7 @@ def _exact(networks: Sequence[Graph], soc: ResolvedSoc, *, in_rtl: bool) -> Iter
     """Yield what is wrong when a native host has one instance run networks."""
     kind = AcceleratorKind.RTL if in_rtl else AcceleratorKind.MODEL
     for network in networks:
-        compiled = _compiled(network, soc)
+        compiled = _compile_network(network, soc)
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.NATIVE, accelerator=kind)
         yield from _wrong(outcome.report, network)
@@ -186,7 +188,7 @@ def _exact(networks: Sequence[Graph], soc: ResolvedSoc, *, in_rtl: bool) -> Iter
 def _wrong(report: RunReport, network: Graph) -> Iterator[str]:
     for mismatch in report.mismatches:
         op = next((op for op in network.operators if op.name == mismatch.operator), None)
-        shown = "" if op is None else f" ({_shown(op.name, network)})"
+        shown = "" if op is None else f" ({_show_features(op.name, network)})"
         yield f"{mismatch}{shown}"
     for violation in report.violations:
         yield str(violation)
@@ -194,7 +196,7 @@ def _wrong(report: RunReport, network: Graph) -> Iterator[str]:
         yield "; ".join(report.notes) or "the run failed"
 
 
-def _shown(name: str, network: Graph) -> str:
+def _show_features(name: str, network: Graph) -> str:
     """Return the features of an operator."""
     op = next(op for op in network.operators if op.name == name)
     features = kind_of(op).features(op, network)
@@ -203,14 +205,14 @@ def _shown(name: str, network: Graph) -> str:
 
 def _driven(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
     """Yield what is wrong when firmware has both instances work, at once if they can."""
-    compiled = _compiled(joined([*few, *few]), soc, FIRST, SECOND)
+    compiled = _compile_network(join([*few, *few]), soc, FIRST, SECOND)
     samples = random_sample(compiled.graph)
     cpu = CpuKind.RTL if _engine(soc).spec.rtl_module or not find_spec("unicorn") else CpuKind.ISS
     (outcome,) = run_models([compiled], [samples], cpu=cpu)
     yield from _wrong(outcome.report, compiled.graph)
 
 
-def _timed(
+def _time(
     networks: Sequence[Graph], soc: ResolvedSoc, timings: list[OperatorTiming]
 ) -> Iterator[str]:
     """Yield what is wrong when firmware has one instance run all operators; note their cycles.
@@ -219,7 +221,7 @@ def _timed(
     """
     pairs: dict[str, list[tuple[int, int]]] = {}
     for network in networks:
-        compiled = _compiled(network, one_at_a_time(soc))
+        compiled = _compile_network(network, one_at_a_time(soc))
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.RTL)
         yield from _wrong(outcome.report, compiled.graph)

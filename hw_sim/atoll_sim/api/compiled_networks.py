@@ -201,7 +201,7 @@ class Findings:
     def rich(self, *, verbose: bool) -> RenderableType:
         """Return the tables that it prints."""
         planted = (mutant_report.text_of(self.planted, verbose=verbose),) if self.planted else ()
-        broken = fault_report.shown(self.broken, verbose=verbose)
+        broken = fault_report.rows_of(self.broken, verbose=verbose)
         return Group(*planted, *broken, *(each.text(verbose=verbose) for each in self.cached))
 
 

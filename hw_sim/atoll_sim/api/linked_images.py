@@ -139,12 +139,12 @@ def _on_simulated_cores(
     request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
     from atoll_sim.iss.engines import ABSENT
-    from atoll_sim.iss.run import playing, simulate
+    from atoll_sim.iss.run import simulate, start_engines
 
     if backends.kind is AcceleratorKind.NONE:
         return simulate(request, lambda _memory: ABSENT, progress=progress)
     modelled = backends.models(request.soc)
-    with playing(request.soc, models, modelled, request.run_dir, progress) as engines:
+    with start_engines(request.soc, models, modelled, request.run_dir, progress) as engines:
         return simulate(request, engines, progress=progress)
 
 

@@ -90,7 +90,7 @@ def _wrong(word: str) -> UsageError:
     )
 
 
-def completed(context: typer.Context, incomplete: str) -> list[str]:
+def complete(context: typer.Context, incomplete: str) -> list[str]:
     """Return the words for all accelerators that begin so."""
     return [kind for kind in AcceleratorKind if kind.startswith(incomplete)]
 
@@ -101,6 +101,6 @@ AcceleratorOption = Annotated[
         metavar="none|[NAME=]rtl|model",
         help="Who plays the accelerators, or the one of this NAME; none alone: every operator on"
         " the host. By default rtl, and model where there is no RTL.",
-        autocompletion=completed,
+        autocompletion=complete,
     ),
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atoll.diagnostics.progress import Progress, silent
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.build.verilator import Design, built
+from atoll_sim.build.verilator import Design, build_executable
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.blame import blame_devices
 from atoll_sim.chip.checks import check_cores, check_engines
@@ -78,7 +78,7 @@ def build_model(
     planned = plan_chip(soc, external_host=external_host, stand_ins=stand_ins)
     chip = replace(planned, waves=waves is not None, faults=faults)
     title = f"building the model of '{soc.name}'"
-    return built(
+    return build_executable(
         design_of(chip, waves),
         "chips/",
         tell=lambda step: progress(f"{title}: {step}"),

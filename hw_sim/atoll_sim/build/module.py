@@ -6,7 +6,7 @@ from pathlib import Path
 
 import cocotb_tools.config
 
-from atoll_sim.build.verilator import Design, built
+from atoll_sim.build.verilator import Design, build_executable
 from atoll_sim.chip.sources import RTL
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
@@ -58,4 +58,4 @@ def build_module(
         compiler_flags="-std=c++20",
         optimisation="-O1",
     )
-    return built(design, "models/")
+    return build_executable(design, "models/")

@@ -22,7 +22,7 @@ _USABLE: set[Path] = set()
 """What this process has tried or written."""
 
 
-def precompiled(objects: Path, shared: Path, make: Sequence[str], what: str) -> tuple[str, ...]:
+def precompile(objects: Path, shared: Path, make: Sequence[str], what: str) -> tuple[str, ...]:
     """Return the options with which clang takes the headers as it has read them before.
 
     None if that fails; then each file reads them, which takes it two seconds more. Headers that

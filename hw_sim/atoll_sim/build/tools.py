@@ -52,7 +52,7 @@ def _clang_of_ziglang(path: str | None) -> tuple[str, ...]:
         machine = run(["g++", "-dumpmachine"]).stdout.strip()
         own = str(distribution("ziglang").locate_file("ziglang/lib/include"))
         command = [sys.executable, "-m", "ziglang", "clang", "-target", machine, "-nostdinc"]
-        for folder in _searched(headers.stderr):
+        for folder in _search_folders(headers.stderr):
             command += ["-isystem", own if "/lib/gcc/" in folder else folder]
         command += ["-fno-slp-vectorize"]
         tried = run(
@@ -63,7 +63,7 @@ def _clang_of_ziglang(path: str | None) -> tuple[str, ...]:
     return (f"CXX={shlex.join([*command, '-x', 'c++'])}",) if tried.returncode == 0 else ()
 
 
-def _searched(said: str) -> Iterator[str]:
+def _search_folders(said: str) -> Iterator[str]:
     """Yield the folders that a compiler says it searches for headers."""
     lines = iter(said.splitlines())
     for line in lines:

@@ -17,7 +17,7 @@ import cocotb_tools.config
 from atoll.diagnostics.progress import silent
 from atoll.utils.cache import cache_folder, only_builder
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.build.precompiled import precompiled
+from atoll_sim.build.precompiled import precompile
 from atoll_sim.build.tools import call_tool, faster_compiler, make_variables
 from atoll_sim.chip.generate import in_order
 
@@ -117,7 +117,7 @@ def _digest(settings: object, files: Iterable[Path]) -> str:
     return digest.hexdigest()[:20]
 
 
-def built(
+def build_executable(
     design: Design,
     place: str,
     *,
@@ -158,7 +158,7 @@ def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
         tell("step 2 of 3, C++ compiler (kept for later runs)")
         if clang := faster_compiler():
             make += clang
-            read = precompiled(folder / "obj", shared, make, design.what)
+            read = precompile(folder / "obj", shared, make, design.what)
             make += [f"OPT_FAST={' '.join((design.optimisation, *read))}"]
         count = call_tool([*make, "-n"], design.what).count(" -c ")
         before = _objects(folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from atoll.diagnostics.progress import Progress, left
+from atoll.diagnostics.progress import Progress, remaining_text
 
 Subject = TypeVar("Subject")
 Result = TypeVar("Result")
@@ -88,7 +88,7 @@ def followed(
     begin = time.monotonic()
     for trial in trials:
         ended.append(trial)
-        progress(say(ended) + left(len(ended), total, time.monotonic() - begin))
+        progress(say(ended) + remaining_text(len(ended), total, time.monotonic() - begin))
     return tuple(ended)
 
 

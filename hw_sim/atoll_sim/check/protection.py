@@ -16,7 +16,7 @@ from atoll.resolve.protection.record import FaultRecord, read_record, record_of
 from atoll.resolve.soc import Access, Cpu, RegionKind, ResolvedSoc
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.rules import BY_NAME
-from atoll_sim.trace.findings import BETWEEN, decided
+from atoll_sim.trace.findings import BETWEEN, find_key
 from atoll_sim.trace.simulation import SimResult
 
 _RISCV = {1: AccessKind.FETCH, 5: AccessKind.READ, 7: AccessKind.WRITE}
@@ -52,7 +52,7 @@ def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterat
     rule = BY_NAME[_rule(soc, cpu, address, kind, place)]
     words = {"device": cpu.name, "kind": str(kind), "pool": place, "instead": ""}
     words |= {"buffer": span.buffer if span else place, "other": "", "writer": ""}
-    key, at = decided(soc, rule, words)
+    key, at = find_key(soc, rule, words)
     yield Violation(
         rule=rule.name,
         number=rule.number,

@@ -31,7 +31,7 @@ def stack_use(
             name = stack_name(stack)
             left = result.unpainted.get(name, stack.size) if name in result.stacks else 0
             used = watermark(result.stacks[name]) if name in result.stacks and not left else None
-            bytes_ = _bound(cpu, stack, bounds.get(cpu.name))
+            bytes_ = _bound_of(cpu, stack, bounds.get(cpu.name))
             if stack == cpu.stack or used or bytes_ is not None:
                 limit = _limit(soc, cpu, stack)
                 uses[name] = StackUse(
@@ -49,14 +49,14 @@ def _reason(cpu: Cpu, stack: Region, left: int) -> str:
     return f"when the run ended, '{cpu.name}' had painted {painted}"
 
 
-def unmeasured(uses: Mapping[str, StackUse]) -> Iterator[str]:
+def unmeasured_stacks(uses: Mapping[str, StackUse]) -> Iterator[str]:
     """Yield a sentence for each stack that a core used, or may have used, unseen."""
     for name, use in uses.items():
         if use.unmeasured:
             yield f"stack {name} was not measured: {use.unmeasured}"
 
 
-def _bound(cpu: Cpu, stack: Region, bound: StackBound | None) -> int | None:
+def _bound_of(cpu: Cpu, stack: Region, bound: StackBound | None) -> int | None:
     if bound is None:
         return None
     own = bound.bytes if stack == cpu.stack else dict(bound.others).get(stack.name)
@@ -71,7 +71,7 @@ def _limit(soc: ResolvedSoc, cpu: Cpu, stack: Region) -> StackLimit:
     return StackLimit(value=stack.size, layer=soc.layers[f"devices.{cpu.name}.stack.size"])
 
 
-def unused(
+def unused_stacks(
     soc: ResolvedSoc, uses: Mapping[str, StackUse], working: Collection[str]
 ) -> Iterator[Violation]:
     """Yield each thread's stack on which a model is planned, and of which a run used nothing.

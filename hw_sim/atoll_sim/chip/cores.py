@@ -36,7 +36,7 @@ def package_sources(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
     Raises:
         PackageNotFoundError: one is not installed.
     """
-    return tuple(_located(core, lambda name: not name.endswith("/")))
+    return tuple(_locate(core, lambda name: not name.endswith("/")))
 
 
 def package_includes(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
@@ -45,7 +45,7 @@ def package_includes(core: CoreSpec | AcceleratorSpec) -> tuple[Path, ...]:
     Raises:
         PackageNotFoundError: one is not installed.
     """
-    return tuple(_located(core, lambda name: name.endswith("/")))
+    return tuple(_locate(core, lambda name: name.endswith("/")))
 
 
 def package_versions(core: CoreSpec | AcceleratorSpec) -> Mapping[str, str]:
@@ -57,7 +57,7 @@ def package_versions(core: CoreSpec | AcceleratorSpec) -> Mapping[str, str]:
     return {package: version(package) for package in core.rtl_packages}
 
 
-def _located(core: CoreSpec | AcceleratorSpec, wanted: Callable[[str], bool]) -> Iterator[Path]:
+def _locate(core: CoreSpec | AcceleratorSpec, wanted: Callable[[str], bool]) -> Iterator[Path]:
     for package, names in core.rtl_packages.items():
         installed = distribution(package)
         yield from (Path(str(installed.locate_file(name))) for name in filter(wanted, names))

@@ -51,7 +51,7 @@ def read_list(path: Path, depth: int = 0) -> FileList:
         for word in words:
             if word in ("-f", "-F", "-v", "-I", "-D"):
                 word += next(words, "")
-            kind, value = _told(word, path, number)
+            kind, value = _parse_word(word, path, number)
             if kind in ("-f", "-F"):
                 if depth >= _DEEPEST:
                     remedy = f"remove the line '-f {value}'"
@@ -85,7 +85,7 @@ def _words(line: str, path: Path, number: int) -> list[str]:
     return _VARIABLE.sub(filled, text).split()
 
 
-def _told(word: str, path: Path, number: int) -> tuple[str, str]:
+def _parse_word(word: str, path: Path, number: int) -> tuple[str, str]:
     """Return what a word is, and its value."""
     for kind in ("+incdir+", "+define+", "-f", "-F", "-v", "-I", "-D"):
         if word.startswith(kind):

@@ -10,7 +10,7 @@ from atoll.resolve.soc import AcceleratorSpec, CoreSpec
 from atoll.utils.kept_templates import KeptTemplates
 from atoll_sim.chip.cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.parts import Chip
-from atoll_sim.chip.ports import CONTROL, DATA, control_signals, data_signals, joined
+from atoll_sim.chip.ports import CONTROL, DATA, connect, control_signals, data_signals
 from atoll_sim.chip.sources import RTL, rtl_defines, rtl_includes, rtl_sources
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 
@@ -48,7 +48,7 @@ def generate(chip: Chip) -> Mapping[str, str]:
         datas=DATA,
         control_signals=control_signals,
         data_signals=data_signals,
-        joined=joined,
+        joined=connect,
         crossing_depth=CROSSING_DEPTH,
     )
     made = {

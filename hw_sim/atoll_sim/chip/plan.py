@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from atoll.diagnostics.errors import SimulationError
-from atoll.program.expressions import parsed, value_of
+from atoll.program.expressions import parse, value_of
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, shows_memory
 from atoll.resolve.soc import (
@@ -86,7 +86,7 @@ def data_ports(npu: Engine) -> tuple[DataPort, ...]:
         DataPort(
             name=port.name,
             protocol=port.protocol,
-            bytes=value_of(parsed(port.bytes), npu.params)
+            bytes=value_of(parse(port.bytes), npu.params)
             if port.bytes
             else npu.params.get("data_bytes", 8),
         )
@@ -230,7 +230,7 @@ def _parameters(soc: ResolvedSoc, device: Cpu | Engine) -> Mapping[str, str]:
     if isinstance(device, Cpu):
         return parameters_of(core_as_it_sees(soc, device))
     if (told := device.spec.rtl_parameters) is not None:
-        return {name: str(value_of(parsed(text), device.params)) for name, text in told.items()}
+        return {name: str(value_of(parse(text), device.params)) for name, text in told.items()}
     return {
         "".join(word.capitalize() for word in name.split("_")): str(value)
         for name, value in sorted(device.params.items())

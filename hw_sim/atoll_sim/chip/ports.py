@@ -136,7 +136,7 @@ def data_signals(port: DataPort) -> tuple[Signal, ...]:
     return _signals(DATA[port.protocol], widths)
 
 
-def joined(engine: Engine, port: str, signal: str) -> str:
+def connect(engine: Engine, port: str, signal: str) -> str:
     """Return the connection of a port of docs/accelerators.md with a signal of the chip."""
     name = engine.spec.rtl_ports.get(port, port)
     return f".{name.removeprefix('!')}({'~' if name.startswith('!') else ''}{signal})"

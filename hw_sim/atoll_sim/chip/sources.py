@@ -45,7 +45,7 @@ def rtl_defines(spec: Rtl) -> Mapping[str, str]:
 def _entries(spec: Rtl) -> Iterator[FileList]:
     """Yield what each source of a description stands for: a file, a folder, a list."""
     for name in spec.rtl_sources:
-        path = found(name)
+        path = find_source(name)
         if name.endswith("/"):
             yield FileList(includes=(path,))
         elif path.suffix == LIST:
@@ -64,7 +64,7 @@ def kind_of(device: Cpu | Engine) -> str:
     return "core" if isinstance(device, Cpu) else "accelerator"
 
 
-def found(name: str, folders: Sequence[Path] = FOLDERS) -> Path:
+def find_source(name: str, folders: Sequence[Path] = FOLDERS) -> Path:
     """Return the file that ships under `name`, a path as it is."""
     return next((path for folder in folders if (path := folder / name).is_file()), RTL / name)
 
@@ -78,7 +78,7 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
             for path, at in listed.sources.items():
                 if reason := unreadable(path):
                     fault = _fault(device, index, path, reason)
-                    fault = _listed(fault, path, at) if named else fault
+                    fault = _listed_fault(fault, path, at) if named else fault
                     found.setdefault(str(path), fault)
             for path in listed.includes:
                 if not path.is_dir():
@@ -87,7 +87,7 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     yield from found.values()
 
 
-def _listed(fault: Fault, path: Path, at: SourceLoc) -> Fault:
+def _listed_fault(fault: Fault, path: Path, at: SourceLoc) -> Fault:
     remedy = f"correct the line; names are relative to '{at.path.name}'"
     return replace(fault, at=at, remedy=remedy)
 

@@ -11,7 +11,7 @@ import atoll
 from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
 from atoll.cli.tables import room
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 
 
@@ -66,7 +66,7 @@ def accelerator(
     """
     assert action is Action.TEST
     values = _values(params or ())
-    with working("testing"):
+    with show_work("testing"):
         found = atoll.check_accelerator(
             name,
             params=values,

@@ -10,7 +10,7 @@ import atoll
 from atoll.cli.console import out
 from atoll.cli.options import JsonOption, ToolchainOption
 from atoll.cli.tables import room
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 
 
@@ -50,7 +50,7 @@ def core(
     Example: atoll core test ibex
     """
     assert action is Action.TEST
-    with working("testing"):
+    with show_work("testing"):
         found = atoll.check_core(name, isa=isa, seed=seed, toolchain=toolchain)
     if machine:
         print(json_text(found.to_json()), end="")

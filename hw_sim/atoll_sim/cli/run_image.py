@@ -11,8 +11,8 @@ from atoll.api.image_runs import LONGEST_CYCLES
 from atoll.cli.options import JsonOption, PlacementOptions, SetOption, SocArgument
 from atoll.cli.output import log, log_room
 from atoll.cli.requests import build_options, compile_files
-from atoll.cli.working import working
-from atoll.diagnostics.columns import wrapped
+from atoll.cli.working import show_work
+from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import json_text
 from atoll_sim.api.linked_images import require_images, run_linked
 from atoll_sim.backends.choice import AcceleratorOption, backends_of
@@ -58,7 +58,7 @@ def run_image(
     chip = atoll.load_soc(soc, overrides=overrides or ())
     backends = backends_of(accelerator) or Backends()
     require_images(chip._resolved, len(images), cpu, backends)
-    with working("simulating") as progress:
+    with show_work("simulating") as progress:
         made: tuple[atoll.CompiledNetwork, ...] = ()
         if networks:
             progress("compiling and planning")
@@ -75,8 +75,8 @@ def run_image(
         print(json_text(found.to_json()), end="")
     else:
         print(found.printed, end="" if found.printed.endswith("\n") else "\n")
-        log(wrapped(found.ended, log_room()))
+        log(wrap(found.ended, log_room()))
         if found.not_modelled:
-            log(wrapped(f"not modelled: {'; '.join(found.not_modelled)}", log_room()))
+            log(wrap(f"not modelled: {'; '.join(found.not_modelled)}", log_room()))
     if not found.passed:
         raise typer.Exit(1)

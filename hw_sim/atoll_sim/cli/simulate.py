@@ -23,7 +23,7 @@ from atoll.cli.options import (
     ToolchainOption,
 )
 from atoll.cli.requests import build_options, compile_files
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import require_writable
 from atoll_sim.api.compiled_networks import (
@@ -113,10 +113,10 @@ def run(
         asked_backends.check(chip._resolved)
     cpu.check_chip(chip._resolved)
     options = build_options(models, placement, accelerators=takes_part(asked_backends))
-    with working("compiling and planning"):
+    with show_work("compiling and planning"):
         compiled = compile_files(chip, models, options)._compiled
     batches = () if dataset else samples_of(compiled, inputs)
-    with working("reading the samples" if dataset else "compiling"):
+    with show_work("reading the samples" if dataset else "compiling"):
         outcomes = run_compiled(
             compiled,
             batches,
@@ -154,13 +154,13 @@ def simulate(
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     _prepare(output or ())
-    with working("reading the build folder"):
+    with show_work("reading the build folder"):
         opened = open_folder(folder)
     models = opened.models
     networks = [model.graph.name for model in models]
     outputs = files_by_network("--output", output or (), networks)
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
-    with working("simulating"):
+    with show_work("simulating"):
         outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
     _finish(models, outcomes, outputs, brief=brief, machine=machine)
 

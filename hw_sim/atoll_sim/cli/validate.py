@@ -18,7 +18,7 @@ from atoll.cli.options import (
     ToolchainOption,
 )
 from atoll.cli.requests import build_options, compile_files
-from atoll.cli.working import working
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 from atoll_sim.api.compiled_networks import check_validation, validate_compiled
 
@@ -84,10 +84,10 @@ def validate(
     chip.require_toolchain(toolchain)
     check_validation(chip._resolved, planted=bool(mutants or faults or not caches))
     options = build_options(models, PlacementOptions(build_file=build_file))
-    with working("compiling and planning"):
+    with show_work("compiling and planning"):
         alone = zip(models, options, strict=True)
         compiled = [compile_files(chip, [each], [asked])._compiled[0] for each, asked in alone]
-    with working("compiling"):
+    with show_work("compiling"):
         found = validate_compiled(
             compiled,
             mutants=mutants,

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll_sim.core_test.layout import PROBE, PROBE_SIZE, Part, stored
+from atoll_sim.core_test.layout import PROBE, PROBE_SIZE, Part, stored_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ def probe_accesses() -> Iterator[Access]:
     """Yield every access of the probe by `Part.LOADS_AND_STORES`, in order."""
     for size in (1, 2, 4):
         for address in range(PROBE, PROBE + PROBE_SIZE, size):
-            yield Access(address, size, stored(address, size))
+            yield Access(address, size, stored_value(address, size))
             yield from (Access(address, size), Access(address, size))
 
 
@@ -33,7 +33,7 @@ def results(part: Part, lines: Sequence[int]) -> Iterator[int]:
     if part is Part.LOADS_AND_STORES:
         for size in (1, 2, 4):
             for address in range(PROBE, PROBE + PROBE_SIZE, size):
-                value = stored(address, size)
+                value = stored_value(address, size)
                 sign = value >> (8 * size - 1)
                 yield value
                 yield (value - sign * 2 ** (8 * size)) % 2**32

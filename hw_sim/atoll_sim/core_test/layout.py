@@ -45,6 +45,6 @@ def header(lines: Mapping[str, int]) -> str:
     return "".join(f"#define {name} {value:#x}u\n" for name, value in values.items())
 
 
-def stored(address: int, size: int) -> int:
+def stored_value(address: int, size: int) -> int:
     """Return what the program stores at `address`, as an unsigned number of `size` bytes."""
     return (PATTERN + STEPS[size] * (address - PROBE)) & ((1 << (8 * size)) - 1)

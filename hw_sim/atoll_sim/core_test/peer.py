@@ -93,14 +93,14 @@ class Peer:
         """End the cycle in which the adapter asks `request`, or nothing."""
         if self._kept is not None and request != self._kept:
             self.faults.append(
-                f"cycle {self.cycle}: {_shown(self._kept)} was not taken yet, but became"
-                f" {_shown(request)}"
+                f"cycle {self.cycle}: {_show(self._kept)} was not taken yet, but became"
+                f" {_show(request)}"
             )
         self._kept = None
         if request is None:
             return
         if request.address % self.beat or not request.enabled:
-            self.faults.append(f"cycle {self.cycle}: {_shown(request)} names no bytes of a beat")
+            self.faults.append(f"cycle {self.cycle}: {_show(request)} names no bytes of a beat")
             return
         if not ready:
             self._kept = request
@@ -109,15 +109,15 @@ class Peer:
         at = self.cycle + self.chance.randint(least, most)
         if self._answers:
             at = max(at, self._answers[-1][0] + 1)
-        self._answers.append((at, *self._served(request)))
+        self._answers.append((at, *self._serve(request)))
 
-    def _served(self, request: Request) -> tuple[int, bool]:
+    def _serve(self, request: Request) -> tuple[int, bool]:
         """Do what is asked; return the beat and whether it failed."""
         low = (request.enabled & -request.enabled).bit_length() - 1
         first, size = request.address + low, request.enabled.bit_count()
         value = request.data >> (8 * low) & (2 ** (8 * size) - 1)
         if request.enabled >> low != 2**size - 1 or size > 4:
-            self.faults.append(f"cycle {self.cycle}: {_shown(request)} names bytes with gaps")
+            self.faults.append(f"cycle {self.cycle}: {_show(request)} names bytes with gaps")
         if request.fetch and self.fetched is None:
             self.fetched = first
         if BROKEN <= first < BROKEN + MEMORY:
@@ -130,7 +130,7 @@ class Peer:
                 return self._bytes(memory, request, request.address - origin), False
         if first - PEER in OFFSETS and size == 4:
             return self._register(OFFSETS[first - PEER], value, request, low), False
-        self.faults.append(f"cycle {self.cycle}: {_shown(request)}, where nothing is")
+        self.faults.append(f"cycle {self.cycle}: {_show(request)}, where nothing is")
         return 0, True
 
     def _bytes(self, memory: bytearray, request: Request, offset: int) -> int:
@@ -161,7 +161,7 @@ class Peer:
         return 0
 
 
-def _shown(request: Request | None) -> str:
+def _show(request: Request | None) -> str:
     if request is None:
         return "none"
     kind = "a write" if request.write else "a fetch" if request.fetch else "a read"

@@ -112,7 +112,7 @@ def run_core_test(
         model = _model(cpu)
         progress("simulating")
         task = Task(beat=BEAT, memories=image, seed=seed, most_cycles=MOST_CYCLES)
-        runs = _simulated(model, task, cpu, folder / "run")
+        runs = _simulate(model, task, cpu, folder / "run")
     promise = Promise(
         reset=cpu.reset_address,
         lines=(cpu.spec.bus_error_line, *cpu.spec.lines),
@@ -183,7 +183,7 @@ def _model(cpu: Cpu) -> Path:
     )
 
 
-def _simulated(model: Path, task: Task, cpu: Cpu, folder: Path) -> tuple[PartRun, ...]:
+def _simulate(model: Path, task: Task, cpu: Cpu, folder: Path) -> tuple[PartRun, ...]:
     folder.mkdir()
     task.write(folder)
     environment = bench_environment("atoll_sim.core_test.bench", cpu.spec.rtl_module)

@@ -135,9 +135,9 @@ def faults_of(run: PartRun, promise: Promise) -> Iterator[str]:
     elif not run.left:
         yield f"the program did not end within {run.cycles} cycles"
     wanted = tuple(results(run.part, promise.lines))
-    yield from _compared("result", tuple(map(hex, run.results)), tuple(map(hex, wanted)))
+    yield from _compare("result", tuple(map(hex, run.results)), tuple(map(hex, wanted)))
     if run.part is Part.LOADS_AND_STORES:
-        yield from _compared(
+        yield from _compare(
             "access", tuple(map(str, run.accesses)), tuple(map(str, probe_accesses()))
         )
     if run.part is Part.INTERRUPTS and len(run.waited) == len(wanted):
@@ -146,7 +146,7 @@ def faults_of(run: PartRun, promise: Promise) -> Iterator[str]:
                 yield f"a wait of {SHORT_WAIT} cycles for a line that does not rise took {cycles}"
 
 
-def _compared(what: str, got: Sequence[str], wanted: Sequence[str]) -> Iterator[str]:
+def _compare(what: str, got: Sequence[str], wanted: Sequence[str]) -> Iterator[str]:
     for number, (one, other) in enumerate(zip(got, wanted, strict=False)):
         if one != other:
             yield f"{what} {number} is {one}, not {other}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atoll.api.accuracy import Accuracy
 from atoll.artifacts.samples import Sample
-from atoll.diagnostics.progress import Progress, left
+from atoll.diagnostics.progress import Progress, remaining_text
 from atoll.driver.pipeline import Compiled
 from atoll.utils.workers import side_by_side
 from atoll_sim.dataset.host_network import HostNetwork
@@ -45,7 +45,7 @@ def _in_order(
     for outputs in side_by_side(run, batches, os.cpu_count() or 1):
         yield from outputs
         done += len(outputs)
-        rest = left(done, count, time.perf_counter() - begin)
+        rest = remaining_text(done, count, time.perf_counter() - begin)
         progress(f"sample {done:,} of {count:,} on this computer{rest}")
 
 

@@ -70,7 +70,7 @@ class HostNetwork:
 
     def _refer(self, op: Operator, workspace: "Workspace") -> None:
         inputs = [workspace.get(name) if name else None for name in op.inputs]
-        made = reference.computed(op, self._graph, inputs, self._soc)
+        made = reference.compute(op, self._graph, inputs, self._soc)
         for name, values in zip(op.outputs, made, strict=True):
             workspace.put(name, values)
 
@@ -89,7 +89,7 @@ class Workspace:
         tensors = (*self.graph.tensors, *self.made)
         for tensor in tensors:
             if not tensor.view:
-                self._bytes[tensor.name] = _aligned(tensor.size)
+                self._bytes[tensor.name] = _aligned_bytes(tensor.size)
                 if tensor.data is not None:
                     self._bytes[tensor.name][:] = np.frombuffer(tensor.data, np.uint8)
         for tensor in tensors:
@@ -115,7 +115,7 @@ class Workspace:
         return self._addresses[op.name]
 
 
-def _aligned(size: int) -> NDArray[np.uint8]:
+def _aligned_bytes(size: int) -> NDArray[np.uint8]:
     whole = np.zeros(size + ALIGNMENT, np.uint8)
     start = -whole.ctypes.data % ALIGNMENT
     return whole[start : start + size]

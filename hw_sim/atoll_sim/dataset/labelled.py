@@ -52,7 +52,7 @@ def load_labelled(path: Path, graph: Graph) -> Labelled:
     labels = _labels(path, named[0], arrays.pop(named[0]), graph)
     if len(graph.inputs) == 1 and len(arrays) == 1:
         arrays = {graph.inputs[0]: next(iter(arrays.values()))}
-    arrays = {name: _quantised(arrays[name], graph, name) for name in arrays}
+    arrays = {name: _quantise(arrays[name], graph, name) for name in arrays}
     batches = batches_of(path, arrays, graph)
     for name, batch in batches.items():
         if len(batch) != len(labels):
@@ -93,7 +93,7 @@ def _labels(path: Path, name: str, found: object, graph: Graph) -> NDArray[np.in
     return flat
 
 
-def _quantised(array: object, graph: Graph, name: str) -> object:
+def _quantise(array: object, graph: Graph, name: str) -> object:
     """Return floating-point numbers as an input stands for them, anything else as it is."""
     tensor = graph.by_name.get(name)
     values = np.asarray(array)

@@ -63,7 +63,7 @@ def teach(models: Mapping[str, Part], compiled: Compiled) -> None:
                 model.call("learn", address, op, compiled.graph, about=f"operator '{op.name}'")
 
 
-def unplayed(engine: Engine) -> SimulationError:
+def not_played(engine: Engine) -> SimulationError:
     """Return that firmware uses an accelerator which nobody plays."""
     return SimulationError(
         "E179",
@@ -84,7 +84,7 @@ def seals(emitter: Part) -> bool:
     return callable(getattr(emitter.value, "sealed", None))
 
 
-def sealed(emitter: Part, command: bytes) -> bytes:
+def seal(emitter: Part, command: bytes) -> bytes:
     """Return a command with its check made anew, the same if its commands carry none.
 
     Raises:

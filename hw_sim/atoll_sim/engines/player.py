@@ -10,7 +10,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.kind import Array
-from atoll.ops.reference import computed, computed_by
+from atoll.ops.reference import compute, computed_by
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
@@ -104,7 +104,7 @@ def _results(
 ) -> tuple[Array, ...]:
     if entry := engine.spec.support(op.kind).model:
         return computed_by(entry, op, graph, inputs, engine)
-    return computed(op, graph, inputs, compiled.soc)
+    return compute(op, graph, inputs, compiled.soc)
 
 
 def _read(name: str, bus: Bus, compiled: Compiled, step: Step, job: Job) -> Array | None:

@@ -52,7 +52,7 @@ class ProgramRegisters:
         self._ask = ask
         self._names = {offset: name for name, offset in engine.spec.registers.items()}
         self._values = dict(identity_of(engine))
-        self._told = {engine.spec.registers[name] for name in _telling(engine)}
+        self._told = {engine.spec.registers[name] for name in _telling_registers(engine)}
         self._begun: Begun | None = None
         self._rivals: list[Begun] = []
         self._seen: list[Seen] = []
@@ -95,9 +95,9 @@ class ProgramRegisters:
         if self._left and self._left[-1].offset == offset:
             access = self._left[-1]
             if access.verb is Verb.WAIT:
-                return self._waited(access, now)
+                return self._wait(access, now)
             if access.verb is Verb.POP:
-                return self._popped(now)
+                return self._pop(now)
         return self._values.get(name, 0)
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
@@ -153,11 +153,11 @@ class ProgramRegisters:
         if self._since is None:
             self._since = now
         ready = not self._left or self._left[-1].verb in (Verb.WAIT, Verb.POP)
-        if ready and self._ended is None and self._begun and not self._undecided():
+        if ready and self._ended is None and self._begun and not self._is_undecided():
             self._results, cycles = self._begun.run(now)
             self._ended = self._since + cycles
 
-    def _undecided(self) -> bool:
+    def _is_undecided(self) -> bool:
         """Say whether a write is still to come that may tell an operator from a rival."""
         self._rivals = [each for each in self._rivals if self._agrees(each)]
         return bool(self._rivals) and any(a.verb in (Verb.WRITE, Verb.PUSH) for a in self._before())
@@ -169,7 +169,7 @@ class ProgramRegisters:
                 return
             yield access
 
-    def _waited(self, access: Access, now: int) -> int:
+    def _wait(self, access: Access, now: int) -> int:
         self._start(now)
         done = self._waits > 1 or self._ended is None or now >= self._ended
         if done:
@@ -178,7 +178,7 @@ class ProgramRegisters:
             return access.equals
         return ~access.equals & access.mask
 
-    def _popped(self, now: int) -> int:
+    def _pop(self, now: int) -> int:
         self._start(now)
         access = self._pop_seen()
         for begin, data in self._results.items():
@@ -188,7 +188,7 @@ class ProgramRegisters:
         raise BusFault(access.offset, decode=False)
 
 
-def _telling(engine: Engine) -> Iterator[str]:
+def _telling_registers(engine: Engine) -> Iterator[str]:
     """Yield the registers that are read whether an operator runs or not."""
     if program := engine.spec.program:
         yield from program.identity

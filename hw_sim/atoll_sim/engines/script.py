@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from atoll.lower.records import record_layout
 from atoll.program.expressions import Name
-from atoll.program.record import Layout, computed
+from atoll.program.record import Layout, compute
 from atoll.program.steps import ADDRESS, Step, Verb
 from atoll.resolve.soc import Engine
 
@@ -74,7 +74,7 @@ def _accesses(
     layout, data = record
     known = layout.values(data, counts)
     for step in steps:
-        values = [computed(expression, known) for expression in step.expressions]
+        values = [compute(expression, known) for expression in step.expressions]
         if step.verb is Verb.REPEAT:
             for count in range(values[0]):
                 yield from _accesses(step.steps, engine, record, {**counts, step.name: count})

@@ -14,7 +14,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
-from atoll.utils.children import started, too_long
+from atoll.utils.children import start, too_long
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
 from atoll_sim.campaign import trials
@@ -191,7 +191,7 @@ class _Bench:
             command = (str(self.model), TASK, *write_map(compiled.soc, folder))
             with (
                 (folder / LOG).open("w") as log,
-                started(command, folder=folder, stderr=log, seconds=MAX_SECONDS) as child,
+                start(command, folder=folder, stderr=log, seconds=MAX_SECONDS) as child,
             ):
                 for line in child.stdout:
                     if answer := read_answer(line):

@@ -46,13 +46,13 @@ class Draw:
             self._error(FaultKind.WRITE_ERROR, "write"),
             self._stall(FaultKind.STALL),
             self._stall(FaultKind.SILENCE),
-            *(self._started() if self._helpers else ()),
+            *(self._start_faults() if self._helpers else ()),
             self._reset,
             self._flip(FaultKind.BIT_FLIP, self._buffers()),
         )
         return cycle(rotated(makers, first))
 
-    def _started(self) -> Iterator[Callable[[], Fault]]:
+    def _start_faults(self) -> Iterator[Callable[[], Fault]]:
         """Yield what can go wrong with devices that the host starts."""
         if self._interrupting:
             yield self._lost_interrupt

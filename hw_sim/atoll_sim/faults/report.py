@@ -90,7 +90,7 @@ def left_out(campaigns: Sequence[Campaign]) -> Iterator[str]:
     )
 
 
-def shown(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[Grid | Sentence]:
+def rows_of(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[Grid | Sentence]:
     """Yield what a terminal is shown of all campaigns; `verbose` names every fault."""
     for campaign in campaigns:
         yield table(campaign)

@@ -126,7 +126,7 @@ class MixedAccelerators:
         return self._rtl if npu.name in self._names else self._models
 
 
-def joined(
+def add_models(
     rtl: Accelerators,
     names: frozenset[str],
     soc: ResolvedSoc,

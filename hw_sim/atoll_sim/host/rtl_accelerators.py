@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
-from atoll.utils.children import started, too_long
+from atoll.utils.children import start, too_long
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.parts import PICOSECONDS
 from atoll_sim.chip.plan import beat_bytes, merge_spans, plan_chip
@@ -25,10 +25,10 @@ from atoll_sim.host.rtl_jobs import (
     MAX_CYCLES,
     list_job,
     list_outcome,
-    popped,
+    popped_bytes,
     program_job,
     program_outcome,
-    pushed,
+    pushed_bytes,
 )
 from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, broken_off
 from atoll_sim.protocol.records import AccessKind
@@ -97,7 +97,7 @@ class RtlAccelerators:
         ours, theirs = socket.socketpair()
         with theirs, (self._folder / LOG).open("w") as log:
             self._child = self._ends.enter_context(
-                started(
+                start(
                     self._command,
                     folder=self._folder,
                     environment={
@@ -158,10 +158,10 @@ class RtlAccelerators:
     def _program(self, npu: Engine, address: int) -> tuple[Outcome, Mapping[int, bytes]]:
         record = self._memory.read(address, self._records[npu.name, address])
         job = program_job(npu, record, self._memory.read, *self._around(npu))
-        for span in pushed(npu, record):
+        for span in pushed_bytes(npu, record):
             self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))
         report = self._done(npu, address, job)
-        return program_outcome(npu, report), popped(npu, record, report.taken)
+        return program_outcome(npu, report), popped_bytes(npu, record, report.taken)
 
     def _done(self, npu: Engine, address: int, job: Job) -> Report:
         """Have the model do a job; its memory is the host's then."""

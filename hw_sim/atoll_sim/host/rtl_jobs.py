@@ -102,7 +102,7 @@ def program_outcome(engine: Engine, report: Report) -> Outcome:
     )
 
 
-def popped(engine: Engine, record: bytes, taken: Iterable[int]) -> Mapping[int, bytes]:
+def popped_bytes(engine: Engine, record: bytes, taken: Iterable[int]) -> Mapping[int, bytes]:
     """Return the bytes that were read from windows, by the address of where they belong."""
     words, script = iter(taken), script_of(engine, record)
     found = {}
@@ -114,7 +114,7 @@ def popped(engine: Engine, record: bytes, taken: Iterable[int]) -> Mapping[int, 
     return found
 
 
-def pushed(engine: Engine, record: bytes) -> Iterator[range]:
+def pushed_bytes(engine: Engine, record: bytes) -> Iterator[range]:
     """Yield the bytes that are written to windows."""
     for access in script_of(engine, record).run:
         if access.verb is Verb.PUSH:

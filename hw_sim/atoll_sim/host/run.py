@@ -12,7 +12,7 @@ from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.host.memory import HostMemory
-from atoll_sim.host.native import HostCores, ModelAccelerators, joined
+from atoll_sim.host.native import HostCores, ModelAccelerators, add_models
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
@@ -71,4 +71,4 @@ def run_native(
         temporary_folder() as folder,
         RtlAccelerators(soc, memory, executable, folder, models) as in_rtl,
     ):
-        return HostCores(models, memory, joined(in_rtl, built, soc, memory, models)).run(runs)
+        return HostCores(models, memory, add_models(in_rtl, built, soc, memory, models)).run(runs)

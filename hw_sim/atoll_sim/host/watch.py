@@ -89,7 +89,7 @@ class Watch:
 
     def _begin(self, step: Step, engines: tuple[Accessed, ...]) -> None:
         self._shadow.trace(TraceEvent.OPERATOR_BEGIN, step.number)
-        for each in (*self._declared(step), *engines):
+        for each in (*self._declared_accesses(step), *engines):
             self._shadow.touch(
                 self._number[each.master],
                 each.kind,
@@ -98,7 +98,7 @@ class Watch:
                 beat=each.beat,
             )
 
-    def _declared(self, step: Step) -> Iterator[Accessed]:
+    def _declared_accesses(self, step: Step) -> Iterator[Accessed]:
         """Yield what a kernel says it reads, then what it writes: nothing watches the host.
 
         Of what several parts write together, the first is taken to write all.

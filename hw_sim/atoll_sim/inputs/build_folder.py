@@ -15,7 +15,7 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_models
 from atoll.frontend.registry import IN_MEMORY
 from atoll.resolve.export import from_json
 from atoll.resolve.soc import ResolvedSoc
-from atoll.utils.checksums import altered
+from atoll.utils.checksums import find_altered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def open_build(folder: Path) -> Image:
 
 
 def _require_unchanged(folder: Path, names: tuple[str, ...]) -> None:
-    if changed := tuple(altered(folder, names)):
+    if changed := tuple(find_altered(folder, names)):
         raise _unusable(folder, f"{', '.join(changed)} missing or changed since the build")
 
 

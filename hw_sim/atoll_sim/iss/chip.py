@@ -12,7 +12,7 @@ from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.engines.calls import unplayed
+from atoll_sim.engines.calls import not_played
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Device, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
@@ -87,7 +87,7 @@ class IssChip:
     def run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
         """Run until the firmware ends, or one of the limits is reached."""
         stop = self._run(max_cycles, stall_cycles, pace)
-        self.instructions.append(self._counted())
+        self.instructions.append(self._count())
         self._model.at(max((core.time for core in self._cores.values()), default=0))
         return stop
 
@@ -119,7 +119,7 @@ class IssChip:
             core.run(max(now + 1, min(limits)))
         return self._stop
 
-    def _counted(self) -> int:
+    def _count(self) -> int:
         return self._before_reset + sum(c.instructions for c in self._cores.values())
 
     def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
@@ -127,7 +127,7 @@ class IssChip:
         self._guard.saw(core.ordinal, address, writes=writes, bus=bus)
 
     def _reset(self, at: int = 0) -> None:
-        soc, self._before_reset = self._soc, self._counted()
+        soc, self._before_reset = self._soc, self._count()
         self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
         self._programs = {e.name: self._program(e) for e in soc.engines if e.spec.program}
         lists = {
@@ -201,7 +201,7 @@ class IssChip:
     def _wrote(self, register: ConsoleRegister, value: int) -> None:
         kind = EVENTS[register]
         if kind is EventKind.TRACE:
-            self._traced(value)
+            self._trace(value)
             self._turned_to(Trace.of(value))
         else:
             self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
@@ -213,9 +213,9 @@ class IssChip:
             self.serve()
             self._model.reads_as_caller = False
 
-    def _traced(self, word: int) -> None:
+    def _trace(self, word: int) -> None:
         self._model.saw_event(EventKind.TRACE, word)
-        self.instructions.append(self._counted())
+        self.instructions.append(self._count())
 
     def restarts(self) -> int | None:
         """See `around.Around`."""
@@ -248,7 +248,7 @@ class IssChip:
     def _turns(self, engine: Engine) -> Sequence[Begun]:
         """Return what the host may turn an accelerator to."""
         if not self._played.models:
-            raise unplayed(engine)
+            raise not_played(engine)
         found = programs_of(self._played.models, engine)
         return [self._begun(engine, step, compiled) for compiled, step in found]
 
@@ -280,7 +280,7 @@ class IssChip:
             (TraceEvent.OPERATOR_END, before.number),
             (TraceEvent.OPERATOR_BEGIN, step.number),
         ):
-            self._traced(Trace(event, number, engine.ordinal).word())
+            self._trace(Trace(event, number, engine.ordinal).word())
         self.serve()
 
     def _run_one(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:

@@ -158,7 +158,7 @@ class IssCore:
         self._unit.raise_any()
         self._pc = self._emulator.pc
         if end is End.STOPPED:
-            self._stopped()
+            self._stop()
             return
         if not self.state.refused:
             self._model.left(self.state, self._pc)
@@ -170,7 +170,7 @@ class IssCore:
             self._chip.failed(self.cpu, byte, writes=False, bus=False)
             self._go_on(self._system.trap(FETCH_FAULT, self._pc, self._pc))
         elif self.state.refused:
-            self._refused()
+            self._refuse()
         else:
             self._go_on(self._system.trap(ILLEGAL, self._pc))
 
@@ -250,7 +250,7 @@ class IssCore:
         self._chip.serve()
         self.stop()
 
-    def _stopped(self) -> None:
+    def _stop(self) -> None:
         """Take what stopped the core, if it was no deadline."""
         if self._illegal:
             self._illegal = False
@@ -262,7 +262,7 @@ class IssCore:
             self._model.left(self.state, self._pc)
             self._go_on(self._system.trap(LOAD_MISALIGNED, self._pc, 0, Why.MISALIGNED))
         elif self.state.refused:
-            self._refused()
+            self._refuse()
         elif self.state.until and self.state.until == self._pc:
             self.state.until = 0
             self._not_run(Why(self.state.why))
@@ -274,7 +274,7 @@ class IssCore:
         else:
             self._go_on(self._system.trap(ILLEGAL, self._pc, 0, why))
 
-    def _refused(self) -> None:
+    def _refuse(self) -> None:
         """Take an access that the core does not make, or a firewall keeps back."""
         state, why = self.state, Why(self.state.why)
         writes, address = state.refused == 1 + AccessKind.WRITE.number, state.address

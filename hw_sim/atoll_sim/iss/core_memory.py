@@ -47,7 +47,7 @@ class CoreMemory:
             for each in model.soc.aliases
             if cpu.name in each.devices and not shows_memory(model.soc, each, cpu.name)
         )
-        self._uncached = tuple(_uncached(model.soc)) if cpu.cache else ()
+        self._uncached = tuple(_uncached_ranges(model.soc)) if cpu.cache else ()
         self._view = _view(cpu.cache, model, state, self._uncached) if cpu.cache else None
         if cpu.cache and cpu.spec.cache != TURNED_ON:
             model.turn_cache_on(state, forgotten=True)
@@ -77,7 +77,7 @@ class CoreMemory:
                 seen = part.start - each.origin + each.seen_at(self._name).start
                 yield (
                     range(seen, seen + len(part)),
-                    self._kept(part.start, cached=True).pointer(part.start),
+                    self._memory_of(part.start, cached=True).pointer(part.start),
                 )
         for alias in self.aliases:
             end = -(-(alias.byte + alias.size) // PAGE) * PAGE
@@ -86,7 +86,7 @@ class CoreMemory:
                 seen = shown.start - alias.byte + alias.seen_at(self._name).start
                 yield (
                     range(seen, seen + len(shown)),
-                    self._kept(shown.start, cached=alias.cached).pointer(shown.start),
+                    self._memory_of(shown.start, cached=alias.cached).pointer(shown.start),
                 )
 
     def write(self, address: int, data: bytes) -> None:
@@ -95,9 +95,9 @@ class CoreMemory:
 
     def _at(self, address: int) -> HostMemory:
         uncached = any(address in span for span in self._uncached)
-        return self._kept(address, cached=not uncached)
+        return self._memory_of(address, cached=not uncached)
 
-    def _kept(self, address: int, *, cached: bool) -> HostMemory:
+    def _memory_of(self, address: int, *, cached: bool) -> HostMemory:
         """Return what has a byte for the core: what its cache would show it, or memory itself."""
         if self._view is None or not cached:
             return self._model.memory
@@ -108,7 +108,7 @@ class CoreMemory:
         return self._view
 
 
-def _uncached(soc: ResolvedSoc) -> Iterator[range]:
+def _uncached_ranges(soc: ResolvedSoc) -> Iterator[range]:
     """Yield what cores touch at an alias that no cache works on, by address."""
     for region in sorted(soc.regions(), key=lambda region: region.origin):
         if (alias := soc.alias_for(region)) is not None and not alias.cached:

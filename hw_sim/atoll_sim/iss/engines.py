@@ -8,11 +8,11 @@ from atoll.cost.engines import busy_cycles
 from atoll.driver.pipeline import Compiled, placed_graph
 from atoll.ir.tir import EngineAction
 from atoll.resolve.soc import Engine, ResolvedSoc
-from atoll_sim.engines.calls import unplayed
+from atoll_sim.engines.calls import not_played
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of
 from atoll_sim.host.memory import Accessed, HostMemory
-from atoll_sim.host.native import Accelerators, ModelAccelerators, joined
+from atoll_sim.host.native import Accelerators, ModelAccelerators, add_models
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.trace.simulation import Touched
 
@@ -38,11 +38,11 @@ class _Absent:
 
     def run(self, npu: Engine, address: int, count: int) -> Outcome:
         """Refuse to run a list, with E179."""
-        raise unplayed(npu)
+        raise not_played(npu)
 
     def results(self, npu: Engine, address: int) -> Mapping[int, bytes]:
         """Refuse likewise."""
-        raise unplayed(npu)
+        raise not_played(npu)
 
     def recent(self) -> tuple[Accessed, ...]:
         """Return nothing."""
@@ -56,7 +56,7 @@ class _Absent:
 ABSENT = Engines(_Absent(), lambda _engine, _address: 1)
 
 
-def modelled(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = ()) -> Engines:
+def make_models(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = ()) -> Engines:
     """Return software models, with the cycles that their emitters estimate.
 
     Lists of other networks than `models` take one cycle.
@@ -69,7 +69,7 @@ def modelled(soc: ResolvedSoc, memory: HostMemory, models: Sequence[Compiled] = 
     )
 
 
-def measured(
+def measure_rtl(
     accelerators: RtlAccelerators,
     names: frozenset[str],
     soc: ResolvedSoc,
@@ -77,14 +77,14 @@ def measured(
     models: Sequence[Compiled],
 ) -> Engines:
     """Return RTL, which runs already, with the cycles that it takes; models of all but `names`."""
-    others = modelled(soc, memory, models)
+    others = make_models(soc, memory, models)
 
     def cycles_of(engine: Engine, address: int) -> int:
         if engine.name in names:
             return accelerators.cycles[-1]
         return others.cycles_of(engine, address)
 
-    return Engines(joined(accelerators, names, soc, memory, models), cycles_of, models)
+    return Engines(add_models(accelerators, names, soc, memory, models), cycles_of, models)
 
 
 def _lists(compiled: Compiled) -> Mapping[tuple[str, int], int]:

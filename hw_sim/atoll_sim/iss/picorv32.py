@@ -63,12 +63,12 @@ class PicoSystem:
                 self._registers.set(target, self._mask)
                 self._mask = source
             case self.WAITIRQ:
-                pending = self._pending()
+                pending = self._pending_interrupts()
                 if not pending:
                     return Next(address, asleep=True)
                 self._registers.set(target, pending)
             case self.TIMER:
-                self._registers.set(target, self._left())
+                self._registers.set(target, self._cycles_left())
                 now, _ = self._registers.counters()
                 # What has run out stays pending until it is taken.
                 if not self._ran_out():
@@ -88,7 +88,7 @@ class PicoSystem:
 
     def interrupt(self, address: int) -> int:
         """Return where the core goes on that would run `address` next."""
-        wanted = self._pending() & ~self._mask
+        wanted = self._pending_interrupts() & ~self._mask
         if self._active or not wanted:
             return address
         self._active = True
@@ -113,7 +113,7 @@ class PicoSystem:
         timer = {} if self._due is None else {0: self._due}
         return {**self._lines(), **timer}
 
-    def _pending(self) -> int:
+    def _pending_interrupts(self) -> int:
         now, _ = self._registers.counters()
         high = sum(1 << line for line, at in self._lines().items() if at <= now)
         return high | self._ran_out()
@@ -122,7 +122,7 @@ class PicoSystem:
         now, _ = self._registers.counters()
         return self._due is not None and self._due <= now
 
-    def _left(self) -> int:
+    def _cycles_left(self) -> int:
         now, _ = self._registers.counters()
         return 0 if self._due is None else max(0, self._due - now)
 

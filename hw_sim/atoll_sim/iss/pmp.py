@@ -66,12 +66,12 @@ class Pmp:
     def _spans(self) -> Iterator[Span]:
         """Yield what each entry matches; only locked ones bind machine mode."""
         for number, config in enumerate(self._configs):
-            first, end = self._matched(number, config >> 3 & 3)
+            first, end = self._match(number, config >> 3 & 3)
             if first < min(end, LAST + 1):
                 rights = config & EVERYTHING if config & LOCKED else EVERYTHING
                 yield Span(first, min(end - 1, LAST), rights)
 
-    def _matched(self, number: int, kind: int) -> tuple[int, int]:
+    def _match(self, number: int, kind: int) -> tuple[int, int]:
         address = self._addresses[number] << 2
         if kind == OFF:
             return 0, 0

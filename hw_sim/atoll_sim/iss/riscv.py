@@ -153,7 +153,7 @@ class RiscvSystem:
 
     def interrupt(self, address: int) -> int:
         """Return where the core goes on that would run `address` next."""
-        wanted = self._pending() & self._csr.get(MIE, 0)
+        wanted = self._pending_interrupts() & self._csr.get(MIE, 0)
         if not wanted or not self._csr[MSTATUS] & STATUS_MIE:
             return address
         cause = wanted.bit_length() - 1
@@ -185,7 +185,7 @@ class RiscvSystem:
             elif self._csr.get(MASK, 0) >> line & 1:
                 yield EXTERNAL_BIT, at
 
-    def _pending(self) -> int:
+    def _pending_interrupts(self) -> int:
         now, _ = self._registers.counters()
         return sum({1 << bit for bit, at in self._rises() if at <= now})
 
@@ -210,7 +210,7 @@ class RiscvSystem:
     def _value(self, csr: int) -> int:
         cycles, retired = self._registers.counters()
         if csr == MIP:
-            return self._pending()
+            return self._pending_interrupts()
         if self._pmp.has(csr):
             return self._pmp.read(csr)
         if csr == PENDING and self._first_bit is None:

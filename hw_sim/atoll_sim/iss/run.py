@@ -20,8 +20,8 @@ from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
-from atoll_sim.iss.engines import Engines, measured
-from atoll_sim.iss.engines import modelled as software
+from atoll_sim.iss.engines import Engines, measure_rtl
+from atoll_sim.iss.engines import make_models as software
 from atoll_sim.simulate.firmware import executable_spans, write_image
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
@@ -61,14 +61,16 @@ class IssSession:
 def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
     soc, rtl = work.models[0].soc, work.engines_in_rtl
     request = requests_for(work.models, work.elves, work.samples, Path(), folder, beats=rtl)
-    engines = ends.enter_context(playing(soc, work.models, work.modelled, folder, work.progress))
+    engines = ends.enter_context(
+        start_engines(soc, work.models, work.modelled, folder, work.progress)
+    )
     runs = len(request.samples)
     work.progress(f"running {runs} sample{'s' if runs != 1 else ''} on the simulated cores")
     return simulate(request, engines, progress=work.progress)
 
 
 @contextmanager
-def playing(
+def start_engines(
     soc: ResolvedSoc,
     models: Sequence[Compiled],
     modelled: frozenset[str],
@@ -93,7 +95,7 @@ def playing(
 
         def engines(memory: HostMemory) -> Engines:
             rtl = RtlAccelerators(soc, memory, executable, folder / "accelerators", models)
-            return measured(ends.enter_context(rtl), names, soc, memory, models)
+            return measure_rtl(ends.enter_context(rtl), names, soc, memory, models)
 
         yield engines
 

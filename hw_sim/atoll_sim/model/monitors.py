@@ -56,7 +56,7 @@ class Model:
             IndexError: they are not all in one memory.
         """
         data = ctypes.create_string_buffer(size)
-        self._checked(
+        self._check(
             self._library.atoll_peek(ctypes.c_uint32(address), ctypes.c_size_t(size), data),
             address,
             size,
@@ -70,7 +70,7 @@ class Model:
             IndexError: they are not all in one memory.
         """
         size = len(data)
-        self._checked(
+        self._check(
             self._library.atoll_poke(ctypes.c_uint32(address), ctypes.c_size_t(size), data),
             address,
             size,
@@ -109,6 +109,6 @@ class Model:
         count = getattr(self._library, function)(ctypes.byref(first))
         return ctypes.string_at(first, count * size) if count else b""
 
-    def _checked(self, good: int, address: int, size: int) -> None:
+    def _check(self, good: int, address: int, size: int) -> None:
         if not good:
             raise IndexError(f"no memory holds the {size} bytes at {address:#010x}")

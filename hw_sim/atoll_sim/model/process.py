@@ -14,7 +14,7 @@ from find_libpython import find_libpython
 
 from atoll.diagnostics.errors import SimulationError
 from atoll.utils.cache import cache_folder
-from atoll.utils.children import started, too_long
+from atoll.utils.children import start, too_long
 from atoll_sim.build.model import TOP
 
 LOG = "simulation.log"
@@ -95,7 +95,7 @@ def run_logged(
     """
     with (
         (folder / log).open("w") as file,
-        started(
+        start(
             command,
             folder=folder,
             environment=environment,

@@ -10,7 +10,7 @@ from atoll.memory.problem import Placement
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Pool, Region, ResolvedSoc
 from atoll_sim.mutate.linker import region_elsewhere
-from atoll_sim.mutate.mutant import Mutant, Right, placed, replaced
+from atoll_sim.mutate.mutant import Mutant, Right, move_buffers, replace_placements
 
 
 def alias_taken_for_memory(right: Right, random: Random) -> Mutant | None:
@@ -45,15 +45,15 @@ def _buffer_over(right: Right, random: Random, pool: Pool) -> Mutant | None:
     begin, size = plan.address(other.buffer), sizes[other.buffer]
     first = (begin - buffer.size) // step + 1
     address = random.randrange(first, (begin + size - 1) // step + 1) * step
-    shown = _shown(soc, pool.region)
+    shown = _visible_range(soc, pool.region)
     if not (shown.start <= address and address + buffer.size <= shown.stop):
         return None
     now = Placement(buffer=place.buffer, pool=pool.name, offset=address - pool.region.origin)
-    whole = replaced(plan, (now,))
+    whole = replace_placements(plan, (now,))
     known = {each.name: whole.placements[each.name] for each in plan.problem.buffers}
     if not any(fault.code == "E063" for fault in violations(replace(whole, placements=known))):
         return None
-    built = placed(compiled, (now,))
+    built = move_buffers(compiled, (now,))
     what = f"'{place.buffer}' has bytes of '{other.buffer}', which '{pool.name}' has elsewhere"
     return Mutant(subject=place.buffer, sentence=what, built=built, judged=built)
 
@@ -71,7 +71,7 @@ def _pool_over(right: Right, random: Random, pool: Pool) -> Mutant | None:
     ]
     if not used or not loaded:
         return None
-    over, shown = random.choice(loaded), _shown(soc, pool.region)
+    over, shown = random.choice(loaded), _visible_range(soc, pool.region)
     step = max(pool.alignment, 256)
     first = (over.start - used) // step + 1
     now = random.randrange(first, (over.stop - 1) // step + 1) * step
@@ -95,7 +95,7 @@ def _at_other_addresses(soc: ResolvedSoc, region: Region) -> Iterator[Region]:
             yield other
 
 
-def _shown(soc: ResolvedSoc, region: Region) -> range:
+def _visible_range(soc: ResolvedSoc, region: Region) -> range:
     """Return the bytes that are seen where a region is touched."""
     alias = soc.alias_for(region)
     if alias is not None:

@@ -20,7 +20,7 @@ from atoll.ir.tir import Entry, Step
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.campaign.trials import Campaign, Trial, followed
 from atoll_sim.check.layers import check_layers
-from atoll_sim.iss.engines import modelled
+from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.run import simulate
 from atoll_sim.runs.checked_run import CpuKind
 from atoll_sim.simulate.run import requests_for
@@ -94,12 +94,12 @@ def plant_left_out(
     """
     CpuKind.ISS.session().check(None)
     CpuKind.ISS.check_chip(compiled.soc)
-    name, right = compiled.graph.name, noticed(compiled, compiled, seed, toolchain)
+    name, right = compiled.graph.name, who_noticed(compiled, compiled, seed, toolchain)
     missing = () if right else tuple(left_out(compiled))
 
     def tried(each: LeftOut) -> CacheTrial:
         judged = with_plan(each.built, compiled.plan)  # engines may go on by themselves elsewhere
-        by = noticed(judged, each.built, seed, toolchain)
+        by = who_noticed(judged, each.built, seed, toolchain)
         end = by or "unnoticed"
         return Trial(kind=each.where, subject=each, result=by, end=end, wrong=() if by else (end,))
 
@@ -129,7 +129,7 @@ def left_out(compiled: Compiled) -> Iterator[LeftOut]:
         yield LeftOut(operation=operation, where="before the caller reads", built=built)
 
 
-def noticed(judged: Compiled, built: Compiled, seed: int, toolchain: str | None = None) -> str:
+def who_noticed(judged: Compiled, built: Compiled, seed: int, toolchain: str | None = None) -> str:
     """Return who noticed first that `built` is not the program of `judged`; empty if nobody did."""
     samples = random_samples(judged.graph, RUNS)
     with temporary_folder() as folder:
@@ -145,7 +145,9 @@ def _noticed_once(
 ) -> str:
     request = requests_for((judged,), elves, (samples,), Path(), folder / "run", beats=False)
     soc = judged.soc
-    result = simulate(request, lambda memory: modelled(soc, memory, (judged,)), evictions=evictions)
+    result = simulate(
+        request, lambda memory: make_models(soc, memory, (judged,)), evictions=evictions
+    )
     if found := violations(result):
         return found[0].rule
     if check_layers(judged.graph, samples, result, judged.soc).mismatches:

@@ -25,7 +25,7 @@ from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import Backends, CpuKind, Setup, judge
-from atoll_sim.simulate.firmware import copied_by, data_taken, loaded
+from atoll_sim.simulate.firmware import copied_by, data_taken, load_images
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import SimResult
@@ -107,10 +107,10 @@ def run_right(
     right = Right(
         compiled=compiled,
         executable=executable,
-        segments=loaded(tree.firmware.elves, compiled.soc),
+        segments=load_images(tree.firmware.elves, compiled.soc),
         sample=samples[0],
-        touched=_touched(result),
-        in_runs=_touched(result, runs_only=True),
+        touched=_touched_ranges(result),
+        in_runs=_touched_ranges(result, runs_only=True),
         copied=tuple(copied_by(tree.firmware.elves, compiled.soc)),
         data=data_taken(tree.firmware.elves, compiled.soc),
         stack=report.stack[compiled.soc.host].watermark or 0,
@@ -145,7 +145,7 @@ def judged(mutant: Mutant, verdict: Verdict) -> Trial:
     )
 
 
-def _touched(
+def _touched_ranges(
     result: SimResult, *, runs_only: bool = False
 ) -> dict[tuple[str, AccessKind], Sequence[range]]:
     spans: dict[tuple[str, AccessKind], list[range]] = {}

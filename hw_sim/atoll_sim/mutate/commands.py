@@ -15,7 +15,7 @@ from atoll.ir.tir import EngineAction
 from atoll.plugins.parts import Part
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.memory_views import on_bus, seen_by
-from atoll_sim.engines.calls import sealed
+from atoll_sim.engines.calls import seal
 from atoll_sim.mutate.mutant import Mutant, Right
 
 WORD, HALF = 4, 2
@@ -50,7 +50,7 @@ class CommandList:
         """Return the list with another number, checked as the compiler would: it believes it."""
         wrong, begin = self.put(at, size, value), at - at % self.each
         end = begin + self.each
-        return wrong[:begin] + sealed(self.emitter, wrong[begin:end]) + wrong[end:]
+        return wrong[:begin] + seal(self.emitter, wrong[begin:end]) + wrong[end:]
 
     def value_words(self) -> list[int]:
         """Return where words hold no byte of a check, which comes back when it is made anew."""
@@ -78,7 +78,7 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
     if now < 0:
         return None
     what = f"address {was:#010x} becomes {now:#010x}"
-    return _patched(right, commands.name, commands.believed(at, WORD, now), what)
+    return _patch(right, commands.name, commands.believed(at, WORD, now), what)
 
 
 def other_view(right: Right, random: Random) -> Mutant | None:
@@ -96,7 +96,7 @@ def other_view(right: Right, random: Random) -> Mutant | None:
         return None
     commands, at, was, now, engine = random.choice(found)
     what = f"address {was:#010x}, as '{engine}' sees it, becomes {now:#010x}, as another does"
-    return _patched(right, commands.name, commands.believed(at, WORD, now), what)
+    return _patch(right, commands.name, commands.believed(at, WORD, now), what)
 
 
 def wrong_size(right: Right, random: Random) -> Mutant | None:
@@ -117,7 +117,7 @@ def wrong_size(right: Right, random: Random) -> Mutant | None:
     was = commands.get(at, HALF)
     now = random.choice((was - 1, was + 1, 2 * was))
     what = f"{was} at byte {at} becomes {now}"
-    return _patched(right, commands.name, commands.believed(at, HALF, now), what)
+    return _patch(right, commands.name, commands.believed(at, HALF, now), what)
 
 
 def flipped_bit(right: Right, random: Random) -> Mutant | None:
@@ -128,7 +128,7 @@ def flipped_bit(right: Right, random: Random) -> Mutant | None:
     bit = random.randrange(8 * len(commands.data))
     now = commands.data[bit // 8] ^ 1 << bit % 8
     wrong = commands.put(bit // 8, 1, now)
-    return _patched(right, commands.name, wrong, f"bit {bit} is flipped")
+    return _patch(right, commands.name, wrong, f"bit {bit} is flipped")
 
 
 def dropped_command(right: Right, random: Random) -> Mutant | None:
@@ -186,7 +186,7 @@ def _choose(compiled: Compiled, random: Random) -> CommandList:
     return random.choice(command_lists(compiled))
 
 
-def _patched(right: Right, name: str, first: bytes, what: str) -> Mutant | None:
+def _patch(right: Right, name: str, first: bytes, what: str) -> Mutant | None:
     """Put other bytes at the start of a list."""
     compiled = right.compiled
     data = compiled.commands[name]

@@ -7,7 +7,7 @@ from pathlib import Path
 from atoll.artifacts.build_tree import interface_of, part_of
 from atoll.bsp.firmware import link_unchecked
 from atoll_sim.mutate.mutant import Mutant
-from atoll_sim.simulate.firmware import Segment, loaded
+from atoll_sim.simulate.firmware import Segment, load_images
 
 
 def segments_of(mutant: Mutant, folder: Path, toolchain: str | None = None) -> tuple[Segment, ...]:
@@ -22,4 +22,4 @@ def segments_of(mutant: Mutant, folder: Path, toolchain: str | None = None) -> t
         return mutant.image
     part = replace(part_of(mutant.built), interface=interface_of(mutant.judged))
     elves = link_unchecked(mutant.built.soc, (part,), folder, toolchain, mutant.edited)
-    return loaded(elves, mutant.built.soc)
+    return load_images(elves, mutant.built.soc)

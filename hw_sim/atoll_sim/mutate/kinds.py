@@ -25,10 +25,10 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "moved": Kind("plan", plan.moved),
-    "shifted": Kind("plan", plan.shifted),
-    "misaligned": Kind("plan", plan.misaligned),
-    "overlapping": Kind("plan", plan.overlapping),
+    "moved": Kind("plan", plan.move_buffer),
+    "shifted": Kind("plan", plan.shift_buffer),
+    "misaligned": Kind("plan", plan.misalign_buffer),
+    "overlapping": Kind("plan", plan.overlap_buffers),
     "wrong pool": Kind("plan", plan.wrong_pool),
     "early free": Kind("plan", plan.early_free),
     "output freed early": Kind("plan", plan.output_freed_early),
@@ -38,7 +38,7 @@ KINDS: Mapping[str, Kind] = {
     "dropped copy": Kind("program", program.dropped_copy),
     "dropped operator": Kind("program", program.dropped_operator),
     "dropped wait": Kind("program", program.dropped_wait),
-    "swapped operators": Kind("program", program.swapped),
+    "swapped operators": Kind("program", program.swap_steps),
     "wrong operand": Kind("program", program.wrong_operand),
     "double buffer swapped early": Kind("program", streams.swapped_early),
     "wrong command list": Kind("commands", program.wrong_list),

@@ -75,7 +75,7 @@ def damaged_constant(right: Right, random: Random) -> Mutant | None:
     name, address, size = _constant(right, random)
     at, bit = address + random.randrange(size), random.randrange(8)
     sentence = f"bit {bit} of byte {at - address} of '{name}' is flipped"
-    return _image(right, name, sentence, _flipped(right.segments, at, bit))
+    return _image(right, name, sentence, _flip(right.segments, at, bit))
 
 
 def truncated_section(right: Right, random: Random) -> Mutant | None:
@@ -130,7 +130,7 @@ def _cut(segments: tuple[Segment, ...], address: int, count: int) -> tuple[Segme
     return tuple(found)
 
 
-def _flipped(segments: tuple[Segment, ...], address: int, bit: int) -> tuple[Segment, ...]:
+def _flip(segments: tuple[Segment, ...], address: int, bit: int) -> tuple[Segment, ...]:
     found = list(segments)
     for index, each in enumerate(segments):
         if each.address <= address < each.end:
@@ -147,13 +147,13 @@ def region_elsewhere(right: Right, name: str, was: int, now: int, sentence: str)
     wrong = line.replace(f"ORIGIN = 0x{was:08X}", f"ORIGIN = 0x{now:08X}")
     if wrong == line:
         return None
-    return _linked(right, name, sentence, (line, wrong))
+    return _make_mutant(right, name, sentence, (line, wrong))
 
 
 def _stack(right: Right, top: int, sentence: str) -> Mutant:
     wrong = f"  atoll_stack_top = 0x{top:08X};"
-    return _linked(right, right.compiled.soc.host_cpu.stack.name, sentence, (STACK_TOP, wrong))
+    return _make_mutant(right, right.compiled.soc.host_cpu.stack.name, sentence, (STACK_TOP, wrong))
 
 
-def _linked(right: Right, subject: str, sentence: str, edit: tuple[str, str]) -> Mutant:
+def _make_mutant(right: Right, subject: str, sentence: str, edit: tuple[str, str]) -> Mutant:
     return replace(right.mutant(subject, sentence), script=(edit,))

@@ -94,16 +94,16 @@ class Mutant:
         return script
 
 
-def placed(compiled: Compiled, placements: Sequence[Placement]) -> Compiled:
+def move_buffers(compiled: Compiled, placements: Sequence[Placement]) -> Compiled:
     """Return the program with some buffers elsewhere; commands and contract follow the plan.
 
     Parts move with their buffers unless they are among what is elsewhere.
     """
-    moved = with_parts(replaced(compiled.plan, placements), compiled.module.entry)
-    return with_plan(compiled, replaced(moved, placements))
+    moved = with_parts(replace_placements(compiled.plan, placements), compiled.module.entry)
+    return with_plan(compiled, replace_placements(moved, placements))
 
 
-def replaced(plan: MemoryPlan, placements: Sequence[Placement]) -> MemoryPlan:
+def replace_placements(plan: MemoryPlan, placements: Sequence[Placement]) -> MemoryPlan:
     """Return `plan` with other places and the bytes used that follow from them, unchecked."""
     places = {**plan.placements, **{each.buffer: each for each in placements}}
     ends = dict.fromkeys(plan.use, 0)

@@ -60,7 +60,7 @@ def _addresses(mutant: Mutant) -> Iterator[int]:
     """Yield addresses that a fault without a buffer is about."""
     yield from (first for first, last in mutant.windows.values() if first <= last)
     yield from (int(text, 16) for text in WRITTEN.findall(mutant.sentence))
-    yield from _edited(mutant)
+    yield from _edited_addresses(mutant)
     yield from (
         region.origin
         for region in _regions(mutant.built)
@@ -73,7 +73,7 @@ def _regions(compiled: Compiled) -> tuple[Region, ...]:
     return (cpu.code, cpu.data, *cpu.stacks)
 
 
-def _edited(mutant: Mutant) -> Iterator[int]:
+def _edited_addresses(mutant: Mutant) -> Iterator[int]:
     """Yield the addresses that an edited linker script has and the right one has not."""
     for right, wrong in mutant.script:
         known = set(re.findall(r"0x[0-9a-fA-F]+", right))

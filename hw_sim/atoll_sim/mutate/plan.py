@@ -10,13 +10,13 @@ from atoll.memory.build_problem import build_problem
 from atoll.memory.checker import violations
 from atoll.memory.problem import Buffer, MemoryPlan, Placement, PoolSpace, Problem
 from atoll.memory.solve import solve
-from atoll_sim.mutate.mutant import Mutant, Right, placed, replaced
+from atoll_sim.mutate.mutant import Mutant, Right, move_buffers, replace_placements
 
 ROOM = 4096
 """Bytes past the used part of a pool that a buffer may be moved to."""
 
 
-def moved(right: Right, random: Random) -> Mutant | None:
+def move_buffer(right: Right, random: Random) -> Mutant | None:
     """Put a buffer somewhere else in its pool; the contract stays."""
     compiled = right.compiled
     place, buffer, pool = _choose(compiled, random)
@@ -26,7 +26,7 @@ def moved(right: Right, random: Random) -> Mutant | None:
     return _elsewhere(compiled, place, replace(place, offset=offset), follow=False)
 
 
-def shifted(right: Right, random: Random) -> Mutant | None:
+def shift_buffer(right: Right, random: Random) -> Mutant | None:
     """Put a buffer a little lower or higher, aligned; the contract stays."""
     place, buffer, pool = _choose(right.compiled, random)
     step = max(buffer.alignment, pool.alignment)
@@ -36,7 +36,7 @@ def shifted(right: Right, random: Random) -> Mutant | None:
     return _elsewhere(right.compiled, place, replace(place, offset=offset), follow=False)
 
 
-def misaligned(right: Right, random: Random) -> Mutant | None:
+def misalign_buffer(right: Right, random: Random) -> Mutant | None:
     """Put a buffer where its alignment forbids; the contract follows the plan."""
     place, buffer, pool = _choose(right.compiled, random)
     step = max(buffer.alignment, pool.alignment)
@@ -47,7 +47,7 @@ def misaligned(right: Right, random: Random) -> Mutant | None:
     return _elsewhere(right.compiled, place, wrong, follow=True)
 
 
-def overlapping(right: Right, random: Random) -> Mutant | None:
+def overlap_buffers(right: Right, random: Random) -> Mutant | None:
     """Put a buffer over another one that is live at the same time; the contract follows."""
     compiled = right.compiled
     place, buffer, pool = _choose(compiled, random)
@@ -133,9 +133,9 @@ def _planned_as(compiled: Compiled, problem: Problem, subject: str, sentence: st
     if not isinstance(answer, MemoryPlan):
         return None
     places = tuple(answer.placements.values())
-    if _valid(replaced(compiled.plan, places)):
+    if _valid(replace_placements(compiled.plan, places)):
         return None
-    built = placed(compiled, places)
+    built = move_buffers(compiled, places)
     return Mutant(subject=subject, sentence=sentence, built=built, judged=built)
 
 
@@ -158,9 +158,9 @@ def _elsewhere(
     compiled: Compiled, was: Placement, now: Placement, *, follow: bool
 ) -> Mutant | None:
     """Return the mutant; None if nothing moves, or the contract follows and the plan is right."""
-    if now == was or (follow and _valid(replaced(compiled.plan, (now,)))):
+    if now == was or (follow and _valid(replace_placements(compiled.plan, (now,)))):
         return None
-    built = placed(compiled, (now,))
+    built = move_buffers(compiled, (now,))
     return Mutant(
         subject=was.buffer,
         sentence=f"'{was.buffer}' is at {_text(now)} instead of {_text(was)}",
@@ -169,7 +169,7 @@ def _elsewhere(
     )
 
 
-def misplaced(plan: MemoryPlan) -> Iterator[str]:
+def placement_faults(plan: MemoryPlan) -> Iterator[str]:
     """Yield what the checker has against places by themselves, clashes and costs aside."""
     for fault in violations(_whole(plan)):
         if fault.code != "E063" and fault.message.startswith("buffer "):
@@ -179,7 +179,7 @@ def misplaced(plan: MemoryPlan) -> Iterator[str]:
 def _valid(plan: MemoryPlan) -> bool:
     """Tell whether every buffer is where it may be and apart from those that conflict."""
     clash = any(fault.code == "E063" for fault in violations(_whole(plan)))
-    return not clash and not any(misplaced(plan))
+    return not clash and not any(placement_faults(plan))
 
 
 def _whole(plan: MemoryPlan) -> MemoryPlan:

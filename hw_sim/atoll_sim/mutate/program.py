@@ -33,7 +33,7 @@ def dropped_wait(right: Right, random: Random) -> Mutant | None:
     return right.with_steps(step.operator, sentence, (*steps[:index], *steps[index + 1 :]))
 
 
-def swapped(right: Right, random: Random) -> Mutant | None:
+def swap_steps(right: Right, random: Random) -> Mutant | None:
     """Exchange two neighbouring steps."""
     steps = right.compiled.module.entry.steps
     if len(steps) < 2:

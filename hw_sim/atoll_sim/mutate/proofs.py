@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll.codegen.commands import linked
+from atoll.codegen.commands import link_lists
 from atoll.codegen.pool_images import pool_images
 from atoll.contract.program_check import program_faults
 from atoll.driver.pipeline import Compiled
@@ -18,7 +18,7 @@ from atoll.ir.tir import Step
 from atoll.resolve.soc import Memory
 from atoll_sim.mutate.firewall import firewall_windows, touched_by
 from atoll_sim.mutate.mutant import Mutant, Right
-from atoll_sim.mutate.plan import misplaced
+from atoll_sim.mutate.plan import placement_faults
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, AccessKind
 from atoll_sim.simulate.firmware import Segment
 from atoll_sim.trace.contents import contents_of
@@ -29,10 +29,10 @@ def proof(right: Right, mutant: Mutant, segments: Sequence[Segment]) -> str | No
     if mutant.judged.plan.placements != right.compiled.plan.placements:
         if only_equal_constants(right, mutant):
             return "constants share bytes, and all hold what was compiled"
-        return "no byte is overwritten before it is read" if kept(right, mutant) else None
+        return "no byte is overwritten before it is read" if keeps_values(right, mutant) else None
     if not same_decisions(right, mutant):
         return None
-    different = differing(right, segments)
+    different = differing_ranges(right, segments)
     if not different:
         return "the image is the same" if not mutant.windows else "no request is decided otherwise"
     if not any(_meet(one, other) for one in different for other in _read(right.touched)):
@@ -51,7 +51,7 @@ def only_equal_constants(right: Right, mutant: Mutant) -> bool:
     built = mutant.built
     now, was = built.plan.placements, right.compiled.plan.placements
     contents = contents_of(built)
-    commands = linked(built.commands, built.module, built.plan, built.soc)
+    commands = link_lists(built.commands, built.module, built.plan, built.soc)
     images = pool_images(built.module, built.plan, commands)
 
     def holds(name: str) -> bool:
@@ -61,14 +61,14 @@ def only_equal_constants(right: Right, mutant: Mutant) -> bool:
     alone = all(built.soc.pool(now[name].pool).role == "constants" for name in contents)
     moved = [name for name in now if now[name] != was[name]]
     return (
-        not any(misplaced(built.plan))
+        not any(placement_faults(built.plan))
         and alone
         and all(name in contents for name in moved)
         and all(map(holds, contents))
     )
 
 
-def kept(right: Right, mutant: Mutant) -> bool:
+def keeps_values(right: Right, mutant: Mutant) -> bool:
     """Tell whether a program runs as it is on another plan that keeps each value while needed."""
     built, soc = mutant.built, mutant.built.soc
     same = built.module.functions == right.compiled.module.functions
@@ -77,7 +77,7 @@ def kept(right: Right, mutant: Mutant) -> bool:
         same
         and _without_counts(built) == _without_counts(right.compiled)
         and mutant.judged is built
-        and not any(misplaced(built.plan))
+        and not any(placement_faults(built.plan))
         and not any(program_faults(built.module, built.plan, mapped_inputs=mapped))
     )
 
@@ -106,11 +106,11 @@ def same_decisions(right: Right, mutant: Mutant) -> bool:
     )
 
 
-def differing(right: Right, segments: Sequence[Segment]) -> Sequence[range]:
+def differing_ranges(right: Right, segments: Sequence[Segment]) -> Sequence[range]:
     """Return the addresses whose bytes differ from the right image before the first cycle."""
     found: list[range] = []
     for memory in right.compiled.soc.memories:
-        wrong = _loaded(memory, segments) != _loaded(memory, right.segments)
+        wrong = _load(memory, segments) != _load(memory, right.segments)
         edges = np.flatnonzero(np.diff(wrong.astype(np.int8), prepend=0, append=0))
         found += [
             range(memory.origin + int(first), memory.origin + int(end))
@@ -162,7 +162,7 @@ def _spans(compiled: Compiled, step: Step, names: Sequence[str]) -> Iterator[ran
     yield from (range(heap.address, heap.end) for heap in heaps)
 
 
-def _loaded(memory: Memory, segments: Sequence[Segment]) -> NDArray[np.uint8]:
+def _load(memory: Memory, segments: Sequence[Segment]) -> NDArray[np.uint8]:
     fill = ERASED_ROM if memory.kind == "rom" else UNWRITTEN_RAM
     data = np.full(memory.size, fill, dtype=np.uint8)
     for segment in segments:

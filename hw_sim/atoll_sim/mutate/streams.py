@@ -17,11 +17,11 @@ def swapped_early(right: Right, random: Random) -> Mutant | None:
 
 def faults_of(right: Right) -> Iterator[Mutant]:
     """Yield all such faults of a build."""
-    yield from _taken(right)
-    yield from _given(right)
+    yield from _copy_too_early(right)
+    yield from _read_too_early(right)
 
 
-def _taken(right: Right) -> Iterator[Mutant]:
+def _copy_too_early(right: Right) -> Iterator[Mutant]:
     """Yield programs in which a copy begins before the reader of its buffer has ended."""
     steps, plan = right.compiled.module.entry.steps, right.compiled.plan
     sizes = right.compiled.module.entry.sizes
@@ -30,7 +30,9 @@ def _taken(right: Right) -> Iterator[Mutant]:
         for other in (name for at, name in copies.items() if at < start):
             if not _share(plan, sizes, copied, other):
                 continue
-            readers = [at for at in range(start) if other in _stored(right, steps[at].reads)]
+            readers = [
+                at for at in range(start) if other in _stored_buffers(right, steps[at].reads)
+            ]
             if not readers:
                 continue
             until = readers[-1]
@@ -49,7 +51,7 @@ def _taken(right: Right) -> Iterator[Mutant]:
             )
 
 
-def _given(right: Right) -> Iterator[Mutant]:
+def _read_too_early(right: Right) -> Iterator[Mutant]:
     """Yield programs in which a reader begins before the copy of its constants has ended."""
     steps = right.compiled.module.entry.steps
     for start, copied in _copies(right).items():
@@ -57,7 +59,7 @@ def _given(right: Right) -> Iterator[Mutant]:
             (
                 at
                 for at in range(start + 1, len(steps))
-                if copied in _stored(right, steps[at].reads)
+                if copied in _stored_buffers(right, steps[at].reads)
             ),
             None,
         )
@@ -82,7 +84,7 @@ def _copies(right: Right) -> Mapping[int, str]:
     }
 
 
-def _stored(right: Right, names: tuple[str, ...]) -> frozenset[str]:
+def _stored_buffers(right: Right, names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(right.compiled.module.entry.storage, names))
 
 

@@ -4,13 +4,13 @@
 from dataclasses import replace
 from random import Random
 
-from atoll.codegen.commands import encoded, padded
+from atoll.codegen.commands import encode, pad_lists
 from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine
-from atoll_sim.mutate.mutant import Mutant, Right, placed
+from atoll_sim.mutate.mutant import Mutant, Right, move_buffers
 
 
 def tile_moved(right: Right, random: Random) -> Mutant | None:
@@ -29,7 +29,7 @@ def tile_moved(right: Right, random: Random) -> Mutant | None:
         return None
     sentence = f"'{part.name}' is {abs(rows)} rows {'below' if rows < 0 else 'above'} its place"
     mutant = right.mutant(part.name, sentence)
-    return replace(mutant, built=placed(compiled, [wrong]))
+    return replace(mutant, built=move_buffers(compiled, [wrong]))
 
 
 def halo_short(right: Right, random: Random) -> Mutant | None:
@@ -39,11 +39,11 @@ def halo_short(right: Right, random: Random) -> Mutant | None:
     if not found:
         return None
     op = random.choice(found)
-    data = _shortened(op, compiled)
+    data = _shorten(op, compiled)
     name = compiled.jobs[op.name].commands
     if data is None or len(data) != compiled.jobs[op.name].commands_size:
         return None
-    commands = {**compiled.commands, **padded({name: data}, {op.name: compiled.jobs[op.name]})}
+    commands = {**compiled.commands, **pad_lists({name: data}, {op.name: compiled.jobs[op.name]})}
     mutant = right.mutant(name, f"'{op.name}' takes its first row for padding")
     return replace(mutant, built=replace(compiled, commands=commands))
 
@@ -57,7 +57,7 @@ def _has_halo(op: Operator, compiled: Compiled) -> bool:
     return inside and kind_of(op).features(op, compiled.graph)["kernel_h"] > 1
 
 
-def _shortened(op: Operator, compiled: Compiled) -> bytes | None:
+def _shorten(op: Operator, compiled: Compiled) -> bytes | None:
     """Return the commands of an operator that reads one row less and pads one more."""
     graph, engine = compiled.graph, compiled.soc.device(op.device)
     assert isinstance(engine, Engine)
@@ -79,4 +79,4 @@ def _shortened(op: Operator, compiled: Compiled) -> bytes | None:
         return seen_by(compiled.soc, engine.name, at) + (row if name == x.name else 0)
 
     job, wrong = compiled.jobs[op.name], replace(op, attributes=attributes)
-    return encoded(wrong, short, engine, job, address, compiled.splits)
+    return encode(wrong, short, engine, job, address, compiled.splits)

@@ -15,7 +15,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnxruntime.capi import onnxruntime_pybind11_state as refusals
 
 from atoll.diagnostics.errors import UsageError
-from atoll.frontend.onnx.imported import Imported, imported, in_order_of_file
+from atoll.frontend.onnx.imported import Imported, import_file, in_order_of_file
 from atoll.frontend.onnx.model import Array
 from atoll.ops import reference
 from atoll.report.oracle import OracleVerdict
@@ -39,7 +39,7 @@ def against_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> Orac
     Raises:
         UsageError: E181, onnxruntime does not run the file.
     """
-    own, whole = imported(model), onnx.load(str(model))
+    own, whole = import_file(model), onnx.load(str(model))
     made = {name for node in whole.graph.node for name in node.output}
     names = [name for name in own.integers if name in made]
     outputs = [each.name for each in whole.graph.output]

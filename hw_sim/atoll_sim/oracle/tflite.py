@@ -27,14 +27,14 @@ def against_tflm(model: Path, samples: Sequence[Sequence[Array]]) -> OracleVerdi
     """
     graph = load_network(model)
     if cause := _different(read_file(model), len(graph.inputs)):
-        raise _refused(model, cause)
+        raise _refusal(model, cause)
     try:
         interpreter = runtime.Interpreter.from_bytes(model.read_bytes(), arena_size=_ARENA)
         details = [interpreter.get_input_details(at) for at in range(len(graph.inputs))]
         results = [interpreter.get_output_details(at) for at in range(len(graph.outputs))]
     except (RuntimeError, IndexError, ValueError) as fault:
         cause = next(iter(str(fault).strip().splitlines()), type(fault).__name__)
-        raise _refused(model, cause) from fault
+        raise _refusal(model, cause) from fault
     comparison = Comparison(0)
     given = [dict(zip(graph.inputs, sample, strict=True)) for sample in samples]
     for sample, made in zip(given, reference.run_in_turn(graph, given), strict=True):
@@ -58,6 +58,6 @@ def _different(file: FileModel, inputs: int) -> str:
     return ""
 
 
-def _refused(model: Path, cause: str) -> UsageError:
+def _refusal(model: Path, cause: str) -> UsageError:
     message = f"--oracle: tflite-micro does not run {model}: {cause}"
     return UsageError("E181", message, remedy="leave --oracle out; nothing else can answer for it")

@@ -71,7 +71,7 @@ def enumerators(name: str, doc: str, rows: Mapping[str, tuple[int, str]]) -> str
     """Declare an enumeration of numbers by name, each with its words."""
     lines = [f"// {doc}", f"enum {name} : uint32_t {{"]
     for member, (value, words) in rows.items():
-        lines.append(_commented(f"  {enumerator(member)} = {value},", words))
+        lines.append(_comment(f"  {enumerator(member)} = {value},", words))
     return "\n".join([*lines, "};", ""])
 
 
@@ -79,7 +79,7 @@ def structure(layout: Layout) -> str:
     """Declare a record, and assert that it has no gaps."""
     lines = [f"// {layout.doc}", f"struct {layout.name} {{"]
     for name, field in layout.fields.items():
-        lines.append(_commented(f"  {field.type.name} {name};", field.doc))
+        lines.append(_comment(f"  {field.type.name} {name};", field.doc))
     lines += ["};", f"static_assert(sizeof({layout.name}) == {layout.size});", ""]
     return "\n".join(lines)
 
@@ -119,5 +119,5 @@ def _literal(value: int) -> str:
     return str(value) if value < 2**16 else f"0x{value:08x}"
 
 
-def _commented(text: str, words: str) -> str:
+def _comment(text: str, words: str) -> str:
     return f"{text}  // {words}" if words else text

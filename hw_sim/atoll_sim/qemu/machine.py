@@ -12,7 +12,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.protocol import ConsoleRegister, GuardRegister, Request
 from atoll.resolve.memory_views import as_seen_by, seen_by
 from atoll.resolve.soc import Memory, ResolvedSoc
-from atoll.utils.children import LIMIT_VARIABLE, Child, started, time_limit
+from atoll.utils.children import LIMIT_VARIABLE, Child, start, time_limit
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.remote import Gone, Remote
@@ -50,7 +50,7 @@ def machine(soc: ResolvedSoc, elf: Path, folder: Path, seconds: float) -> Iterat
     with (
         ours,
         (folder / LOG).open("w") as log,
-        started(
+        start(
             command,
             folder=folder,
             seconds=seconds,
@@ -63,7 +63,7 @@ def machine(soc: ResolvedSoc, elf: Path, folder: Path, seconds: float) -> Iterat
         try:
             yield Machine(soc, Remote(ours))
         except Gone as fault:
-            raise _ended(soc, child, folder, seconds) from fault
+            raise _end_error(soc, child, folder, seconds) from fault
 
 
 def command_of(soc: ResolvedSoc, elf: Path, connection: int) -> Sequence[str]:
@@ -84,7 +84,7 @@ def command_of(soc: ResolvedSoc, elf: Path, connection: int) -> Sequence[str]:
     ]
 
 
-def _ended(soc: ResolvedSoc, child: Child, folder: Path, seconds: float) -> SimulationError:
+def _end_error(soc: ResolvedSoc, child: Child, folder: Path, seconds: float) -> SimulationError:
     child.wait()
     if child.over:
         limit = time_limit(seconds)

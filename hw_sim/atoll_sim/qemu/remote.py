@@ -40,11 +40,11 @@ class Remote:
 
     def watch_writes(self, address: int, size: int, *, on: bool = True) -> None:
         """Have the core stop where it writes to `address`, or no longer."""
-        self._accepted(f"{'Z' if on else 'z'}2,{address:x},{size:x}")
+        self._accept(f"{'Z' if on else 'z'}2,{address:x},{size:x}")
 
     def stop_at(self, address: int) -> None:
         """Have the core stop in front of an instruction."""
-        self._accepted(f"Z0,{address:x},2")
+        self._accept(f"Z0,{address:x},2")
 
     def monitor(self, command: str) -> str:
         """Return what QEMU's monitor says to a command."""
@@ -63,7 +63,7 @@ class Remote:
         _, watched, rest = self._ask("c").partition("watch:")
         return int(rest.partition(";")[0], 16) if watched else None
 
-    def _accepted(self, packet: str) -> None:
+    def _accept(self, packet: str) -> None:
         answer = self._ask(packet)
         assert answer == "OK", f"QEMU answers '{packet}' with '{answer}'"
 

@@ -75,7 +75,7 @@ def simulate(request: SimRequest, progress: Progress = silent) -> SimResult:
     result = result_of(request, record)
     return replace(
         result,
-        unpainted=_unpainted(soc, record),
+        unpainted=_unpainted_bytes(soc, record),
         phases=tuple(replace(each, instructions=each.end - each.begin) for each in result.phases),
     )
 
@@ -99,7 +99,7 @@ def _trap_address(elf: Path) -> int | None:
     return found[0]["st_value"] & ~1 if found else None
 
 
-def _unpainted(soc: ResolvedSoc, record: Record) -> Mapping[str, int]:
+def _unpainted_bytes(soc: ResolvedSoc, record: Record) -> Mapping[str, int]:
     """Return what `trace.stacks.unpainted` does: all is painted before the first READY."""
     ready = any(
         event.kind is EventKind.TRACE and Trace.of(event.value).event == TraceEvent.READY

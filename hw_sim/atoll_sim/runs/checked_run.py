@@ -15,7 +15,7 @@ from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
 from atoll.cost.basis import basis_of_operator
 from atoll.diagnostics.progress import Progress, silent
-from atoll.driver.pipeline import Compiled, expected
+from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops.registry import kind_of
 from atoll.report.explanation import cautions, notes
 from atoll.report.result import LayerCycles, RunReport
@@ -26,7 +26,7 @@ from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection import kept_back
-from atoll_sim.check.stacks import overruns, stack_use, unmeasured, unused
+from atoll_sim.check.stacks import overruns, stack_use, unmeasured_stacks, unused_stacks
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.simulate.turns import turn_of
@@ -127,7 +127,7 @@ def run_models(
         )
         result = session.run(work)
     setup = Setup(cpu=cpu, backends=backends, stacks=stacks, wall=wall)
-    return _judged(models, samples, result, setup)
+    return _judge(models, samples, result, setup)
 
 
 def run_image(
@@ -159,7 +159,7 @@ def run_image(
     cpu.check_chip(models[0].soc)
     result = session.run(work)
     setup = Setup(cpu=cpu, backends=backends, stacks=bounds, wall={})
-    return _judged(models, samples, result, setup)
+    return _judge(models, samples, result, setup)
 
 
 def _backends(asked: AcceleratorKind | Backends | None, models: Sequence[Compiled]) -> Backends:
@@ -176,7 +176,7 @@ def _backends(asked: AcceleratorKind | Backends | None, models: Sequence[Compile
     return backends
 
 
-def _judged(
+def _judge(
     models: Sequence[Compiled],
     samples: Sequence[Sequence[Sample]],
     result: SimResult,
@@ -209,7 +209,11 @@ def judge(
             *violations(result),
             *unreachable_ports(compiled.soc, compiled.contract),
             *overruns(compiled.soc, stacks),
-            *(unused(compiled.soc, stacks, _working(compiled)) if 0 in result.results else ()),
+            *(
+                unused_stacks(compiled.soc, stacks, _working_devices(compiled))
+                if 0 in result.results
+                else ()
+            ),
             *kept_back(compiled.soc, compiled.contract, result),
         ),
         stack=stacks,
@@ -222,14 +226,14 @@ def judge(
             "simulation": result.wall_seconds,
             "checks": time.perf_counter() - begin,
         },
-        notes=(*unmeasured(stacks), *_notes(compiled, result, samples)),
+        notes=(*unmeasured_stacks(stacks), *_notes(compiled, result, samples)),
         host_clock=compiled.soc.host_cpu.clock,
         not_modelled=not_modelled(compiled.soc) if setup.cpu is CpuKind.ISS else (),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 
 
-def _working(compiled: Compiled) -> frozenset[str]:
+def _working_devices(compiled: Compiled) -> frozenset[str]:
     """Return the devices that do something for a network; the host runs all of it."""
     steps = compiled.module.entry.steps
     return frozenset((compiled.soc.host, *(call.device for step in steps for call in step.calls)))
@@ -241,7 +245,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
     for phase in result.phases:
         for number in phase.operators if phase.sample == 0 else ():
             phases[number].append(phase)
-    estimates = expected(compiled) if phases else {}
+    estimates = expected_cycles(compiled) if phases else {}
     for number, during in phases.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
@@ -257,7 +261,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             worked=max(0, done - begin),
             estimate=estimates[op.name].cycles,
             basis=basis_of_operator(op, compiled.soc),
-            instructions=sum(counted) if (counted := _counted(during)) else None,
+            instructions=sum(counted) if (counted := _counts(during)) else None,
             clock=device.clock,
             host_clock=compiled.soc.host_cpu.clock,
             helpers={
@@ -266,7 +270,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
         )
 
 
-def _counted(phases: Iterable[Phase]) -> tuple[int, ...]:
+def _counts(phases: Iterable[Phase]) -> tuple[int, ...]:
     return tuple(each.instructions for each in phases if each.instructions is not None)
 
 

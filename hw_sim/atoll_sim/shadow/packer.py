@@ -79,7 +79,7 @@ class Packer:
             number.heaps[heap] = len(self.buffers)
             span = SPAN.row(origin=heap.address, size=heap.size)
             self.buffers.append(_buffer(span, BufferKind.HEAP, model))
-            self.covered.append(_covered(heap))
+            self.covered.append(_cover(heap))
         count = max(contract.phases, default=-1) + 1
         copies = {
             copy.number: (
@@ -125,7 +125,7 @@ class Packer:
                 last=last,
             )
         )
-        self.covered.append(_covered(each.span))
+        self.covered.append(_cover(each.span))
 
     def _whole(self, span: Span, number: Pieces, model: int) -> int:
         """Return the number of a span as a whole, which nobody is granted if it is several."""
@@ -134,7 +134,7 @@ class Packer:
             return pieces[0]
         row = SPAN.row(origin=span.address, size=span.size)
         self.buffers.append(_buffer(row, BufferKind.WORKSPACE, model))
-        self.covered.append(_covered(span))
+        self.covered.append(_cover(span))
         return len(self.buffers) - 1
 
     def add_areas(self, areas: Iterable[Area]) -> None:
@@ -210,7 +210,7 @@ def _buffer(span: Row, kind: BufferKind, owner: int) -> Row:
     return BUFFER.row(span=span, alignment=1, kind=kind, owner=owner, ports=0, last=NONE)
 
 
-def _covered(span: Span) -> Covered:
+def _cover(span: Span) -> Covered:
     return Covered(name=span.buffer, place=span.pool, address=span.address)
 
 

@@ -63,7 +63,7 @@ def shadow_table(
     packer = Packer(soc, [device.name for device in masters])
     for number, contract in enumerate(contracts):
         packer.add(contract, contents[number] if contents else {})
-    packer.add_areas(_limited(area, data) for area in contracts[0].areas if area.kind in AREA_KINDS)
+    packer.add_areas(_limit(area, data) for area in contracts[0].areas if area.kind in AREA_KINDS)
     widths = [
         beat_bytes(each) or 1 if beats and isinstance(each, Engine) else 1 for each in masters
     ]
@@ -80,7 +80,7 @@ def shadow_table(
         "lists": packer.lists,
     }
     return ShadowTable(
-        words=_packed(packer.masters[soc.host], sections),
+        words=_pack(packer.masters[soc.host], sections),
         masters=tuple(packer.masters),
         buffers=tuple(packer.covered),
         operators=tuple(packer.named),
@@ -94,14 +94,14 @@ def _is_filled(pool: Pool, soc: ResolvedSoc) -> bool:
     return pool.holds_constants and lost_at_reset and pool.reach[soc.host] is Access.WRITE
 
 
-def _limited(area: Area, data: Mapping[str, int]) -> Area:
+def _limit(area: Area, data: Mapping[str, int]) -> Area:
     """Return an area without what the image of a core leaves free of its data region."""
     if area.kind != "data" or area.device not in data:
         return area
     return replace(area, size=data[area.device], limit=data[area.device])
 
 
-def _packed(host: int, sections: Mapping[str, Sequence[object]]) -> bytes:
+def _pack(host: int, sections: Mapping[str, Sequence[object]]) -> bytes:
     head = HEAD.row(magic=MAGIC, version=VERSION, host=host)
     parts = [HEAD.pack([head])]
     for name, layout in SECTIONS.items():

@@ -44,13 +44,13 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
         SimulationError: no ELF file, or some bytes lie outside the chip's memories or twice
             in the same place.
     """
-    segments = loaded(elves, soc)
+    segments = load_images(elves, soc)
     started = started_cores(segments, soc)
     write_segments(segments, soc, started, image)
     return started
 
 
-def loaded(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
+def load_images(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
     """Return all that the images of cores, the host's first, put where on the bus.
 
     Raises:
@@ -98,7 +98,7 @@ def write_segments(
     Raises:
         SimulationError: some bytes lie outside the chip's memories or twice in the same place.
     """
-    faults = [*_homeless(segments, soc), *_overlapping(segments)]
+    faults = [*_homeless(segments, soc), *_find_overlaps(segments)]
     if faults:
         raise SimulationError.all(faults)
     asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
@@ -123,7 +123,7 @@ def load_segments(elf: Path) -> tuple[Segment, ...]:
     Raises:
         SimulationError: the file is missing, or no ELF file.
     """
-    with _opened(elf) as file:
+    with _open(elf) as file:
         return tuple(
             Segment(elf, segment["p_paddr"], segment.data())
             for segment in file.iter_segments("PT_LOAD")
@@ -132,7 +132,7 @@ def load_segments(elf: Path) -> tuple[Segment, ...]:
 
 
 @contextmanager
-def _opened(elf: Path) -> Iterator[ELFFile]:
+def _open(elf: Path) -> Iterator[ELFFile]:
     try:
         with elf.open("rb") as stream:
             yield ELFFile(stream)
@@ -157,7 +157,7 @@ def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
     taken = {}
     for core, elf in zip(image_cores(soc), elves, strict=False):
         data = core_as_it_sees(soc, core).data
-        with _opened(elf) as file:
+        with _open(elf) as file:
             sections = [
                 section["sh_addr"] + section["sh_size"]
                 for section in file.iter_sections()
@@ -170,7 +170,7 @@ def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
 
 def executable_spans(elf: Path) -> tuple[range, ...]:
     """Return where the instructions of `elf` lie when it runs."""
-    with _opened(elf) as file:
+    with _open(elf) as file:
         return tuple(
             range(section["sh_addr"], section["sh_addr"] + section["sh_size"])
             for section in file.iter_sections()
@@ -180,7 +180,7 @@ def executable_spans(elf: Path) -> tuple[range, ...]:
 
 def copied_at_start(elf: Path) -> Iterator[tuple[range, int]]:
     """Yield what the start-up code of `elf` copies: where it is loaded, and where it runs."""
-    with _opened(elf) as file:
+    with _open(elf) as file:
         for segment in file.iter_segments("PT_LOAD"):
             if segment["p_filesz"] and segment["p_paddr"] != segment["p_vaddr"]:
                 load = segment["p_paddr"]
@@ -207,7 +207,7 @@ def _nowhere(segment: Segment, who: str) -> Fault:
     )
 
 
-def _overlapping(segments: Sequence[Segment]) -> Iterator[Fault]:
+def _find_overlaps(segments: Sequence[Segment]) -> Iterator[Fault]:
     ordered = sorted(segments, key=lambda segment: (segment.address, segment.end))
     for low, high in pairwise(ordered):
         if high.address < low.end:

@@ -8,7 +8,7 @@ from pathlib import Path
 from atoll.artifacts.samples import Sample
 from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
-from atoll.driver.pipeline import Compiled, expected
+from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
@@ -112,7 +112,7 @@ def _patient(request: SimRequest, models: Sequence[Compiled]) -> SimRequest:
 
     An accelerator tells nothing while it goes through a list, which may be the whole network.
     """
-    runs = [sum(each.cycles for each in expected(model).values()) for model in models]
+    runs = [sum(each.cycles for each in expected_cycles(model).values()) for model in models]
     turns = len(request.samples) // len(models)
     return replace(
         request,

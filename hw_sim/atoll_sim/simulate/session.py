@@ -29,7 +29,7 @@ from atoll_sim.trace.run_files import (
     write_work,
 )
 from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
-from atoll_sim.trace.stacks import stack_name, unpainted
+from atoll_sim.trace.stacks import stack_name, unpainted_bytes
 from atoll_sim.trace.timeline import make_result
 
 
@@ -64,7 +64,7 @@ def result_of(request: SimRequest, record: Record) -> SimResult:
     masters = tuple(master.name for master in plan_chip(soc).masters)
     findings = name_findings(record.findings, table, soc) if table else ()
     result = make_result(record, masters, findings)
-    return replace(result, unpainted=unpainted(soc, result.phases))
+    return replace(result, unpainted=unpainted_bytes(soc, result.phases))
 
 
 def _read_at_end(cpu: Cpu) -> Iterator[Buffer]:

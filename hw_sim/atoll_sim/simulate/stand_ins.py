@@ -20,7 +20,7 @@ from atoll.ir.tir import EngineAction, Step
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.chip.plan import beat_bytes, plan_chip
-from atoll_sim.engines.calls import model_of, run_model, teach, unplayed
+from atoll_sim.engines.calls import model_of, not_played, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import BusFault, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
@@ -202,7 +202,7 @@ class StandIns:
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
         if self._absent:
-            raise unplayed(engine)
+            raise not_played(engine)
         moved = _Moved(self, engine)
         found = self._lists.get((engine.name, address))
         if model := self._own.get(engine.name):
@@ -234,7 +234,7 @@ class StandIns:
     def _turn(self, engine: Engine) -> Sequence[Begun]:
         """Return the operator that the host turns to next."""
         if self._absent:
-            raise unplayed(engine)
+            raise not_played(engine)
         return (self._begun(engine, *next(self._next[engine.name])),)
 
     def _begun(self, engine: Engine, compiled: Compiled, step: Step) -> Begun:

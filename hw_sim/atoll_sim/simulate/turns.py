@@ -20,12 +20,12 @@ def turn_of(result: SimResult, number: int, count: int) -> SimResult:
         outputs=result.outputs[number::count],
         layers=result.layers[number::count],
         phases=tuple(
-            _renumbered(phase, count)
+            _renumber(phase, count)
             for phase in result.phases
             if phase.sample is None or phase.sample % count == number
         ),
     )
 
 
-def _renumbered(phase: Phase, count: int) -> Phase:
+def _renumber(phase: Phase, count: int) -> Phase:
     return phase if phase.sample is None else replace(phase, sample=phase.sample // count)

@@ -90,18 +90,18 @@ class _Namer:
         address, run = record["address"], record["run"]
         operator = record["op"]
         model, name = table.operators[operator - 1] if operator else (None, BETWEEN)
-        covered = self._covered(record["buffer"], address)
+        covered = self._cover(record["buffer"], address)
         words = {
             "device": table.masters[record["master"]],
             "kind": KINDS[record["kind"]],
             "buffer": covered.name or covered.place,
-            "other": self._covered(record["other"], address).name,
+            "other": self._cover(record["other"], address).name,
             "pool": covered.place,
         }
         words["instead"] = f"; it meant to write '{words['other']}'" if words["other"] else ""
         writer = record["writer"]
         words["writer"] = f", which {table.masters[writer - 1]} wrote" if writer else ""
-        key, at, remedy = blamed(self.soc, rule, words)
+        key, at, remedy = find_cause(self.soc, rule, words)
         return Finding(
             model=model if operator else ((run - 1) % table.models if run else None),
             violation=Violation(
@@ -123,7 +123,7 @@ class _Namer:
             ),
         )
 
-    def _covered(self, number: int, address: int) -> Covered:
+    def _cover(self, number: int, address: int) -> Covered:
         """Return a buffer by its number plus 1, else what else lies at `address`."""
         if number:
             return self.table.buffers[number - 1]
@@ -133,7 +133,7 @@ class _Namer:
         return Covered(name="", place=place.name if place else "", address=address)
 
 
-def blamed(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str, str]:
+def find_cause(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str, str]:
     """Return the key that decides, where it was written, and what helps.
 
     What an accelerator of the user's own does is no fault of Atoll's plan: its description is the
@@ -141,7 +141,7 @@ def blamed(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[
     """
     engine = next((each for each in soc.engines if each.name == words["device"]), None)
     if engine is None or engine.spec.name in OWN or PLAN not in rule.remedy:
-        return (*decided(soc, rule, words), rule.remedy.format(**words))
+        return (*find_key(soc, rule, words), rule.remedy.format(**words))
     spec = engine.spec
     what = "rtl.module" if spec.rtl_module else "model"
     at = spec.places.get(what) or next(iter(spec.places.values()), None)
@@ -151,7 +151,7 @@ def blamed(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[
     return what, str(at or ""), rule.remedy.replace(PLAN, own).format(**words)
 
 
-def decided(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str]:
+def find_key(soc: ResolvedSoc, rule: RuleText, words: Mapping[str, str]) -> tuple[str, str]:
     """Return the key of the description that decides, and where it was written.
 
     Args:

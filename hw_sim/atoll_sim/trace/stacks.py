@@ -14,20 +14,20 @@ def stack_name(stack: Region) -> str:
     return stack.name.removesuffix(f".{RegionKind.STACK}")
 
 
-def unpainted(soc: ResolvedSoc, phases: Sequence[Phase]) -> Mapping[str, int]:
+def unpainted_bytes(soc: ResolvedSoc, phases: Sequence[Phase]) -> Mapping[str, int]:
     """Return for each stack how many of its bytes its core never wrote.
 
     Before it uses its stack, a core writes all of it, from the high end to the low: none are left
     where painting has ended, and what a stack holds says nothing about its use before that.
     """
     return {
-        stack_name(stack): stack.size - _written(cpu, stack, phases)
+        stack_name(stack): stack.size - _written_bytes(cpu, stack, phases)
         for cpu in soc.cpus
         for stack in cpu.stacks
     }
 
 
-def _written(cpu: Cpu, stack: Region, phases: Sequence[Phase]) -> int:
+def _written_bytes(cpu: Cpu, stack: Region, phases: Sequence[Phase]) -> int:
     spans = merge_spans(
         range(max(span.start, stack.origin), min(span.stop, stack.end))
         for phase in phases

@@ -27,7 +27,7 @@ def make_result(
     return SimResult(
         stop=record.stop,
         exit_status=last.value if last and last.kind is EventKind.EXIT else None,
-        results=tuple(_signed(event.value) for event in runs),
+        results=tuple(_to_signed(event.value) for event in runs),
         outputs=_outputs(record.captures),
         layers=_layers(record.captures),
         phases=_phases(record, masters),
@@ -41,7 +41,7 @@ def make_result(
     )
 
 
-def _signed(word: int) -> int:
+def _to_signed(word: int) -> int:
     """Return what a 32-bit register holds as the C code meant it: codes are negative."""
     return word - 2**32 if word >= 2**31 else word
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from atoll.diagnostics.shown import shown
+from atoll.diagnostics.shown import printable
 from atoll_sim.waves.marks import Mark
 from atoll_sim.waves.signals import Group, Shown, Signal
 
@@ -37,7 +37,7 @@ def gtkwave_text(
     zoom = -math.log2(max(times[1] - times[0], WINDOW) / WINDOW)
     lines = [
         "[*] Written by Atoll",
-        f'[dumpfile] "{shown(dump.name)}"',
+        f'[dumpfile] "{printable(dump.name)}"',
         f"[timestart] {times[0]}",
         f"*{zoom:.6f} -1 {' '.join(map(str, places))}",
         *(f"[markername] {chr(ord('A') + index)}{mark.name}" for index, mark in enumerate(named)),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from atoll.cli.options import offered
+from atoll.cli.options import complete_with
 from atoll_sim.waves.request import DEFAULT_LIMIT, Waves, request_waves
 
 
@@ -34,7 +34,7 @@ class WavesOptions:
         typer.Option(
             metavar="OP",
             help="Record the first run of OP alone; of several MODELs, NETWORK:OP.",
-            autocompletion=offered("operators"),
+            autocompletion=complete_with("operators"),
         ),
     ] = None
     waves_limit: Annotated[

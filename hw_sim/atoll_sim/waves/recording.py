@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
-from atoll.utils.files import replacing, write_text
+from atoll.utils.files import replace_file, write_text
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.trace.run_files import RECORDED
@@ -47,16 +47,16 @@ def record(
         UsageError: E025, E092.
     """
     settings = _settings(waves, names)
-    with replacing(waves.path) as temporary:
+    with replace_file(waves.path) as temporary:
         recording = Recording(
             file=temporary,
             settings=settings,
             watch=lambda: progress(f"simulating in RTL; waves: {_megabytes(temporary)}"),
         )
-        ended = _ended(simulate, replace(request, waves=recording))
+        ended = _run_to_end(simulate, replace(request, waves=recording))
         if waves.format is WaveFormat.FST:
             _remove_date(temporary)
-    recorded = _recorded(waves, request.run_dir)
+    recorded = _find_recorded(waves, request.run_dir)
     if isinstance(ended, SimulationError):
         _write_views(waves, request, (), recorded, names)
         raise SimulationError.all(
@@ -66,7 +66,7 @@ def record(
     return replace(ended, recorded=recorded)
 
 
-def _ended(simulate: Simulate, request: SimRequest) -> SimResult | SimulationError:
+def _run_to_end(simulate: Simulate, request: SimRequest) -> SimResult | SimulationError:
     """Return the result, or the failure before which the recorder still closed its file."""
     try:
         return simulate(request)
@@ -90,7 +90,7 @@ def _settings(waves: Waves, names: Sequence[Names]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _recorded(waves: Waves, run_dir: Path) -> Recorded:
+def _find_recorded(waves: Waves, run_dir: Path) -> Recorded:
     first, last, full = map(int, (run_dir / RECORDED).read_text().split())
     size = waves.path.stat().st_size
     return Recorded(path=waves.path, size=size, first=first, last=last, full=bool(full))

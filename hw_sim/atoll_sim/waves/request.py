@@ -70,15 +70,15 @@ def request_waves(
     """
     if path is None:
         if (first, last, operator, limit) != (None,) * 4:
-            raise _refused("no file for the waveforms", "add --waves FILE")
+            raise _refusal("no file for the waveforms", "add --waves FILE")
         return None
     if operator is not None and (first is not None or last is not None):
-        raise _refused(
+        raise _refusal(
             "both an operator and cycles say what to record",
             "give --waves-operator, or --waves-from and --waves-to",
         )
     if last is not None and last < (first or 0):
-        raise _refused(
+        raise _refusal(
             f"--waves-to {last} lies before --waves-from {first}", "exchange the two cycles"
         )
     waves = Waves(
@@ -142,8 +142,8 @@ def _bytes(text: str) -> int:
     try:
         return parse_size(text)
     except ValueError as fault:
-        raise _refused(f"--waves-limit: {fault}", "write a size such as '200 MiB'") from fault
+        raise _refusal(f"--waves-limit: {fault}", "write a size such as '200 MiB'") from fault
 
 
-def _refused(message: str, remedy: str) -> UsageError:
+def _refusal(message: str, remedy: str) -> UsageError:
     return UsageError("E089", message, remedy=remedy)

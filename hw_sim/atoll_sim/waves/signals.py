@@ -100,13 +100,13 @@ def _inside(master: Master) -> Iterator[Signal]:
     if master.npu and not master.stand_in:
         for port in master.ports:
             name = f"{master.signal}_{port.name}_{DATA[port.protocol].infix}"
-            yield from _shown(name, DATA[port.protocol], data_signals(port))
+            yield from _port_signals(name, DATA[port.protocol], data_signals(port))
         control = CONTROL[master.npu.spec.ports.control]
         signals = control_signals(master.npu.spec.ports.control)
-        yield from _shown(f"{master.signal}_{control.infix}", control, signals)
+        yield from _port_signals(f"{master.signal}_{control.infix}", control, signals)
 
 
-def _shown(name: str, protocol: Protocol, signals: Sequence[PortSignal]) -> Iterator[Signal]:
+def _port_signals(name: str, protocol: Protocol, signals: Sequence[PortSignal]) -> Iterator[Signal]:
     """Yield what shows of a port whose signals begin with `name`."""
     for signal in signals:
         if signal.name in protocol.shown:

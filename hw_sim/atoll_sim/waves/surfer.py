@@ -30,13 +30,13 @@ def surfer_text(groups: Iterable[Group], marks: Sequence[Mark]) -> str:
         for signal in group.signals:
             lines.append(f"variable_add {signal.path}")
             items += 1
-            lines += _formatted(signal, items)
+            lines += _format_commands(signal, items)
     lines += (f"marker_set {mark.name} {mark.time}" for mark in marks[:MARKERS])
     lines.append("zoom_fit")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _formatted(signal: Signal, items: int) -> Iterator[str]:
+def _format_commands(signal: Signal, items: int) -> Iterator[str]:
     """Yield the commands that set the format of the last of `items` items."""
     if signal.shown in FORMATS:
         yield f"item_focus {letters(items - 1, items)}_{signal.path}"

@@ -12,7 +12,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll_board import package
-from atoll_board.package import Board, Entry, generated, package_files
+from atoll_board.package import Board, Entry, generated_entry, package_files
 from atoll_board.paths import is_path
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -89,7 +89,14 @@ def test_no_such_emitter() -> None:
 
 @pytest.mark.parametrize(
     "returned",
-    [None, [], {"a.c": "text"}, {"../a.c": generated("")}, {"/a.c": generated("")}, {1: None}],
+    [
+        None,
+        [],
+        {"a.c": "text"},
+        {"../a.c": generated_entry("")},
+        {"/a.c": generated_entry("")},
+        {1: None},
+    ],
 )
 def test_what_another_package_returns_is_looked_at(
     returned: object, monkeypatch: pytest.MonkeyPatch
@@ -101,7 +108,7 @@ def test_what_another_package_returns_is_looked_at(
 
 
 def test_two_emitters_of_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = {"one": {"src/a.c": generated("")}, "two": {"src/A.c": generated("")}}
+    made = {"one": {"src/a.c": generated_entry("")}, "two": {"src/A.c": generated_entry("")}}
     emitters(monkeypatch, made)
     with pytest.raises(AtollError, match="'one' and 'two' would both write") as caught:
         package_files(Board(soc=load_soc("lagoon")))

@@ -9,10 +9,10 @@ import pytest
 
 from atoll.diagnostics.errors import AtollError
 from atoll_board.manifest import MANIFEST
-from atoll_board.package import Entry, generated, users
+from atoll_board.package import Entry, generated_entry, users
 from atoll_board.writer import Written, require_same, write_package
 
-FIRST = {"one": {"src/a.c": generated("a"), "app/main.c": users("first")}}
+FIRST = {"one": {"src/a.c": generated_entry("a"), "app/main.c": users("first")}}
 
 
 def write(folder: Path, files: Mapping[str, Mapping[str, Entry]]) -> Written:
@@ -43,7 +43,7 @@ def test_the_users_files_are_made_once(tmp_path: Path) -> None:
     write(tmp_path, FIRST)
     (tmp_path / "app" / "main.c").write_text("mine")
     (tmp_path / "app" / "more.c").write_text("mine too")
-    changed = {"one": {"src/a.c": generated("b"), "app/main.c": users("second")}}
+    changed = {"one": {"src/a.c": generated_entry("b"), "app/main.c": users("second")}}
     done = write(tmp_path, changed)
     assert (done.written, done.kept, done.removed) == (("src/a.c",), ("app/main.c",), ())
     assert texts(tmp_path) == {"src/a.c": "b", "app/main.c": "mine", "app/more.c": "mine too"}
@@ -58,7 +58,7 @@ def test_a_users_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
 def test_an_edit_of_a_generated_file_is_not_lost(tmp_path: Path) -> None:
     write(tmp_path, FIRST)
     (tmp_path / "src" / "a.c").write_text("edited")
-    changed = {"one": {"src/a.c": generated("b"), "src/b.c": generated("new")}}
+    changed = {"one": {"src/a.c": generated_entry("b"), "src/b.c": generated_entry("new")}}
     with pytest.raises(AtollError, match=r"a\.c was edited by hand") as caught:
         write(tmp_path, changed)
     assert codes(caught) == ["E127"]
@@ -66,19 +66,19 @@ def test_an_edit_of_a_generated_file_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_what_is_no_longer_made_goes_unless_it_was_edited(tmp_path: Path) -> None:
-    write(tmp_path, {"one": {"src/a.c": generated("a"), "src/b.c": generated("b")}})
+    write(tmp_path, {"one": {"src/a.c": generated_entry("a"), "src/b.c": generated_entry("b")}})
     (tmp_path / "src" / "b.c").write_text("edited")
-    done = write(tmp_path, {"one": {"src/c.c": generated("c")}})
+    done = write(tmp_path, {"one": {"src/c.c": generated_entry("c")}})
     assert done.removed == ("src/a.c",)
     assert texts(tmp_path) == {"src/b.c": "edited", "src/c.c": "c"}
 
 
 def test_one_emitter_leaves_the_files_of_others(tmp_path: Path) -> None:
-    write(tmp_path, {"one": {"a": generated("1")}, "two": {"b": generated("2")}})
-    done = write(tmp_path, {"two": {"c": generated("3")}})
+    write(tmp_path, {"one": {"a": generated_entry("1")}, "two": {"b": generated_entry("2")}})
+    done = write(tmp_path, {"two": {"c": generated_entry("3")}})
     assert (done.written, done.removed) == (("c",), ("b",))
     assert texts(tmp_path) == {"a": "1", "c": "3"}
-    require_same({"one": {"a": generated("1")}, "two": {"c": generated("3")}}, tmp_path)
+    require_same({"one": {"a": generated_entry("1")}, "two": {"c": generated_entry("3")}}, tmp_path)
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -90,12 +90,12 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_check_names_every_difference(tmp_path: Path) -> None:
-    made = {"one": {name: generated(name) for name in ("same", "gone", "other", "stale")}}
+    made = {"one": {name: generated_entry(name) for name in ("same", "gone", "other", "stale")}}
     write(tmp_path, {**made, "two": {"app/main.c": users("first")}})
     (tmp_path / "gone").unlink()
     (tmp_path / "other").write_text("edited")
     (tmp_path / "app" / "main.c").write_text("mine")
-    now = {"one": {name: generated(name) for name in ("same", "gone", "other")}}
+    now = {"one": {name: generated_entry(name) for name in ("same", "gone", "other")}}
     with pytest.raises(AtollError) as caught:
         require_same({**now, "two": {"app/main.c": users("first")}}, tmp_path)
     assert codes(caught) == ["E129"] * 3

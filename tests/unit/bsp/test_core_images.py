@@ -17,7 +17,7 @@ from atoll.diagnostics.errors import PlanError, ToolchainError
 from atoll.diagnostics.units import format_size
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import Cpu, Device, ResolvedSoc
-from atoll.utils.checksums import altered
+from atoll.utils.checksums import find_altered
 
 PROGRAM = "riscv64-unknown-elf-gcc"
 Duo = Callable[..., ResolvedSoc]
@@ -85,9 +85,9 @@ def test_the_build_folder_lists_every_image(program: Compiled, tmp_path: Path) -
     tree = build((program,), tmp_path / "build")
     assert [path.name for path in tree.firmware.elves] == ["firmware.elf", "dsp.elf"]
     names = sources_of(["every"], ("firmware.elf", "dsp.elf"))
-    assert tuple(altered(tree.folder, names)) == ()
+    assert tuple(find_altered(tree.folder, names)) == ()
     (tree.folder / "dsp.elf").write_bytes(b"other")
-    assert tuple(altered(tree.folder, names)) == ("dsp.elf",)
+    assert tuple(find_altered(tree.folder, names)) == ("dsp.elf",)
     host, core = tree.firmware.summary().split("; ")
     assert host.startswith("firmware.elf: weights ")
     assert core.startswith("dsp.elf: dsp.code ")

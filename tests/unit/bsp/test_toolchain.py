@@ -17,7 +17,7 @@ from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.isa.find import instruction_set
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.cache import cache_folder
-from atoll.utils.tools import cached
+from atoll.utils.tools import cache_file
 
 RV32IMC = instruction_set("rv32imc")
 PROGRAM = "riscv64-unknown-elf-gcc"
@@ -154,10 +154,10 @@ def test_the_cache_keeps_whole_files_only(tmp_path: Path, monkeypatch: pytest.Mo
         target.write_text("whole")
 
     with pytest.raises(ToolchainError):
-        cached("a/file", fail)
+        cache_file("a/file", fail)
     assert not (cache_folder() / "a" / "file").exists()
-    assert cached("a/file", succeed).read_text() == "whole"
-    assert cached("a/file", fail).read_text() == "whole"
+    assert cache_file("a/file", succeed).read_text() == "whole"
+    assert cache_file("a/file", fail).read_text() == "whole"
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["file"]
 
 
@@ -167,7 +167,7 @@ def test_a_cache_that_cannot_be_written_is_a_readable_fault(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path / "file"))
     with pytest.raises(UsageError):
-        cached("a", lambda target: None)
+        cache_file("a", lambda target: None)
 
 
 def test_doctor_finds_the_tools_of_this_machine() -> None:

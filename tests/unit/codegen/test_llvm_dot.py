@@ -4,7 +4,7 @@
 import pytest
 
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_machine import core_machine, new_module, optimized
+from atoll.codegen.llvm_machine import core_machine, new_module, optimize
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.tir import Const, Direction, Dot, PrimFunc, Type
 from atoll.isa.find import instruction_set
@@ -23,7 +23,7 @@ def assembly(isa: str, length: int) -> str:
     machine = core_machine(instructions.llvm)
     module = new_module("m", machine)
     emit_functions(module, [product(length)], "", vectors=instructions.vectors)
-    return str(machine.emit_assembly(optimized(module, machine, 3)))
+    return str(machine.emit_assembly(optimize(module, machine, 3)))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_machine import core_machine, new_module, optimized
+from atoll.codegen.llvm_machine import core_machine, new_module, optimize
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import Operand, add, clamp, multiply
 from atoll.ir.tir import Direction, Expr, PrimFunc, Type
@@ -42,7 +42,7 @@ def assembly(isa: str, apart: int, **options: Callable[[Operand, Operand], Expr]
     machine = core_machine(instructions.llvm)
     module = new_module("m", machine)
     emit_functions(module, with_callees([sums(apart, **options)]), "", vectors=instructions.vectors)
-    return str(machine.emit_assembly(optimized(module, machine, 3)))
+    return str(machine.emit_assembly(optimize(module, machine, 3)))
 
 
 def test_lanes_are_loaded_multiplied_scaled_and_stored_at_once() -> None:

@@ -9,7 +9,7 @@ import pytest
 from llvmlite import ir
 
 from atoll.codegen import llvm_machine
-from atoll.codegen.llvm_machine import host_machine, new_module, optimized
+from atoll.codegen.llvm_machine import host_machine, new_module, optimize
 
 STATUS = Path("/proc/self/statm")
 MODULES = 100
@@ -24,10 +24,10 @@ def main() -> None:
     module = new_module("m", machine)
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), "f")
     ir.IRBuilder(function.append_basic_block()).ret_void()
-    optimized(module, machine, 3)
+    optimize(module, machine, 3)
     before = pages()
     for _ in range(MODULES):
-        optimized(module, machine, 3)
+        optimize(module, machine, 3)
     print((pages() - before) * 4096)
 
 

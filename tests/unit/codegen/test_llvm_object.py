@@ -13,7 +13,7 @@ from tests.llvm_text import dump
 
 from atoll.codegen import llvm_machine
 from atoll.codegen.llvm import emit_object
-from atoll.codegen.llvm_machine import core_machine, machine_code, new_module, optimized
+from atoll.codegen.llvm_machine import core_machine, machine_code, new_module, optimize
 from atoll.ir.builder import FunctionBuilder
 from atoll.ir.expressions import add, multiply
 from atoll.ir.tir import (
@@ -202,7 +202,7 @@ def test_command_list_of_wrong_size_is_our_bug(soc: ResolvedSoc, plan: MemoryPla
 def test_code_is_made_for_the_isa(isa: str, attributes: bytes) -> None:
     machine = core_machine(instruction_set(isa).llvm)
     target = new_module("empty", machine)
-    elf = ELFFile(BytesIO(machine.emit_object(optimized(target, machine, 3))))
+    elf = ELFFile(BytesIO(machine.emit_object(optimize(target, machine, 3))))
     assert attributes in section_of(elf, ".riscv.attributes").data()
 
 

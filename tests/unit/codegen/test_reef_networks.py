@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator
-from atoll.place.partition import assigned, decide
+from atoll.place.partition import assign, decide
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Npu
 from atoll_sim.engines.interface import Outcome
@@ -65,7 +65,7 @@ def run(
 def test_every_layer_equals_the_golden(network: str, chip: str, shared_models: Path) -> None:
     soc = load_soc(chip)
     network_ = load_tflite(shared_models / f"{network}.tflite")
-    graph = assigned(network_, decide(network_, soc))
+    graph = assign(network_, decide(network_, soc))
     golden = np.load(shared_models / "golden" / f"{network}.layers_tflm.npz")
     compared = 0
     for op in graph.operators:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.codegen.commands import linked
+from atoll.codegen.commands import link_lists
 from atoll.contract.contract import contract_of
 from atoll.diagnostics.errors import PlanError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -40,7 +40,7 @@ def with_upkeep() -> IRModule:
 
 def lists(module: IRModule) -> Mapping[str, bytes]:
     model = compiled()
-    return linked(model.commands, module, model.plan, model.soc)
+    return link_lists(model.commands, module, model.plan, model.soc)
 
 
 def successions(module: IRModule) -> list[tuple[int, int]]:
@@ -92,7 +92,7 @@ def test_p10_a_wrong_link_is_refused(
 
 
 def test_p10_steps_in_another_order_make_other_chains(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = joined_lists.joined
+    right = joined_lists.join_lists
 
     def turned(steps: Sequence[Step], soc: ResolvedSoc) -> list[tuple[Step, ...]]:
         return [tuple(reversed(each)) for each in right(steps, soc)]

@@ -21,7 +21,7 @@ from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, Step
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import join_lists
 from atoll.report.estimate_text import render_estimate
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
@@ -49,7 +49,9 @@ def test_p1_cycles_of_layers_are_those_that_placement_weighs(chip: str) -> None:
     if chip == "atoll2":
         found |= {name: weighed[name] for name in found if pools_of(name, model) != {"shared"}}
     if chip == "lagoon":
-        (listed,) = (each for each in joined(model.module.entry.steps, model.soc) if len(each) > 1)
+        (listed,) = (
+            each for each in join_lists(model.module.entry.steps, model.soc) if len(each) > 1
+        )
         names = [step.operator for step in listed]
         less = sum(weighed[name] - found[name] for name in names)
         saving = joint_saving(model.soc.npus[0], model.soc) - BETWEEN_CYCLES
@@ -80,7 +82,7 @@ def test_p1_totals_are_the_sums_of_layers(chip: str) -> None:
     assert found.total == found.before + found.network + found.after
     assert found.network == max(layer.end for layer in found.layers)
     own = sum(layer.cycles for layer in found.layers)
-    lists = sum(1 for _ in joined(compiled(chip).module.entry.steps, compiled(chip).soc))
+    lists = sum(1 for _ in join_lists(compiled(chip).module.entry.steps, compiled(chip).soc))
     waits = sum(
         isinstance(step.action, AcceleratorWait) for step in compiled(chip).module.entry.steps
     )

@@ -17,7 +17,7 @@ from tests.onnx_cases import CASES, channels_last
 from atoll.diagnostics.errors import ModelError
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.recognise import is_onnx
-from atoll.frontend.onnx.settling import settled
+from atoll.frontend.onnx.settling import settle_file
 from atoll.frontend.onnx.worker import settler
 from atoll.frontend.registry import load_network, read_source
 from atoll.ir.graph import Graph
@@ -101,7 +101,7 @@ def test_one_process_settles_several_files() -> None:
         first = settle(good)
         with pytest.raises(ModelError, match="has no nodes"):
             settle(bad)
-        assert settle(good) == first == settled(good)
+        assert settle(good) == first == settle_file(good)
 
 
 def network(b: Builder, channels: int) -> str:
@@ -390,9 +390,9 @@ def test_initialisers_may_be_listed_as_inputs(tmp_path: Path) -> None:
 def test_orders_of_what_is_reshaped(
     old: tuple[int, ...], order: tuple[int, ...], new: tuple[int, ...], stays: bool
 ) -> None:
-    found = layout.reshaped(old, order, new)
+    found = layout.reshape(old, order, new)
     assert (found is not None) is stays
     if found is not None:
         values = np.arange(np.prod(old)).reshape(old)
-        stored = values.transpose(order).reshape(layout.permuted(new, found))
+        stored = values.transpose(order).reshape(layout.permute(new, found))
         np.testing.assert_array_equal(stored.transpose(np.argsort(found)), values.reshape(new))

@@ -10,7 +10,7 @@ import pytest
 
 from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.load import load_tflite
-from atoll.frontend.unsupported import Unsupported, listed, unsupported
+from atoll.frontend.unsupported import Unsupported, list_labels, list_unsupported
 
 
 def refused(model: Any, builder: ModuleType, folder: Path) -> list[str]:
@@ -73,7 +73,7 @@ def test_operators_that_are_refused_alike_are_one_fault(
     ],
 )
 def test_many_are_counted(count: int, text: str) -> None:
-    assert listed([*map(str, range(count))]) == text
+    assert list_labels([*map(str, range(count))]) == text
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_many_are_counted(count: int, text: str) -> None:
     [("CUSTOM FlexErf", "TFLITE_BUILTINS_INT8"), ("CUSTOM Mine", "extending")],
 )
 def test_the_remedy_suits_the_operator(code: str, word: str) -> None:
-    (fault,) = unsupported([Unsupported(code, "3", f"operator 3 ({code})")], 9)
+    (fault,) = list_unsupported([Unsupported(code, "3", f"operator 3 ({code})")], 9)
     assert fault.remedy is not None
     assert word in fault.remedy

@@ -13,7 +13,7 @@ from atoll.cli import main
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll_image.check import disagreements
-from atoll_image.elf import read_image, reading
+from atoll_image.elf import read_image, refuse_damage
 from atoll_image.needs import extensions
 
 M33 = ("devices.cpu.core=cortex_m33", "devices.cpu.isa=armv8-m.main")
@@ -145,5 +145,5 @@ def test_an_object_is_no_image(tmp_path: Path) -> None:
 
 def test_an_offset_that_no_file_can_have_is_a_damaged_image(tmp_path: Path) -> None:
     """Seeking there is an error of the operating system."""
-    with pytest.raises(UsageError, match="damaged"), reading(tmp_path / "image"):
+    with pytest.raises(UsageError, match="damaged"), refuse_damage(tmp_path / "image"):
         raise OSError(22, "Invalid argument")

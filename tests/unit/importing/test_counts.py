@@ -14,7 +14,7 @@ import pytest
 from tests.unit.importing.counters import SUFFIXES, Found, memories_of
 from tests.unit.importing.test_cases import CASES
 
-from atoll_import.merge import merged
+from atoll_import.merge import merge
 from atoll_import.reader import read_file
 
 _LEFT_OUT = re.compile(r"memory (.*) at (0x[0-9a-f]+)")
@@ -23,7 +23,7 @@ _FOLDER = os.environ.get("ATOLL_IMPORT_FOLDER", "")
 
 def named_by_atoll(path: Path, device: str) -> tuple[set[Found], set[Found]]:
     """Return the memories that are imported or left out; first by one address, then by all."""
-    facts = merged([read_file(path, "", device)[1]])
+    facts = merge([read_file(path, "", device)[1]])
     found = [_LEFT_OUT.fullmatch(each.what) for each in facts.left_out]
     out = {(each[1], int(each[2], 16)) for each in found if each}
     ours = {(each.name, each.origin) for each in facts.memories}

@@ -11,7 +11,7 @@ from tests.ir.interpreter import Memory, interpret
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.codegen.llvm_kernels import emit_functions
-from atoll.codegen.llvm_machine import core_machine, new_module, optimized
+from atoll.codegen.llvm_machine import core_machine, new_module, optimize
 from atoll.codegen.llvm_units import CoreUnit
 from atoll.ir.faults import ProgramError
 from atoll.ir.read_module import parse_module
@@ -113,6 +113,6 @@ def test_a_core_executes_the_instruction(four: Instruction | None) -> None:
     machine = core_machine(instruction_set("rv32im").llvm)
     target = new_module("m", machine)
     emit_functions(target, module().functions, "", vectors=Vectors.UNIT, units=CoreUnit(four))
-    text = str(optimized(target, machine, 3))
+    text = str(optimize(target, machine, 3))
     assert text.count('asm ".insn r 0xb, 2, 5, $0, $1, $2"') == (2 if four else 1)
     assert "sideeffect" not in text

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from atoll.ops.elements.addition import tabled, weighted
+from atoll.ops.elements.addition import tabled_sum_of, weighted_sum_of
 from atoll.ops.registry import kind_of
 
 ACTIVATIONS = ("none", "relu", "relu6", "relu_n1_to_1")
@@ -61,8 +61,8 @@ def test_halves_that_no_weights_round(activation: str, make: Any, equals_referen
         activation=activation,
     )
     (op,) = graph.operators
-    assert weighted(op, graph) is None
-    tables = tabled(op, graph)
+    assert weighted_sum_of(op, graph) is None
+    tables = tabled_sum_of(op, graph)
     assert tables is not None
     assert tables.away is not None
     equals_reference(graph, maker.rng, interpreted=False)

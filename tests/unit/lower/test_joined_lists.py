@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from atoll.codegen.commands import linked
+from atoll.codegen.commands import link_lists
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import EngineAction, Step
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import join_lists
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import seen_by
 from atoll_sim.engines.common.decode import BYTES
@@ -30,12 +30,12 @@ def compiled(chip: str, *overrides: str) -> Compiled:
 
 def together(model: Compiled, steps: tuple[Step, ...] | None = None) -> list[list[str]]:
     """Return the operators of each list."""
-    found = joined(steps or model.module.entry.steps, model.soc)
+    found = join_lists(steps or model.module.entry.steps, model.soc)
     return [[step.operator for step in each] for each in found]
 
 
 def lists(model: Compiled) -> dict[str, bytes]:
-    return dict(linked(model.commands, model.module, model.plan, model.soc))
+    return dict(link_lists(model.commands, model.module, model.plan, model.soc))
 
 
 def test_successive_operators_are_one_list() -> None:
@@ -73,7 +73,7 @@ def test_an_engine_that_cannot_is_started_for_each_operator(
 def test_each_list_but_the_last_ends_with_a_link_to_the_next() -> None:
     """The count is that of the next list, its own link included."""
     model = compiled("lagoon")
-    found, steps = lists(model), next(joined(model.module.entry.steps, model.soc))
+    found, steps = lists(model), next(join_lists(model.module.entry.steps, model.soc))
     for place, step in enumerate(steps):
         assert isinstance(step.action, EngineAction)
         name, own = step.action.commands, step.action.count * BYTES
@@ -94,7 +94,7 @@ def test_each_list_but_the_last_ends_with_a_link_to_the_next() -> None:
 
 def test_p10_the_contract_says_which_read_ends_which_operator() -> None:
     model = compiled("lagoon")
-    (steps,) = joined(model.module.entry.steps, model.soc)
+    (steps,) = join_lists(model.module.entry.steps, model.soc)
     assert [(each.before, each.number) for each in model.contract.successions] == [
         (step.number, step.number + 1) for step in steps[:-1]
     ]

@@ -13,7 +13,7 @@ from atoll.ops import reference
 from atoll.ops.ethos_u import SCRATCH_FILL
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Npu
-from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decoded
+from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decode
 from atoll_sim.engines.ethos_u.model import (
     BAD_CHECK,
     BAD_FIELD,
@@ -56,7 +56,7 @@ class Bench:
         return self.model.run(self.bus, self.at(f"{NAME}_commands"), 1)
 
     def block(self) -> Block:
-        found = decoded(self.memory.read(self.at(f"{NAME}_commands"), BLOCK_BYTES))
+        found = decode(self.memory.read(self.at(f"{NAME}_commands"), BLOCK_BYTES))
         assert found is not None
         return found
 

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults, unread, unused
+from atoll.npu_stream.judge import Place, Region, Role, differences, faults, find_unused, unread
 from atoll.npu_stream.reader import Access, Operation, StreamError, operations
-from atoll.npu_stream.spans import box, joined, moved
+from atoll.npu_stream.spans import box, join_spans, move_spans
 
 STOP = 0xFFFF_0000
 KERNEL = {0x100: 0, 0x101: 0, 0x102: 0, 0x103: 0, 0x107: 0, 0x120: 0, 0x121: 0, 0x122: 0}
@@ -222,9 +222,9 @@ def test_right_bytes_are_no_fault() -> None:
 def test_what_is_left_unread_is_noticed() -> None:
     written = step(Access("ofm", 1, True, ((0, 16),)))
     part, rest = (step(Access("ifm", 1, False, (span,))) for span in ((0, 8), (8, 16)))
-    assert [*unused((written, part, rest), REGIONS)] == []
+    assert [*find_unused((written, part, rest), REGIONS)] == []
     for steps in ((written, part), (written, part, written, part, rest)):
-        (said,) = unused(steps, REGIONS)
+        (said,) = find_unused(steps, REGIONS)
         assert said == "no operation reads all that the pooling at word 0 writes to the scratch"
     (found,) = unread((step(Access("ifm", 2, False, ((0, 4), (6, 16)))),), REGIONS).items()
     assert (found[0], np.flatnonzero(found[1]).tolist()) == (2, [4, 5])
@@ -244,6 +244,6 @@ def test_another_reading_of_a_moved_stream_is_noticed() -> None:
 
 
 def test_runs_are_joined() -> None:
-    assert joined([((0, 4), (8, 12)), ((4, 8),), ((20, 21),)]) == ((0, 12), (20, 21))
-    assert joined([]) == ()
-    assert moved(((0, 4),), 3) == ((3, 7),)
+    assert join_spans([((0, 4), (8, 12)), ((4, 8),), ((20, 21),)]) == ((0, 12), (20, 21))
+    assert join_spans([]) == ()
+    assert move_spans(((0, 4),), 3) == ((3, 7),)

@@ -8,7 +8,7 @@ import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.annotations import Annotation
-from atoll.place.partition import Decision, assigned, decide
+from atoll.place.partition import Decision, assign, decide
 from atoll.place.requests import Requests
 from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import ResolvedSoc
@@ -89,7 +89,7 @@ def test_the_largest_array_is_the_fastest_and_ties_go_to_the_first(make_soc: Mak
 
 def test_switched_off_accelerators_run_nothing(make_soc: MakeSoc) -> None:
     soc, graph = make_soc(POOLS, npu=8), convolution()
-    placed = assigned(graph, decide(graph, soc, accelerators=False))
+    placed = assign(graph, decide(graph, soc, accelerators=False))
     assert [op.device for op in placed.operators] == ["cpu", "cpu"]
     assert {each.reason for each in decide(graph, soc, accelerators=False)} == {
         "accelerators are switched off"

@@ -71,10 +71,10 @@ def test_shipped_chips_elaborate(chip: str, bench: Any) -> None:
 
 
 def test_own_sources_are_found_beside_the_description(bench: Any) -> None:
-    from atoll_sim.chip.sources import found
+    from atoll_sim.chip.sources import find_source
 
     (bench.folder / "rtl").mkdir()
-    package = found("reef_pkg.sv").read_text()
+    package = find_source("reef_pkg.sv").read_text()
     (bench.folder / "rtl" / "own_pkg.sv").write_text(package)
     bench.accelerator(("reef_pkg.sv,", "rtl/own_pkg.sv,"))
     bench.accepted("check", "chip.yaml", "--simulate")

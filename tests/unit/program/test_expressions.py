@@ -17,10 +17,10 @@ from atoll.program.expressions import (
     Number,
     c_text,
     names_of,
-    parsed,
+    parse,
     value_of,
 )
-from atoll.program.record import computed
+from atoll.program.record import compute
 
 VALUES = {"a": 7, "b": 3, "input.bytes": 1000}
 WORD = 2**32
@@ -40,7 +40,7 @@ WORD = 2**32
     ],
 )
 def test_values(text: str, value: int) -> None:
-    assert value_of(parsed(text), VALUES) == value
+    assert value_of(parse(text), VALUES) == value
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_values(text: str, value: int) -> None:
 )
 def test_what_is_no_formula(text: str, said: str) -> None:
     with pytest.raises(ExpressionError, match=said.replace("(", r"\(")):
-        parsed(text)
+        parse(text)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_what_is_no_formula(text: str, said: str) -> None:
 )
 def test_what_has_no_value(text: str, said: str) -> None:
     with pytest.raises(ExpressionError, match=said):
-        value_of(parsed(text), VALUES)
+        value_of(parse(text), VALUES)
 
 
 def test_names() -> None:
-    assert names_of(parsed("a * input.bytes + min(b, 3)")) == {"a", "b", "input.bytes"}
+    assert names_of(parse("a * input.bytes + min(b, 3)")) == {"a", "b", "input.bytes"}
 
 
 def formulas() -> st.SearchStrategy[Expression]:
@@ -134,7 +134,7 @@ def test_c_computes_what_python_does(
     subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     expected = [
-        computed(formula, {Name(name): value for name, value in values.items()})
+        compute(formula, {Name(name): value for name, value in values.items()})
         for formula, values in drawn
     ]
     assert [int(word) for word in printed.split()] == expected
@@ -142,7 +142,7 @@ def test_c_computes_what_python_does(
 
 def test_python_does_not_speak_of_formulas(recwarn: pytest.WarningsRecorder) -> None:
     with pytest.raises(ExpressionError):
-        parsed("32or elements")
+        parse("32or elements")
     with pytest.raises(ExpressionError):
-        parsed("'\\d' + 1")
+        parse("'\\d' + 1")
     assert not recwarn.list

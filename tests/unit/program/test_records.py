@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records: what is known when memory is planned is a word, the rest is computed by steps."""
 
-from atoll.program.expressions import Name, parsed
+from atoll.program.expressions import Name, parse
 from atoll.program.record import in_c, layout_of
 from atoll.program.steps import Step, Verb, last_wait
 
@@ -22,9 +22,9 @@ def test_words_hold_the_greatest_parts_that_no_count_is_in() -> None:
     layout = layout_of((START, ROWS, WAIT))
     assert set(layout.slots) == {
         Name("input.address"),
-        parsed("ceil(bytes, 32)"),
+        parse("ceil(bytes, 32)"),
         Name("pitch"),
-        parsed("4 * (width - 1)"),
+        parse("4 * (width - 1)"),
         Name("bytes"),
     }
     assert layout.size == 4 * 6
@@ -36,7 +36,7 @@ def test_a_record_is_read_as_it_was_packed() -> None:
     assert record[:4] == b"\3\0\0\0"
     known = layout.values(record, {"row": 2})
     assert known[Name("input.address")] == VALUES["input.address"]
-    assert known[parsed("ceil(bytes, 32)")] == 4
+    assert known[parse("ceil(bytes, 32)")] == 4
     assert known[Name("row")] == 2
 
 
@@ -49,7 +49,7 @@ def test_c_names_words_and_counts() -> None:
     layout = layout_of((ROWS,))
     places = {slot: f"r[{layout.place(slot)}]" for slot in layout.slots}
     left = f"({places[Name('bytes')]} - (32u * n_row))"
-    assert in_c(parsed(MOVED.value), layout) == f"(32u < {left} ? 32u : {left})"
+    assert in_c(parse(MOVED.value), layout) == f"(32u < {left} ? 32u : {left})"
 
 
 def test_another_operator_may_run_from_the_last_wait_on() -> None:

@@ -14,7 +14,7 @@ from atoll.memory.solve import plan_memory
 from atoll.report.plan_table import plan_table
 from atoll.report.pool_picture import PoolPicture, pool_pictures
 from atoll.report.pool_svg import svg_of
-from atoll.report.pool_terminal import drawn
+from atoll.report.pool_terminal import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1)
@@ -45,7 +45,7 @@ def elements(picture: str, kind: str) -> list[ElementTree.Element]:
 def printed(pictures: list[PoolPicture], *, color: bool = False) -> str:
     console = Console(width=80, force_terminal=color, color_system="256" if color else None)
     with console.capture() as capture:
-        for part in drawn(pictures):
+        for part in draw(pictures):
             console.print(part)
     return capture.get()
 

@@ -7,7 +7,7 @@ import pytest
 
 from atoll.resolve import load_soc
 from atoll_sim.shadow.rules import PLAN, RULES
-from atoll_sim.trace.findings import blamed
+from atoll_sim.trace.findings import find_cause
 
 WORDS = {"device": "npu", "kind": "read", "buffer": "image", "other": "", "pool": "shared"}
 WORDS |= {"size": "4", "alignment": "16", "instead": "", "writer": ""}
@@ -26,11 +26,11 @@ def test_an_own_accelerator_is_not_atolls_plan(
         "extends: lagoon\nsoc: own\ndevices: {npu: {accelerator: ./own.yaml, params: null}}\n"
     )
     soc = load_soc(tmp_path / "chip.yaml")
-    _, at, remedy = blamed(soc, rule, WORDS)  # type: ignore[arg-type]
+    _, at, remedy = find_cause(soc, rule, WORDS)  # type: ignore[arg-type]
     assert at.startswith(f"{tmp_path}/own.yaml:")
     assert f"correct the {part} or the commands of accelerator 'own': it reads bytes" in remedy
     assert "report" not in remedy
-    _, _, host = blamed(soc, rule, {**WORDS, "device": "cpu"})  # type: ignore[arg-type]
+    _, _, host = find_cause(soc, rule, {**WORDS, "device": "cpu"})  # type: ignore[arg-type]
     assert "if Atoll made this plan, report it" in host
-    _, _, shipped = blamed(load_soc("lagoon"), rule, WORDS)  # type: ignore[arg-type]
+    _, _, shipped = find_cause(load_soc("lagoon"), rule, WORDS)  # type: ignore[arg-type]
     assert "if Atoll made this plan, report it" in shipped

@@ -27,13 +27,13 @@ from atoll_sim.mutate.commands import address_words, command_lists
 from atoll_sim.mutate.firewall import firewall_windows
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
-from atoll_sim.mutate.mutant import Mutant, Right, placed
+from atoll_sim.mutate.mutant import Mutant, Right, move_buffers
 from atoll_sim.mutate.places import place_of
-from atoll_sim.mutate.proofs import differing, independent, proof, same_decisions
+from atoll_sim.mutate.proofs import differing_ranges, independent, proof, same_decisions
 from atoll_sim.mutate.report import as_json, left_out, text_of
 from atoll_sim.mutate.trial import Verdict, expected_bytes
 from atoll_sim.protocol.records import AFTER_RUN, AccessKind
-from atoll_sim.simulate.firmware import Segment, copied_by, data_taken, loaded
+from atoll_sim.simulate.firmware import Segment, copied_by, data_taken, load_images
 from atoll_sim.trace.findings import unreachable_ports
 
 ROOT = Path(__file__).parents[3]
@@ -61,7 +61,7 @@ def right_build(chip: str, folder: Path, *overrides: str) -> Right:
     return Right(
         compiled=compiled,
         executable=folder / "model",
-        segments=loaded(elves, compiled.soc),
+        segments=load_images(elves, compiled.soc),
         sample=random_sample(compiled.graph)[0],
         touched=touched,
         in_runs=touched,
@@ -125,7 +125,7 @@ def test_each_kind_changes_what_runs(
 ) -> None:
     mutant = drawn[kind][0]
     segments = segments_of(mutant, tmp_path / "build")
-    assert differing(twin, segments) or mutant.windows, mutant
+    assert differing_ranges(twin, segments) or mutant.windows, mutant
     assert mutant.subject
     assert str(mutant).startswith(f"{kind}: ")
 
@@ -257,14 +257,14 @@ def test_constants_that_agree_may_share_bytes(
     compiled = lagoon.compiled
     one, other = sorted(compiled.commands)[:2]
     over = replace(compiled.plan.placements[one], buffer=other)
-    built = placed(compiled, (over,))
+    built = move_buffers(compiled, (over,))
     different = replace(as_right(lagoon), built=built, judged=built)
     assert proof(lagoon, different, lagoon.segments) is None
     equal = replace(built, commands={**built.commands, other: built.commands[one]})
     same = replace(as_right(lagoon), built=equal, judged=equal)
     found = proof(lagoon, same, lagoon.segments)
     assert found == "constants share bytes, and all hold what was compiled"
-    elsewhere = placed(equal, (replace(over, pool="shared"),))
+    elsewhere = move_buffers(equal, (replace(over, pool="shared"),))
     wrong = replace(as_right(lagoon), built=elsewhere, judged=elsewhere)
     assert proof(lagoon, wrong, lagoon.segments) is None
 
@@ -274,11 +274,11 @@ def test_c3_the_host_must_reach_what_the_caller_fills(lagoon: Right) -> None:
     soc, name = compiled.soc, compiled.graph.inputs[0]
     assert [*unreachable_ports(soc, compiled.contract)] == []
     over = Placement(buffer=name, pool="weights", offset=0)
-    (found,) = unreachable_ports(soc, placed(compiled, (over,)).contract)
+    (found,) = unreachable_ports(soc, move_buffers(compiled, (over,)).contract)
     assert (found.rule, found.device, found.buffer) == ("device without reach", "cpu", name)
     assert found.key == "pools.weights.reach.cpu"
     output = Placement(buffer=compiled.graph.outputs[0], pool="weights", offset=0)
-    assert [*unreachable_ports(soc, placed(compiled, (output,)).contract)] == []
+    assert [*unreachable_ports(soc, move_buffers(compiled, (output,)).contract)] == []
 
 
 def test_windows_count_by_what_they_decide(lagoon: Right) -> None:

@@ -17,7 +17,7 @@ from tests.operator_samples import SCALE, Tree
 from atoll.artifacts.samples import random_samples
 from atoll.cli import main
 from atoll.diagnostics.errors import UsageError
-from atoll.frontend.onnx.imported import imported, in_order_of_file
+from atoll.frontend.onnx.imported import import_file, in_order_of_file
 from atoll.frontend.onnx.operators import curves
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
@@ -122,7 +122,7 @@ def test_values_are_brought_to_the_order_of_the_file(tmp_path: Path) -> None:
     dense = b.node("Gemm", [b.real(flat), b.weights((60, 4))])
     path = tmp_path / "moved.onnx"
     path.write_bytes(b.model([b.quantized(image, grid), b.quantized(dense, b.suited(dense))]))
-    own = imported(path)
+    own = import_file(path)
     (given,) = b.feeds.values()
     values = reference.run(own.graph, {own.graph.inputs[0]: given})
     stored = own.integers[flat]

@@ -12,8 +12,8 @@ import pytest
 from atoll.artifacts.build_tree import build
 from atoll.cli import main
 from atoll.cli import working as cli_progress
-from atoll.cli.working import working
-from atoll.diagnostics.progress import about, duration, left, told
+from atoll.cli.working import show_work
+from atoll.diagnostics.progress import about, duration, remaining_text, report_to
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
@@ -56,9 +56,9 @@ def test_times_as_people_say_them(seconds: float, text: str) -> None:
 
 
 def test_the_rest_goes_on_as_so_far() -> None:
-    assert left(20, 100, 10.0) == ", about 40 s left"
-    assert left(90, 100, 1.0) == ", under 1 s left"
-    assert (left(0, 100, 10.0), left(100, 100, 10.0)) == ("", "")
+    assert remaining_text(20, 100, 10.0) == ", about 40 s left"
+    assert remaining_text(90, 100, 1.0) == ", under 1 s left"
+    assert (remaining_text(0, 100, 10.0), remaining_text(100, 100, 10.0)) == ("", "")
 
 
 def test_the_first_run_of_a_model_is_said_to_be_typical(compiled: Compiled, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_run_tells_layer_cycles_and_the_rest(compiled: Compiled, tmp_path: Pat
 
 
 def lines_of(told: Sequence[str], seconds: float, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    with working("beginning") as progress:
+    with show_work("beginning") as progress:
         for line in told:
             progress(line)
         time.sleep(seconds)
@@ -128,7 +128,7 @@ def test_quick_work_is_silent_and_long_work_is_announced(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert lines_of(["one", "two"], 0.1, capsys) == []
-    with working("beginning") as progress:
+    with show_work("beginning") as progress:
         progress("short", expected=1.0)
         progress("long", expected=60.0)
     assert capsys.readouterr().err == "long (0 s)\n"
@@ -140,7 +140,7 @@ def test_a_build_tells_its_steps(compiled: Compiled, tmp_path: Path) -> None:
     def take(what: str, /, *, expected: float = 0.0) -> None:
         lines.append(what)
 
-    with told(take):
+    with report_to(take):
         build((compiled,), tmp_path / "build")
     count = len(lines) - 1
     steps = [f"file {number} of {count} compiled" for number in range(1, count + 1)]

@@ -4,7 +4,7 @@
 from pathlib import Path
 from types import ModuleType
 
-from atoll.driver.pipeline import BuildOptions, compile_file, expected
+from atoll.driver.pipeline import BuildOptions, compile_file, expected_cycles
 from atoll.resolve import load_soc
 from atoll_sim.simulate.run import request_for, requests_for
 from atoll_sim.trace.simulation import STALL_CYCLES
@@ -18,7 +18,7 @@ def test_a_layer_of_the_core_may_take_longer_than_a_firmware_that_hangs(
     compiled = compile_file(
         load_soc("lagoon"), tmp_path / "long.tflite", BuildOptions(accelerators=False)
     )
-    cycles = sum(each.cycles for each in expected(compiled).values())
+    cycles = sum(each.cycles for each in expected_cycles(compiled).values())
     assert cycles > STALL_CYCLES
     one = request_for(compiled, (), ({},), Path(), tmp_path)
     assert one.stall_cycles > 2 * cycles

@@ -9,10 +9,10 @@ from atoll.report.result import StackUse
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.bound import StackBound
-from atoll_sim.check.stacks import PAINT, overruns, stack_use, unmeasured
+from atoll_sim.check.stacks import PAINT, overruns, stack_use, unmeasured_stacks
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
-from atoll_sim.trace.stacks import stack_name, unpainted
+from atoll_sim.trace.stacks import stack_name, unpainted_bytes
 
 BOUND = 528
 WORD = PAINT.to_bytes(4, "little")
@@ -61,7 +61,7 @@ def result(soc: ResolvedSoc, painted: int, kind: AccessKind = AccessKind.WRITE) 
         trapped=None,
         cycles=9,
         wall_seconds=1.0,
-        unpainted=unpainted(soc, ran),
+        unpainted=unpainted_bytes(soc, ran),
     )
 
 
@@ -99,7 +99,7 @@ def test_k5_a_painted_stack_is_measured(twin: ResolvedSoc) -> None:
 
 def test_what_was_not_measured_is_said_in_a_note(twin: ResolvedSoc) -> None:
     uses = stack_use(twin, result(twin, 400), {})
-    (note,) = unmeasured(uses)
+    (note,) = unmeasured_stacks(uses)
     assert note.startswith(
         "stack dsp was not measured: when the run ended, 'dsp' had painted 400 B"
     )
@@ -116,4 +116,4 @@ def test_each_thread_is_painted_on_its_own() -> None:
         spans=(range(main.origin, main.end), range(thread.origin + 4, thread.end)),
     )
     ran = (Phase(sample=None, operators=(), begin=0, end=1, touched=(touched,)),)
-    assert unpainted(soc, ran) == {stack_name(main): 0, stack_name(thread): 4}
+    assert unpainted_bytes(soc, ran) == {stack_name(main): 0, stack_name(thread): 4}

@@ -18,7 +18,7 @@ from atoll.place.plan_devices import plan_devices
 from atoll.place.views import with_views
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
-from atoll.tile.cut import Cut, Tiling, tiled
+from atoll.tile.cut import Cut, Tiling, tile
 from atoll.tile.stripes import Chain, stripes_of
 
 ROOT = Path(__file__).parents[3]
@@ -60,7 +60,7 @@ def test_what_joins_all_rows_is_not_cut(digits: Graph) -> None:
 
 def test_rows_are_views_where_one_pool_serves(digits: Graph) -> None:
     soc = load_soc("lagoon")
-    cut = tiled(digits, Tiling(cuts=(Cut(begin=0, end=4, stripes=2),)))
+    cut = tile(digits, Tiling(cuts=(Cut(begin=0, end=4, stripes=2),)))
     graph = with_views(plan_devices(cut, soc).graph, soc)
     assert not any(op.kind in ("rows", "join_rows", COPY) for op in graph.operators)
     halves = [each for each in graph.tensors if each.view == "add_3_out"]
@@ -71,7 +71,7 @@ def test_rows_are_views_where_one_pool_serves(digits: Graph) -> None:
 def test_rows_are_copied_where_a_tensor_lies_apart(digits: Graph) -> None:
     soc = load_soc("lagoon")
     tiling = Tiling(cuts=(Cut(begin=0, end=4, stripes=2),), apart={"image": "private"})
-    graph = with_views(plan_devices(tiled(digits, tiling), soc).graph, soc)
+    graph = with_views(plan_devices(tile(digits, tiling), soc).graph, soc)
     copies = [op for op in graph.operators if op.kind == COPY]
     assert [graph.storage(op.inputs[0]) for op in copies] == ["image", "image"]
     assert [op.device for op in copies] == ["cpu", "cpu"]

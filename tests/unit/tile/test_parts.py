@@ -15,7 +15,7 @@ from atoll.ir.read_module import parse_module
 from atoll.ir.tir import IRModule, Step
 from atoll.ir.verify import verify
 from atoll.resolve import load_soc
-from atoll_sim.mutate.mutant import placed
+from atoll_sim.mutate.mutant import move_buffers
 from atoll_sim.shadow.pieces import Pieces, cuts_of
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -60,7 +60,7 @@ def test_a_buffer_of_which_a_part_is_missing_is_not_written(striped: Compiled) -
 def test_a_part_that_is_elsewhere_is_refused(striped: Compiled) -> None:
     assert not [*program_faults(striped.module, striped.plan)]
     place = striped.plan.placements["add_3_out_stripe1"]
-    moved = placed(striped, [replace(place, offset=place.offset + 192)])
+    moved = move_buffers(striped, [replace(place, offset=place.offset + 192)])
     told = [fault.message for fault in program_faults(moved.module, moved.plan)]
     assert any(message.startswith("'add_3_out_stripe1' is at ") for message in told)
     assert any("buffer 'add_3_out' is read by 'depthwise_conv_2d_4'" in each for each in told)

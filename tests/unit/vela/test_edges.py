@@ -26,7 +26,7 @@ from atoll.vela import subgraphs
 from atoll.vela.memories import VelaTarget
 from atoll.vela.parts import part_of
 from atoll.vela.regions import judged_stream
-from atoll.vela.run import VelaOutput, VelaRefusalError, optimised
+from atoll.vela.run import VelaOutput, VelaRefusalError, optimise
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")
@@ -226,7 +226,7 @@ def test_a_split_is_not_cut(tmp_path: Path) -> None:
 
 def refusing(code: str) -> Callable[..., VelaOutput]:
     """Return Vela as it would be if it gave up on files with a kind of operator."""
-    compile_it = optimised
+    compile_it = optimise
 
     def given(data: bytes, target: VelaTarget, strategy: str) -> VelaOutput:
         model = Model.GetRootAs(data)

@@ -21,7 +21,7 @@ from atoll.ir.tir import (
     Step,
 )
 from atoll.ir.walk import runtime_allocations
-from atoll.lower.joined_lists import joined
+from atoll.lower.joined_lists import join_lists
 from atoll.protocol import Status
 from atoll.resolve.mailbox import core_command, step_function
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -96,7 +96,7 @@ class RunText:
             lines.append(f"if (parameters->{identifier(pool)} != atoll_pool_{pool} + {start}u) {{")
             lines.append(f"  return {Status.ARGUMENT:d};\n}}")
         lines += (self._transfer("inputs", each) for each in arguments.inputs)
-        for first, *further in joined(self._module.entry.steps, self._soc):
+        for first, *further in join_lists(self._module.entry.steps, self._soc):
             lines += self._step(first, further)
         lines += cache_calls(self._module, self._soc.host, self._module.entry.after)
         lines += (self._transfer("outputs", each) for each in arguments.outputs)
@@ -125,9 +125,9 @@ class RunText:
         yield from cache_calls(self._module, self._soc.host, step.before)
         match action:
             case KernelCall() if step.device != self._soc.host:
-                yield from self._checked(f"atoll_core_run({self._command(step, step.device)})")
+                yield from self._check_call(f"atoll_core_run({self._command(step, step.device)})")
             case CallStart():
-                yield from self._checked(f"atoll_core_start({self._command(step, step.device)})")
+                yield from self._check_call(f"atoll_core_start({self._command(step, step.device)})")
                 self._busy.append(step.device)
             case KernelCall(function, names):
                 yield from self._call(function, names)
@@ -135,16 +135,16 @@ class RunText:
                 yield from self._spread(step, parts)
             case AcceleratorRun(device, commands, count):
                 at = f"{self._device(device)}, {place(commands)}, {count + bool(further)}"
-                yield from self._checked(f"atoll_npu_run({at})")
+                yield from self._check_call(f"atoll_npu_run({at})")
             case AcceleratorStart(device, commands, count):
                 at = f"{self._device(device)}, {place(commands)}, {count}"
-                yield from self._checked(f"atoll_npu_start({at})")
+                yield from self._check_call(f"atoll_npu_start({at})")
                 self._busy.append(device)
             case AcceleratorWait(device):
                 self._busy.remove(device)
-                yield from self._checked(self._wait(device))
+                yield from self._check_call(self._wait(device))
         if not isinstance(action, (AcceleratorStart, CallStart)):
-            yield from self._checked("atoll_guard_check(0)")
+            yield from self._check_call("atoll_guard_check(0)")
             last = further[-1] if further else step
             yield f"atoll_trace_end({ordinal}, {last.number});"
 
@@ -152,7 +152,7 @@ class RunText:
         """Run a kernel on the host."""
         call = kernel_call(self._module.by_name[function], names)
         if runtime_allocations(self._module.by_name[function]):
-            yield from self._checked(call)
+            yield from self._check_call(call)
         else:
             yield f"{call};"
 
@@ -160,14 +160,14 @@ class RunText:
         """Start all parts on other cores, run the host's, and wait for the others."""
         others = [part.device for part in parts if part.device != self._soc.host]
         for device in others:
-            yield from self._checked(f"atoll_core_start({self._command(step, device)})")
+            yield from self._check_call(f"atoll_core_start({self._command(step, device)})")
             self._busy.append(device)
         for part in parts:
             if part.device == self._soc.host:
                 yield from self._call(part.function, part.arguments)
         for device in others:
             self._busy.remove(device)
-            yield from self._checked(self._wait(device))
+            yield from self._check_call(self._wait(device))
 
     def _command(self, step: Step, device: str) -> str:
         return f"{self._device(device)}, {core_command(self._position, step.number)}"
@@ -179,7 +179,7 @@ class RunText:
         kind = "core" if isinstance(self._soc.device(device), Cpu) else "npu"
         return f"atoll_{kind}_wait({self._device(device)})"
 
-    def _checked(self, call: str) -> Iterator[str]:
+    def _check_call(self, call: str) -> Iterator[str]:
         """Call; on an error, wait for what still runs and return why."""
         yield f"status = {call};\nif (status != 0) {{"
         yield from (f"  (void){self._wait(device)};" for device in self._busy)

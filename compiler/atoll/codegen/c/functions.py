@@ -49,7 +49,7 @@ def _parameter(parameter: BufferParam | Var, overlapping: frozenset[str]) -> str
     return f"{const}{kind} *{'' if parameter.name in overlapping else 'restrict '}{name}"
 
 
-def needed(function: PrimFunc) -> frozenset[str]:
+def needed_variables(function: PrimFunc) -> frozenset[str]:
     """Return the variables and buffers that the results of a function depend on."""
     parts = [*statements(function.body)]
     found = {each.name for each in function.buffers if each.direction.writes}
@@ -81,7 +81,7 @@ class FunctionText:
         self._network = network
         self._expressions = expressions
         self._taken: list[tuple[str, str]] = []
-        self._needed = needed(function)
+        self._needed = needed_variables(function)
 
     def body(self) -> str:
         """Return the statements, in a block of braces."""
@@ -102,7 +102,7 @@ class FunctionText:
             heap, block = self._taken.pop()
             yield from self._leave_on(f"atoll_workspace_free({heap}, {block})")
 
-    def _nested(self, body: Iterable[Stmt]) -> str:
+    def _nest(self, body: Iterable[Stmt]) -> str:
         return indent("\n".join(self._block(body)), STEP)
 
     def _statement(self, statement: Stmt) -> Iterator[str]:
@@ -120,9 +120,9 @@ class FunctionText:
                 yield f"const {TYPES[value.type]} {identifier(variable)} = {text(value)};"
                 self._expressions.ranges[variable] = range_of(value, self._expressions.ranges)
             case If(condition, then, otherwise):
-                yield f"if ({text(condition)}) {{\n{self._nested(then)}"
+                yield f"if ({text(condition)}) {{\n{self._nest(then)}"
                 if otherwise:
-                    yield f"}} else {{\n{self._nested(otherwise)}"
+                    yield f"}} else {{\n{self._nest(otherwise)}"
                 yield "}"
             case Return(value):
                 yield f"return {text(value)};"
@@ -146,7 +146,7 @@ class FunctionText:
         first, last = range_of(loop.begin, ranges).low, range_of(loop.end, ranges).high - 1
         ranges[loop.variable] = Range(first, max(first, last))
         yield f"for (int32_t {name} = {begin}; {name} < {end}; ++{name}) {{"
-        yield self._nested(loop.body)
+        yield self._nest(loop.body)
         yield "}"
 
     def _take(self, allocate: RuntimeAllocate) -> Iterator[str]:

@@ -18,12 +18,12 @@ from atoll.codegen.c.expressions import (
 from atoll.codegen.c.functions import FunctionText, signature
 from atoll.codegen.c.pools import foreign_pools, host_pools
 from atoll.codegen.c.reset import reset_text
-from atoll.codegen.commands import linked
+from atoll.codegen.commands import link_lists
 from atoll.codegen.core_steps import calls_on, maintains, overlapping_parameters
 from atoll.codegen.pool_images import behind
 from atoll.codegen.run_arguments import run_arguments
 from atoll.ir.tir import IRModule, PrimFunc
-from atoll.ir.walk import executed, externs, runtime_allocations
+from atoll.ir.walk import executed_instructions, externs, runtime_allocations
 from atoll.isa.code_target import Generator
 from atoll.isa.function_unit import DOT4, Instruction
 from atoll.memory.problem import MemoryPlan
@@ -80,7 +80,7 @@ def emit_sources(
         _title(module, soc.host),
         HEAD,
         RUNTIME,
-        *host_pools(module, plan, soc, linked(commands, module, plan, soc)),
+        *host_pools(module, plan, soc, link_lists(commands, module, plan, soc)),
         *_kernels(module, soc.host_cpu),
         *((CACHES,) if maintains(module, soc.host) else ()),
         *run.structs(),
@@ -145,7 +145,7 @@ def functions_text(
         four: the core's instruction that adds four products of int8, if it has one.
         network: whose functions these are.
     """
-    expressions = Expressions(four, of_words=bool(four or executed(functions)))
+    expressions = Expressions(four, of_words=bool(four or executed_instructions(functions)))
     texts = []
     if foreign := externs(functions):
         yield translation(foreign, network)

@@ -231,7 +231,7 @@ class Conversion:
         current, node = self.emit.index, pending.node
         self.emit.index = node.index if node else current
         try:
-            made = self._made(pending, grid)
+            made = self._make(pending, grid)
             self._settled[key] = (pending, made)  # which keeps its identity
             return made
         except Unfit as unfit:
@@ -240,7 +240,7 @@ class Conversion:
         finally:
             self.emit.index = current
 
-    def _made(self, pending: Pending, grid: Grid) -> Stored:
+    def _make(self, pending: Pending, grid: Grid) -> Stored:
         wanted = _bounds(grid, pending.low, pending.high)
         names = ACTIVATIONS if pending.fuses else ("none",)
         fused = next((name for name in names if _range(grid, name) == wanted), None)
@@ -387,12 +387,12 @@ def handing_on(handler: Handler) -> Handler:
         part = c.part(node, 0)
         if not isinstance(part, Pending):
             return handler(c, node)
-        return waiting(c, node, handler, part, part.own if part.rounds else part.lies_on)
+        return hand_on(c, node, handler, part, part.own if part.rounds else part.lies_on)
 
     return made
 
 
-def waiting(
+def hand_on(
     c: Conversion, node: Node, handler: Handler, operand: Pending, own: Grid | None
 ) -> Part | tuple[Part, ...]:
     """Return the results of what hands values on, on the grid that is stated behind it.

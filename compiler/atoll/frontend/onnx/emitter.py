@@ -108,7 +108,7 @@ class Emitter:
         if value.order == order:
             return value
         permutation = layout.steps(value.order, order)
-        tensor = self._permuted(value.tensor, permutation)
+        tensor = self._permute(value.tensor, permutation)
         return replace(value, tensor=tensor, order=order)
 
     def plain(self, value: Stored) -> Stored:
@@ -123,7 +123,7 @@ class Emitter:
         rank = len(leading)
         whole = self.reshaped(value.tensor, (*leading, *value.folded))
         permutation = (*range(rank), *(rank + axis for axis in value.unfolded))
-        tensor = self.reshaped(self._permuted(whole, permutation), (*leading, value.shape[-1]))
+        tensor = self.reshaped(self._permute(whole, permutation), (*leading, value.shape[-1]))
         return replace(value, tensor=tensor, folded=(), unfolded=())
 
     def reshaped(self, name: str, shape: Sequence[int]) -> str:
@@ -134,14 +134,14 @@ class Emitter:
             return source
         key = (source, (-1, *shape))
         if key not in self._ordered:
-            made = self._moved("reshape", [source], shape)
+            made = self._move("reshape", [source], shape)
             self._reshaped[made] = source
             self._ordered[key] = made
         return self._ordered[key]
 
     def copied(self, name: str) -> str:
         """Return a tensor of its own with the same bytes."""
-        return self._moved("reshape", [name], self._tensors[name].shape)
+        return self._move("reshape", [name], self._tensors[name].shape)
 
     def graph(self, outputs: Sequence[str]) -> Graph:
         """Return the graph, without what no output is made of."""
@@ -173,27 +173,27 @@ class Emitter:
         order = layout.plain(len(shape))
         return Stored(tensor=tensor, shape=shape, order=order, grid=grid or None, real=True)
 
-    def _permuted(self, name: str, permutation: Order) -> str:
+    def _permute(self, name: str, permutation: Order) -> str:
         shape = self._tensors[name].shape
-        moved = layout.permuted(shape, permutation)
+        moved = layout.permute(shape, permutation)
         if not layout.moves_bytes(shape, permutation):
             return self.reshaped(name, moved)
         if len(shape) > MOST_AXES:
             extents, fewer = layout.coalesced(shape, permutation)
             if len(fewer) > MOST_AXES:
                 raise Unfit(f"moves {len(fewer)} axes, {MOST_AXES} are the most")
-            return self.reshaped(self._permuted(self.reshaped(name, extents), fewer), moved)
+            return self.reshaped(self._permute(self.reshaped(name, extents), fewer), moved)
         if self._tensors[name].dtype == "bool":  # which TRANSPOSE does not move
             bytes_ = self.operator("cast", [self._plain(name)], shape, grid("int8", 1.0, 0))
             return self.operator(
-                "cast", [self._plain(self._permuted(bytes_, permutation))], moved, "bool"
+                "cast", [self._plain(self._permute(bytes_, permutation))], moved, "bool"
             )
         if (name, permutation) not in self._ordered:
             order = Held(np.array(permutation, np.int32), "perm")
-            self._ordered[name, permutation] = self._moved("transpose", [name], moved, order)
+            self._ordered[name, permutation] = self._move("transpose", [name], moved, order)
         return self._ordered[name, permutation]
 
-    def _moved(self, kind: str, names: Sequence[str], shape: Sequence[int], *more: Held) -> str:
+    def _move(self, kind: str, names: Sequence[str], shape: Sequence[int], *more: Held) -> str:
         tensor = self._tensors[names[0]]
         to = Grid(tensor.dtype, tensor.quantization) if tensor.quantization else tensor.dtype
         return self.operator(kind, [*map(self._plain, names), *more], shape, to)

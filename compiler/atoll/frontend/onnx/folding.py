@@ -38,7 +38,7 @@ _PURE = frozenset(
 _KEPT = frozenset({"uint8", "int8", "int16", "uint16", "int32", "int64", "float32", "bool"})
 
 
-def folded(
+def fold(
     nodes: Iterable[NodeProto],
     values: Mapping[str, Value],
     constants: Mapping[str, Array],
@@ -56,13 +56,13 @@ def folded(
     for node in nodes:
         if all(name in known for name in filter(None, node.output)):
             continue
-        results = _computed(node, values, known, version)
+        results = _compute(node, values, known, version)
         found |= results
         known |= results
     return found
 
 
-def _computed(
+def _compute(
     node: NodeProto, values: Mapping[str, Value], known: Mapping[str, Array], version: int
 ) -> dict[str, Array]:
     op, names = name_of(node), [name for name in node.input if name]
@@ -77,7 +77,7 @@ def _computed(
     )
     if op not in _PURE or not small or not all(name in known for name in names):
         return {}
-    return _evaluated(node, {name: known[name] for name in names}, version)
+    return _evaluate(node, {name: known[name] for name in names}, version)
 
 
 def _shape(name: str, values: Mapping[str, Value], known: Mapping[str, Array]) -> tuple[int, ...]:
@@ -105,7 +105,7 @@ def _constant(node: NodeProto) -> dict[str, Array]:
     return {}
 
 
-def _evaluated(node: NodeProto, given: Mapping[str, Array], version: int) -> dict[str, Array]:
+def _evaluate(node: NodeProto, given: Mapping[str, Array], version: int) -> dict[str, Array]:
     """Run a node by the reference of `onnx`; nothing where it refuses."""
     try:
         graph = helper.make_graph([node], "folded", [], [])

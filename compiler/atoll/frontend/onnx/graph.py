@@ -27,7 +27,7 @@ from atoll.frontend.onnx.operators import (
     windows,
 )
 from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
-from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
+from atoll.frontend.unsupported import Unsupported, list_unsupported, operator_faults
 from atoll.ir.graph import Graph
 
 _FAMILIES = (
@@ -64,10 +64,10 @@ def graph_of(file: File) -> Graph:
     Raises:
         ModelError: E053 to E056; every node that is refused, and the edges.
     """
-    return finished(converted(file))
+    return finish(convert(file))
 
 
-def converted(file: File) -> Conversion:
+def convert(file: File) -> Conversion:
     """Return what the values of a file have become; raises as `graph_of`."""
     c = Conversion(file)
     faults = _inputs(c)
@@ -80,7 +80,7 @@ def converted(file: File) -> Conversion:
         if node.op not in HANDLERS:
             unknown.append(Unsupported(node.written, str(node.index), node.place))
         elif all(c.parts.get(name, ...) is not None for name in filter(None, node.inputs)):
-            results = _converted(c, node, faults, left)
+            results = _convert_node(c, node, faults, left)
         elif real & {*node.inputs} and node.op not in edges.HANDLERS:
             left[node.place] = ""
         if node.place in left:
@@ -88,7 +88,9 @@ def converted(file: File) -> Conversion:
         c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}
     faults += _left_real(left)
     found = (
-        (*unsupported(unknown, file.total, _INSTEAD, "node"), *faults) if unknown else tuple(faults)
+        (*list_unsupported(unknown, file.total, _INSTEAD, "node"), *faults)
+        if unknown
+        else tuple(faults)
     )
     if found:
         raise ModelError.all(found)
@@ -110,7 +112,7 @@ def _left_real(left: Mapping[str, str]) -> list[Fault]:
     return [Fault(code="E054", message=message, remedy=SURROUND)]
 
 
-def _converted(
+def _convert_node(
     c: Conversion, node: Node, faults: list[Fault], left: dict[str, str]
 ) -> tuple[Part | None, ...]:
     """Return the results of a node, None for those of one that is refused."""
@@ -123,10 +125,10 @@ def _converted(
             faults.append(_fault(node.place, unfit))
         return (None,) * len(node.outputs)
     parts = made if isinstance(made, tuple) else (made,)
-    return tuple(_placed(part, node) for part in parts)
+    return tuple(_note_maker(part, node) for part in parts)
 
 
-def _placed(part: Part, node: Node) -> Part:
+def _note_maker(part: Part, node: Node) -> Part:
     """Say of a result that has to wait for its grid what makes it."""
     waits = isinstance(part, Pending) and part.node is None
     return replace(part, node=node) if waits and isinstance(part, Pending) else part
@@ -141,9 +143,9 @@ def _inputs(c: Conversion) -> list[Fault]:
             shape = c.shape(name, "it")
             grids = list(c.grids_after(name))
             known = [grid for grid in grids if grid is not None]
-            strange = any(node.op not in HANDLERS for node in _reading(c, name))
+            strange = any(node.op not in HANDLERS for node in _find_readers(c, name))
             if not strange and (not known or any(grid != known[0] for grid in grids)):
-                raise Unfit(_unquantised(c, name, several=bool(known)), SURROUND)
+                raise Unfit(_readers_without_grid(c, name, several=bool(known)), SURROUND)
             if not known:
                 c.parts[name] = None
                 continue
@@ -155,26 +157,26 @@ def _inputs(c: Conversion) -> list[Fault]:
     return faults
 
 
-def _unquantised(c: Conversion, name: str, *, several: bool) -> str:
+def _readers_without_grid(c: Conversion, name: str, *, several: bool) -> str:
     """Say who reads an input that has no grid, or several."""
     quantizing = ("QuantizeLinear", *PASSING)
-    places = [node.place for node in _reading(c, name) if node.op not in quantizing]
+    places = [node.place for node in _find_readers(c, name) if node.op not in quantizing]
     readers = f": {', '.join(dict.fromkeys(places))}" if places else ""
     if several:
         return f"is quantised in several ways, or read as a real number too{readers}"
     return f"is not quantised where it is read{readers}"
 
 
-def _reading(c: Conversion, name: str) -> Iterator[Node]:
+def _find_readers(c: Conversion, name: str) -> Iterator[Node]:
     """Yield the nodes that read a value, also where it is moved before."""
     for node in c.readers(name):
         yield node
         if node.op in PASSING:
             for result in node.outputs:
-                yield from _reading(c, result)
+                yield from _find_readers(c, result)
 
 
-def finished(c: Conversion) -> Graph:
+def finish(c: Conversion) -> Graph:
     """Hand the outputs out as ONNX has them, each as a tensor of its own; raises as `graph_of`."""
     outputs, faults = list[str](), list[Fault]()
     for name in c.file.outputs:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from atoll.frontend.onnx import layout
-from atoll.frontend.onnx.graph import converted, finished
+from atoll.frontend.onnx.graph import convert, finish
 from atoll.frontend.onnx.model import Array
 from atoll.frontend.onnx.parts import Stored
 from atoll.frontend.onnx.reader import read
@@ -31,7 +31,7 @@ class Imported:
     types: Mapping[str, str]
 
 
-def imported(path: Path) -> Imported:
+def import_file(path: Path) -> Imported:
     """Import a file that the front end accepts.
 
     Raises:
@@ -40,8 +40,8 @@ def imported(path: Path) -> Imported:
     with settler() as settled:
         file = read(settled(path.read_bytes()))
     with np.errstate(all="ignore"):
-        c = converted(file)
-        graph = finished(c)
+        c = convert(file)
+        graph = finish(c)
     held = {tensor.name for tensor in graph.tensors}
     integers = {
         name: part
@@ -60,5 +60,5 @@ def in_order_of_file(value: Stored, elements: Array) -> Array:
         whole = elements.reshape(*leading, *value.folded)
         tail = (len(leading) + axis for axis in value.unfolded)
         elements = whole.transpose(*range(len(leading)), *tail).reshape(elements.shape)
-    stored = elements.reshape(layout.permuted(shape, order))
+    stored = elements.reshape(layout.permute(shape, order))
     return stored.transpose([order.index(axis) for axis in range(len(shape))])

@@ -23,7 +23,7 @@ def channels_last(rank: int) -> Order:
     return (0, *range(2, rank), 1)
 
 
-def permuted(shape: Sequence[int], order: Order) -> tuple[int, ...]:
+def permute(shape: Sequence[int], order: Order) -> tuple[int, ...]:
     """Return the extents that are stored."""
     return tuple(shape[axis] for axis in order)
 
@@ -56,7 +56,7 @@ def last(order: Order, axis: int) -> Order:
     return (*(each for each in order if each != axis), axis)
 
 
-def reshaped(old: Sequence[int], order: Order, new: Sequence[int]) -> Order | None:
+def reshape(old: Sequence[int], order: Order, new: Sequence[int]) -> Order | None:
     """Return the order of what is reshaped without moving a byte, None if bytes must move.
 
     Args:
@@ -77,7 +77,7 @@ def reshaped(old: Sequence[int], order: Order, new: Sequence[int]) -> Order | No
 
 
 def joinable(old: Sequence[int], new: Sequence[int]) -> Order:
-    """Return an order with which `reshaped` finds one: of images channels last, else ONNX's.
+    """Return an order with which `reshape` finds one: of images channels last, else ONNX's.
 
     Args:
         old: ONNX's extents.

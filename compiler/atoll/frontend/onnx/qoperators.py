@@ -90,39 +90,41 @@ class Rewriter:
         """Yield what a node stands for: itself, unless it quantises itself."""
         op = name_of(node)
         if op in _SAME:
-            yield _renamed(node, _SAME[op])
+            yield _rename(node, _SAME[op])
         elif op == _JOIN and len(node.input) > 4:
-            yield from self._joined(node)
-        elif op in _FORMS and len(node.input) > _FORMS[op].operands[-1] + 2 and not _refused(node):
-            yield from self._expanded(node, _FORMS[op])
+            yield from self._join(node)
+        elif (
+            op in _FORMS and len(node.input) > _FORMS[op].operands[-1] + 2 and not _is_refused(node)
+        ):
+            yield from self._expand(node, _FORMS[op])
         else:
             yield node
 
-    def _expanded(self, node: NodeProto, form: _Form) -> Iterator[NodeProto]:
+    def _expand(self, node: NodeProto, form: _Form) -> Iterator[NodeProto]:
         inputs: list[str] = []
         for number, at in enumerate(form.operands):
             axis = form.axis(node) if number else 0
-            made, name = self._dequantized(node, at, axis)
+            made, name = self._dequantize(node, at, axis)
             yield made
             inputs.append(name)
         inputs += [node.input[at] for at in form.others if at < len(node.input)]
         kept = [each for each in node.attribute if each.name not in form.drops]
-        yield from self._quantized(node, form.op, inputs, kept, form.result)
+        yield from self._quantize(node, form.op, inputs, kept, form.result)
 
-    def _joined(self, node: NodeProto) -> Iterator[NodeProto]:
+    def _join(self, node: NodeProto) -> Iterator[NodeProto]:
         inputs: list[str] = []
         for at in range(2, len(node.input), 3):
-            made, name = self._dequantized(node, at, 0)
+            made, name = self._dequantize(node, at, 0)
             yield made
             inputs.append(name)
-        yield from self._quantized(node, "Concat", inputs, node.attribute, 0)
+        yield from self._quantize(node, "Concat", inputs, node.attribute, 0)
 
-    def _dequantized(self, node: NodeProto, at: int, axis: int) -> tuple[NodeProto, str]:
+    def _dequantize(self, node: NodeProto, at: int, axis: int) -> tuple[NodeProto, str]:
         name = self._fresh(node.input[at])
         operands = list(node.input[at : at + 3])
         return helper.make_node("DequantizeLinear", operands, [name], node.name, axis=axis), name
 
-    def _quantized(
+    def _quantize(
         self,
         node: NodeProto,
         op: str,
@@ -151,7 +153,7 @@ def _integer(node: NodeProto, name: str, absent: int = 0) -> int:
     return next((each.i for each in node.attribute if each.name == name), absent)
 
 
-def _refused(node: NodeProto) -> bool:
+def _is_refused(node: NodeProto) -> bool:
     """Tell whether a node is what no ONNX operator is: of channels last, or an old softmax."""
     last = _integer(node, "axis", -1) == -1
     return bool(_integer(node, "channels_last")) or (
@@ -159,7 +161,7 @@ def _refused(node: NodeProto) -> bool:
     )
 
 
-def _renamed(node: NodeProto, op: str) -> NodeProto:
+def _rename(node: NodeProto, op: str) -> NodeProto:
     made = NodeProto()
     made.CopyFrom(node)
     made.op_type, made.domain = op, ""

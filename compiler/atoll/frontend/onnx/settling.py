@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper, shape_inference
 
 from atoll.diagnostics.errors import Fault, ModelError
-from atoll.frontend.onnx.folding import folded
+from atoll.frontend.onnx.folding import fold
 from atoll.frontend.onnx.model import Array, short
 from atoll.frontend.onnx.protos import AGAIN, arrays_of, values_of
 from atoll.frontend.onnx.qoperators import MICROSOFT, Rewriter, name_of
@@ -24,7 +24,7 @@ MOST_ROUNDS = 8
 _ELSEWHERE = "elsewhere"
 
 
-def settled(data: bytes) -> bytes:
+def settle_file(data: bytes) -> bytes:
     """Return a file as one whose shapes are known, with all quantisation in nodes of its own.
 
     The text of documentation of a node says its number in the file given, and its operator there.
@@ -58,25 +58,25 @@ def _features(model: ModelProto) -> Iterator[Fault]:
     versions = {each.domain: each.version for each in model.opset_import}
     version = versions.get("")
     if not graph.node:
-        yield _unsupported("has no nodes", "give the file of a network")
+        yield _unsupported_fault("has no nodes", "give the file of a network")
     if version is None or not OLDEST <= version <= NEWEST:
         found = "names no opset" if version is None else f"has opset {version}"
         remedy = f"export it with opset {NEWEST}, or use onnx.version_converter"
-        yield _unsupported(f"{found}; opsets {OLDEST} to {NEWEST} are supported", remedy)
+        yield _unsupported_fault(f"{found}; opsets {OLDEST} to {NEWEST} are supported", remedy)
     if model.functions:
         name = short(model.functions[0].name)
         remedy = "inline them with onnx.inliner.inline_local_functions"
-        yield _unsupported(f"has functions of its own, such as '{name}'", remedy)
+        yield _unsupported_fault(f"has functions of its own, such as '{name}'", remedy)
     if len(graph.node) > MOST_NODES:
         message = f"has {len(graph.node)} nodes, the most is {MOST_NODES}"
-        yield _unsupported(message, "give a smaller model, for a microcontroller")
+        yield _unsupported_fault(message, "give a smaller model, for a microcontroller")
     if graph.sparse_initializer:
-        yield _unsupported("has sparse constants", "export the model with dense ones")
+        yield _unsupported_fault("has sparse constants", "export the model with dense ones")
     for tensor in graph.initializer:
         if tensor.external_data or tensor.data_location == TensorProto.EXTERNAL:
             message = f"constant '{short(tensor.name)}' lies in another file"
             remedy = "save the model as one file: onnx.save without save_as_external_data"
-            yield _unsupported(message, remedy)
+            yield _unsupported_fault(message, remedy)
             return
 
 
@@ -117,10 +117,10 @@ def _fix_inputs(model: ModelProto) -> None:
                 what = short(dimension.dim_param) or str(dimension.dim_value)
                 message = f"the model's input '{short(each.name)}': extent {at} is '{what}'"
                 remedy = "fix it: onnx.tools.update_model_dims, or export with fixed shapes"
-                faults.append(_unsupported(f"{message}, which is not known", remedy))
+                faults.append(_unsupported_fault(f"{message}, which is not known", remedy))
         if not each.type.tensor_type.HasField("shape"):
             message = f"the model's input '{short(each.name)}' has no shape"
-            faults.append(_unsupported(message, "export the model with fixed shapes"))
+            faults.append(_unsupported_fault(message, "export the model with fixed shapes"))
     if faults:
         raise ModelError.all(faults)
     del graph.value_info[:]
@@ -148,9 +148,9 @@ def _complete(model: ModelProto) -> ModelProto:
     constants = arrays_of(graph.initializer)
     (version,) = {each.version for each in model.opset_import if not each.domain}
     for _ in range(MOST_ROUNDS):
-        model = _inferred(model)
+        model = _infer_shapes(model)
         graph = model.graph
-        found = folded(graph.node, values_of(graph), constants, version)
+        found = fold(graph.node, values_of(graph), constants, version)
         if not found:
             break
         constants |= found
@@ -172,7 +172,7 @@ def _replace(model: ModelProto, constants: dict[str, Array], found: dict[str, Ar
         graph.initializer.append(numpy_helper.from_array(array, name))
 
 
-def _inferred(model: ModelProto) -> ModelProto:
+def _infer_shapes(model: ModelProto) -> ModelProto:
     try:
         return shape_inference.infer_shapes(model, data_prop=True)
     except (shape_inference.InferenceError, ValueError, RuntimeError, DecodeError) as fault:
@@ -184,5 +184,5 @@ def _contradiction(fault: Exception) -> ModelError:
     return ModelError("E052", f"contradicts itself: {cause}", remedy=AGAIN)
 
 
-def _unsupported(message: str, remedy: str) -> Fault:
+def _unsupported_fault(message: str, remedy: str) -> Fault:
     return Fault(code="E055", message=message, remedy=remedy)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from atoll.diagnostics.errors import Fault, ModelError, ToolchainError
-from atoll.utils.children import UNREAD, started
+from atoll.utils.children import UNREAD, start
 
 SECONDS = 8.0
 """What a file may take."""
@@ -38,7 +38,7 @@ def settler() -> Iterator[Callable[[bytes], bytes]]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with ours, theirs:
         try:
-            with started(
+            with start(
                 command,
                 environment=environment,
                 files=[theirs.fileno()],
@@ -47,13 +47,13 @@ def settler() -> Iterator[Callable[[bytes], bytes]]:
             ):
                 theirs.close()
                 ours.settimeout(SECONDS)
-                yield lambda data: _asked(ours, data)
+                yield lambda data: _ask(ours, data)
         except OSError as fault:
             message = f"cannot run '{sys.executable}': {fault.strerror or fault}"
             raise ToolchainError("E070", message, remedy="run `atoll doctor`") from fault
 
 
-def _asked(channel: socket.socket, data: bytes) -> bytes:
+def _ask(channel: socket.socket, data: bytes) -> bytes:
     """Return the answer about a file.
 
     Raises:
@@ -61,7 +61,7 @@ def _asked(channel: socket.socket, data: bytes) -> bytes:
     """
     try:
         _send(channel, data)
-        answer = _received(channel)
+        answer = _receive(channel)
     except TimeoutError as fault:
         message = f"takes the package 'onnx' more than {SECONDS:g} s to check"
         raise ModelError("E055", message, remedy="give a smaller or simpler model") from fault
@@ -78,15 +78,15 @@ def _asked(channel: socket.socket, data: bytes) -> bytes:
 
 def main(number: int) -> None:
     """Answer until nobody asks any more."""
-    from atoll.frontend.onnx.settling import settled
+    from atoll.frontend.onnx.settling import settle_file
 
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with socket.socket(fileno=number) as channel:
-        while data := _received(channel):
+        while data := _receive(channel):
             try:
-                answer = _GOOD + settled(data)
+                answer = _GOOD + settle_file(data)
             except ModelError as error:
                 faults = [
                     {"code": each.code, "message": each.message, "remedy": each.remedy}
@@ -100,7 +100,7 @@ def _send(channel: socket.socket, data: bytes) -> None:
     channel.sendall(len(data).to_bytes(_LENGTH, "little") + data)
 
 
-def _received(channel: socket.socket) -> bytes:
+def _receive(channel: socket.socket) -> bytes:
     """Return the next message; nothing where the other side is gone."""
     length = int.from_bytes(_bytes(channel, _LENGTH), "little")
     return _bytes(channel, length)

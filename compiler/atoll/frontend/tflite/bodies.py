@@ -127,7 +127,7 @@ class Bodies(Known):
         if not (
             tensor.dtype == wanted.dtype and prod(tensor.shape) == prod(wanted.shape) and scaled
         ):
-            words = f"{place(op)}: {_described(tensor)} is copied to {_described(wanted)}"
+            words = f"{place(op)}: {_describe(tensor)} is copied to {_describe(wanted)}"
             raise ModelError("E054", words, remedy=_REMEDY)
         result = self.another(replace(wanted, buffer=tensor.buffer if known else self._nothing))
         if not known:
@@ -212,7 +212,7 @@ def _type(tensor: FileTensor) -> tuple[object, ...]:
     return (tensor.dtype, *scaled)
 
 
-def _described(tensor: FileTensor) -> str:
+def _describe(tensor: FileTensor) -> str:
     scale = f", scale {tensor.scales[0]:g}" if tensor.scales else ""
     point = f", zero point {tensor.zero_points[0]}" if tensor.zero_points else ""
     return f"{describe(tensor)} of {tensor.dtype} {list(tensor.shape)}{scale}{point}"

@@ -67,14 +67,14 @@ def _layout(model: FileModel) -> Iterator[Fault]:
     wrong = [(op, number) for op, number in called if not 0 <= number < len(bodies)]
     for op, number in wrong:
         yield _damage(f"{place(op)}: runs subgraph {number}; there are {len(bodies)}")
-    used = _used(bodies)
+    used = _used_subgraphs(bodies)
     others = {*model.signatures.values()} - used
     if not (model.subgraphs and (wrong or model.chosen or not others)):
         message = f"has {model.subgraphs} subgraphs instead of {len(used)}"
         yield _fault("E055", message, _one_function([*model.signatures]))
 
 
-def _used(bodies: Sequence[Sequence[FileOperator]]) -> set[int]:
+def _used_subgraphs(bodies: Sequence[Sequence[FileOperator]]) -> set[int]:
     """Return the subgraphs that the first one runs, itself included."""
     found, new = {0}, {0}
     while new:

@@ -94,7 +94,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
     for output in model.outputs:
         tensor = model.tensors[output]
         owned = output not in given and not is_constant(model, tensor) and not tensor.variable
-        if owned or not _copied(tensor):
+        if owned or not _is_copied(tensor):
             outputs.append(output)
             given.add(output)
             continue
@@ -113,7 +113,7 @@ def with_own_outputs(model: FileModel) -> FileModel:
     )
 
 
-def _copied(tensor: FileTensor) -> bool:
+def _is_copied(tensor: FileTensor) -> bool:
     """Tell whether a tensor has a type that is moved, quantised as a whole where it is by type."""
     return tensor.dtype in MOVED and (tensor.dtype not in QUANTIZED or len(tensor.scales) == 1)
 

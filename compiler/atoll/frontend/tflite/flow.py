@@ -143,11 +143,11 @@ class _Flow:
         condition, *given = self._operands(op, scope)
         sides = tuple(zip(_calls(op), ("then", "else"), strict=True))
         known, prefix = self._truth(op, condition), op.name or f"if_{op.index}"
-        wanted = self._wanted(scope, op.outputs)
+        wanted = self._wanted_tensors(scope, op.outputs)
         if known is not None:
             sides = sides[:1] if known else sides[1:]
         made = [
-            self._called(
+            self._call(
                 op,
                 replace(
                     scope,
@@ -170,7 +170,7 @@ class _Flow:
     def _while(self, op: FileOperator, scope: _Scope) -> list[int]:
         """Return what the last turn leaves."""
         (test, body), prefix = _calls(op), op.name or f"while_{op.index}"
-        wanted = self._wanted(scope, op.outputs)
+        wanted = self._wanted_tensors(scope, op.outputs)
         values = self._operands(op, scope)
         if len(values) != len(wanted):
             raise _damage(op, f"has {len(values)} inputs and {len(wanted)} outputs")
@@ -182,13 +182,13 @@ class _Flow:
             here = replace(scope, number=test, prefix=f"{prefix}_{turn}_cond_")
             condition = self._condition(op, here, values)
             if (goes_on := self._truth(op, condition)) is False:
-                return self._chosen(leaving, values, prefix)
+                return self._choose(leaving, values, prefix)
             if goes_on is None:
                 leaving.append((condition, values))
                 scope = replace(scope, maybe=scope.maybe or op)
             self._spend(replace(op, name=f"{prefix}_{turn}"))
             here = replace(scope, number=body, prefix=f"{prefix}_{turn}_")
-            values = self._called(op, here, values, wanted)
+            values = self._call(op, here, values, wanted)
         message = f"{place(op)}: runs more than {MOST_TURNS} iterations"
         if leaving:
             subgraph = self._subgraphs[test]
@@ -197,7 +197,7 @@ class _Flow:
             message += f"and no constant ends it within {MOST_TURNS} iterations"
         raise ModelError("E054", message, remedy=_BOUNDED if leaving else _SHORTER)
 
-    def _chosen(
+    def _choose(
         self, leaving: Sequence[tuple[int, list[int]]], values: list[int], prefix: str
     ) -> list[int]:
         """Return the values at the first of some conditions that is false, else those given.
@@ -212,7 +212,7 @@ class _Flow:
 
     def _condition(self, op: FileOperator, scope: _Scope, values: Sequence[int]) -> int:
         """Run the condition of a WHILE and return its result."""
-        found = self._called(op, scope, values, None)
+        found = self._call(op, scope, values, None)
         if not found:
             raise _damage(op, f"its condition, subgraph {scope.number}, has no result")
         return found[0]
@@ -230,7 +230,7 @@ class _Flow:
             raise ModelError("E054", message, remedy=_AGAIN)
         return self._made.truth(number)
 
-    def _called(
+    def _call(
         self,
         op: FileOperator,
         scope: _Scope,
@@ -276,7 +276,7 @@ class _Flow:
             message = f"{place(op)}: is within more than {MOST_DEPTH} bodies in one another"
             raise ModelError("E054", message, remedy="export fewer levels of loops and branches")
 
-    def _wanted(self, scope: _Scope, numbers: Sequence[int]) -> list[FileTensor]:
+    def _wanted_tensors(self, scope: _Scope, numbers: Sequence[int]) -> list[FileTensor]:
         return [self._subgraphs[scope.number].tensors[number] for number in numbers]
 
 

@@ -29,7 +29,7 @@ def with_int8_filters(model: FileModel) -> FileModel:
         packed, count = model.buffers[tensor.buffer], prod(tensor.shape)
         if len(packed.data) == (count + 1) // 2 and not packed.external and count > 0:
             tensors[number] = replace(tensor, dtype="int8", buffer=len(buffers))
-            buffers.append(FileBuffer(data=memoryview(_unpacked(packed, count)), external=False))
+            buffers.append(FileBuffer(data=memoryview(_unpack(packed, count)), external=False))
     return replace(model, tensors=tuple(tensors), buffers=tuple(buffers))
 
 
@@ -53,7 +53,7 @@ def _suits(code: str, x: FileTensor, weights: FileTensor) -> bool:
     return x.dtype == "int8" and (code != "FULLY_CONNECTED" or len(weights.scales) <= 1)
 
 
-def _unpacked(packed: FileBuffer, count: int) -> bytes:
+def _unpack(packed: FileBuffer, count: int) -> bytes:
     """Return a byte for each value; the first of two is in the lower bits."""
     pairs = np.frombuffer(packed.data, np.int8)
     values = np.stack([pairs << 4 >> 4, pairs >> 4], axis=-1)

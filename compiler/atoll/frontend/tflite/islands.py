@@ -20,7 +20,7 @@ from atoll.frontend.real_functions import (
     Reals,
     after,
     reciprocal,
-    rounded,
+    round_results,
     square_root,
 )
 from atoll.frontend.tflite.reader import FileModel, FileOperator, FileTensor
@@ -34,7 +34,7 @@ from atoll.ops.tflite_form import TfliteForm
 FUNCTIONS: Mapping[str, RealFunction] = {
     **COMMON,
     "RSQRT": after(reciprocal, square_root),
-    "SQUARE": rounded(np.square),
+    "SQUARE": round_results(np.square),
 }
 """By the names of TFLite's operators."""
 
@@ -55,7 +55,7 @@ def with_tables(model: FileModel) -> FileModel:
     """
     writers = {number: op for op in model.operators for number in op.outputs}
     instead = (
-        (op, _looked_up(model, op, writers) or _ranked(model, op, writers))
+        (op, _looked_up(model, op, writers) or _rank_integers(model, op, writers))
         for op in model.operators
     )
     changed = {op.index: made for op, made in instead if made}
@@ -79,7 +79,7 @@ def _looked_up(
     if op is None or len(op.inputs) != 1:
         return None
     if _converts(model, op, "DEQUANTIZE", "int16", "float32") and not functions:
-        return _rescaled(last, *(model.tensors[n] for n in (*op.inputs, *last.outputs)))
+        return _rescale_once(last, *(model.tensors[n] for n in (*op.inputs, *last.outputs)))
     if not _converts(model, op, "DEQUANTIZE", "int8", "float32"):
         return None
     sides = [model.tensors[number] for number in (*op.inputs, *last.outputs)]
@@ -91,7 +91,9 @@ def _looked_up(
     return replace(last, kind="lookup", form=_FORM, inputs=op.inputs, options=options)
 
 
-def _rescaled(last: FileOperator, source: FileTensor, target: FileTensor) -> FileOperator | None:
+def _rescale_once(
+    last: FileOperator, source: FileTensor, target: FileTensor
+) -> FileOperator | None:
     """Return a QUANTIZE of int16 that rounds once what real numbers round twice, None if none does.
 
     Real numbers have 24 bits, so that those close to a half may be rounded to the other side. A
@@ -115,7 +117,7 @@ def _rescaled(last: FileOperator, source: FileTensor, target: FileTensor) -> Fil
     return replace(last, kind="quantize", form=_FORM, inputs=(source.index,), options=options)
 
 
-def _ranked(
+def _rank_integers(
     model: FileModel, op: FileOperator, writers: Mapping[int, FileOperator]
 ) -> FileOperator | None:
     """Return an operator that ranks int8 values in the place of real numbers, None if it stays.
@@ -142,10 +144,10 @@ def _table(
         real: Reals = (source.scales[0] * values).astype(np.float32)
         for function in functions:
             real = function(real)
-    return tuple(map(int, quantized(real, target)))
+    return tuple(map(int, quantize(real, target)))
 
 
-def quantized(real: Reals, target: FileTensor) -> NDArray[Any]:
+def quantize(real: Reals, target: FileTensor) -> NDArray[Any]:
     """Return real numbers as a tensor of int8 or int16 has them (TFLM: `AffineQuantize`)."""
     with np.errstate(all="ignore"):
         steps = np.nan_to_num((real / np.float32(target.scales[0])).astype(np.float64))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.checks import is_constant
-from atoll.frontend.tflite.islands import quantized
+from atoll.frontend.tflite.islands import quantize
 from atoll.frontend.tflite.operators import graph_operator, graph_tensor
 from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
 from atoll.ir.graph import ITEM_BYTES, Graph, Tensor
@@ -80,24 +80,24 @@ def _plain(model: Held, op: FileOperator) -> bool:
 
 def known_values(model: Held, op: FileOperator) -> bytes | None:
     """Return the only result of an operator, None where it is not known or of many elements."""
-    return _quantized(model, op) if op.code == "QUANTIZE" else _computed(model, op)
+    return _quantize(model, op) if op.code == "QUANTIZE" else _compute(model, op)
 
 
-def _quantized(model: Held, op: FileOperator) -> bytes | None:
+def _quantize(model: Held, op: FileOperator) -> bytes | None:
     """Return constant real numbers as integers."""
     if len(op.inputs) != 1 or len(op.outputs) != 1 or op.inputs[0] < 0:
         return None
     source, target = model.tensors[op.inputs[0]], model.tensors[op.outputs[0]]
     one = len(target.scales) == len(target.zero_points) == 1
     if source.dtype != "float32" or target.dtype not in QUANTIZED or not one:
-        return _computed(model, op)
+        return _compute(model, op)
     real = model.buffers[source.buffer].data if is_constant(model, source) else b""
     if not real or len(real) != 4 * prod(target.shape):
         return None
-    return quantized(np.frombuffer(real, np.float32), target).tobytes()
+    return quantize(np.frombuffer(real, np.float32), target).tobytes()
 
 
-def _computed(model: Held, op: FileOperator) -> bytes | None:
+def _compute(model: Held, op: FileOperator) -> bytes | None:
     """Return what a reference computes."""
     inputs = [model.tensors[number] for number in op.inputs if number >= 0]
     if op.kind not in KINDS.own or len(op.outputs) != 1 or not inputs:

@@ -29,7 +29,7 @@ from atoll.frontend.tflite.reader import (
     read_file,
 )
 from atoll.frontend.tflite.variables import assigned_last, with_variables
-from atoll.frontend.unsupported import Unsupported, operator_faults, unsupported
+from atoll.frontend.unsupported import Unsupported, list_unsupported, operator_faults
 from atoll.ir.graph import Graph, Operator
 
 
@@ -91,7 +91,7 @@ def _require_kinds(model: FileModel, total: int) -> None:
     ]
     if not unknown:
         return
-    raise ModelError.all((*unsupported(unknown, total), *_others(model)))
+    raise ModelError.all((*list_unsupported(unknown, total), *_others(model)))
 
 
 def _others(model: FileModel) -> tuple[Fault, ...]:

@@ -95,7 +95,7 @@ class _Variables:
             elif op.code not in _CODES:
                 kept.append(replace(op, inputs=tuple(map(self._read, op.inputs))))
         for key, op in last.items():
-            kept += self._assigned(key, op)
+            kept += self._assign(key, op)
         return replace(
             model,
             buffers=tuple(self.buffers),
@@ -159,7 +159,7 @@ class _Variables:
                 raise _fault(f"{place(op)}: has other operands than a variable and a value")
         return found
 
-    def _assigned(self, key: Key, op: FileOperator) -> Iterator[FileOperator]:
+    def _assign(self, key: Key, op: FileOperator) -> Iterator[FileOperator]:
         """Yield what changes a variable: nothing where it keeps its value."""
         value, variable = self.values[key], self.variables[key]
         if value == variable:

@@ -10,8 +10,8 @@ from atoll.ir.expressions import add, binary, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
-from atoll.ops.checks import required
-from atoll.ops.elements.elementwise import LONG_NEIGHBOURS, Elementwise, finished, lowered
+from atoll.ops.checks import require_input
+from atoll.ops.elements.elementwise import LONG_NEIGHBOURS, Elementwise, finish, lower_elements
 from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
@@ -49,9 +49,9 @@ class AddN(Elementwise):
     ) -> tuple[Array, ...]:
         """Add up what values are beyond the zero point, then scale the sum."""
         total = np.sum([np.asarray(each, np.int64) for each in inputs], axis=0)
-        centred = total - (len(inputs) + 1) * zero_point_of(required(op, graph, 0))
+        centred = total - (len(inputs) + 1) * zero_point_of(require_input(op, graph, 0))
         factor = quantize_multiplier(_factor(op, graph))
-        return (finished(op, graph, mbqm(centred << (PLACES - 1), *factor)),)
+        return (finish(op, graph, mbqm(centred << (PLACES - 1), *factor)),)
 
     def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count each operand."""
@@ -61,25 +61,25 @@ class AddN(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Add up, then scale once."""
         (output,) = graph.results(op)
-        start = (len(op.inputs) + 1) * zero_point_of(required(op, graph, 0))
+        start = (len(op.inputs) + 1) * zero_point_of(require_input(op, graph, 0))
         factor, limits = quantize_multiplier(_factor(op, graph)), activation_range(op, output)
 
         def result(values: Sequence[Expr]) -> Expr:
             centred = subtract(add(*values), start)
             scaled = loops.mbqm(binary(Operation.SHL, centred, PLACES - 1), *factor)
-            return loops.quantized(scaled, zero_point_of(output), limits)
+            return loops.quantize(scaled, zero_point_of(output), limits)
 
-        return lowered(op, graph, lambda builder: result, LONG_NEIGHBOURS)
+        return lower_elements(op, graph, lambda builder: result, LONG_NEIGHBOURS)
 
 
 def _factor(op: Operator, graph: Graph) -> float:
     (output,) = graph.results(op)
-    return 2 * scale_of(required(op, graph, 0)) / ((1 << PLACES) * scale_of(output))
+    return 2 * scale_of(require_input(op, graph, 0)) / ((1 << PLACES) * scale_of(output))
 
 
 def _alike(op: Operator, graph: Graph) -> Iterator[Fault]:
-    first, (output,) = required(op, graph, 0), graph.results(op)
-    tensors = [required(op, graph, position) for position in range(len(op.inputs))]
+    first, (output,) = require_input(op, graph, 0), graph.results(op)
+    tensors = [require_input(op, graph, position) for position in range(len(op.inputs))]
     for tensor in (*tensors, output):
         if tensor.shape != first.shape:
             message = f"has shape {list(tensor.shape)} instead of {list(first.shape)}"

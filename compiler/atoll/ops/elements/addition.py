@@ -12,18 +12,18 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import (
     BINARY_RULES,
     LONG_NEIGHBOURS,
     VALUES,
     Elementwise,
-    centred,
-    centring,
+    centre,
+    compute_centred,
     entry_of,
-    finished,
+    finish,
     large,
-    lowered,
+    lower_elements,
 )
 from atoll.ops.elements.numbers import Numbers
 from atoll.ops.elements.weighted_sum import TabledSum, WeightedSum, tabled_sum, weighted_sum
@@ -58,7 +58,7 @@ How = tuple[int, int]
 """The sign of the second operand, and the bits that both have more while they are added."""
 
 
-def _summed(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr]) -> Expr:
+def _sum(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr]) -> Expr:
     terms = (multiply(values[0], weights.first), multiply(values[1], weights.second))
     total = add(*terms, weights.start)
     return clamp(binary(Operation.SHR, total, weights.places), *limits)
@@ -101,10 +101,8 @@ class Add(Elementwise):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Add; either input may be broadcast."""
-        left, right = centred(op, graph, inputs)
-        return (
-            finished(op, graph, _rescaled(left, right, add_factors(op, graph), _how(op, graph))),
-        )
+        left, right = centre(op, graph, inputs)
+        return (finish(op, graph, _rescale(left, right, add_factors(op, graph), _how(op, graph))),)
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the shift of both inputs, and how each and their sum are scaled."""
@@ -125,12 +123,12 @@ class Add(Elementwise):
         A weighted sum of the operands takes the place of three rescalings where it gives the
         same bytes, and the core multiplies. Else large tensors are worth tables.
         """
-        limits, weights = activation_range(op, graph.results(op)[0]), weighted(op, graph)
+        limits, weights = activation_range(op, graph.results(op)[0]), weighted_sum_of(op, graph)
         fast = weights and (arithmetic.multiplies or weights.shifts)
-        if not fast and large(op, graph) and (tables := tabled(op, graph)):
-            return lowered(op, graph, partial(_looked_up, tables, limits))
+        if not fast and large(op, graph) and (tables := tabled_sum_of(op, graph)):
+            return lower_elements(op, graph, partial(_looked_up, tables, limits))
         if weights:
-            return lowered(op, graph, lambda builder: partial(_summed, weights, limits))
+            return lower_elements(op, graph, lambda builder: partial(_sum, weights, limits))
         *factors, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))
         sign, places = _how(op, graph)
 
@@ -142,14 +140,14 @@ class Add(Elementwise):
             summed = add(first, second) if sign > 0 else subtract(first, second)
             return loops.mbqm(summed, *result)
 
-        return lowered(op, graph, centring(op, graph, total), LONG_NEIGHBOURS)
+        return lower_elements(op, graph, compute_centred(op, graph, total), LONG_NEIGHBOURS)
 
     def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count the multipliers with which a core really multiplies."""
         elements = graph.results(op)[0].elements
-        if weighted(op, graph):
+        if weighted_sum_of(op, graph):
             return {"weighted": elements}
-        if large(op, graph) and (tables := tabled(op, graph)):
+        if large(op, graph) and (tables := tabled_sum_of(op, graph)):
             return {"tabled": elements, "away": 0 if tables.away is None else elements}
         factors = add_factors(op, graph)
         rescalings = sum(quantize_multiplier(factor)[0] != _POWER_OF_TWO for factor in factors)
@@ -158,7 +156,7 @@ class Add(Elementwise):
 
 def add_factors(op: Operator, graph: Graph) -> Factors:
     """Return the real factors of an addition: first input, second input, output."""
-    first, second = (scale_of(required(op, graph, position)) for position in (0, 1))
+    first, second = (scale_of(require_input(op, graph, position)) for position in (0, 1))
     sign, places = _how(op, graph)
     exact: Callable[[float], float] = float if sign > 0 else _float32
     (output,) = graph.results(op)
@@ -177,10 +175,10 @@ def _how(op: Operator, graph: Graph) -> How:
     return (-1 if op.kind == "sub" else 1), _PLACES[graph.results(op)[0].dtype]
 
 
-def weighted(op: Operator, graph: Graph) -> WeightedSum | None:
+def weighted_sum_of(op: Operator, graph: Graph) -> WeightedSum | None:
     """Return the weights with which a core adds, None if it rescales each element."""
     (output,) = graph.results(op)
-    tensors = (required(op, graph, 0), required(op, graph, 1), output)
+    tensors = (require_input(op, graph, 0), require_input(op, graph, 1), output)
     if output.dtype != "int8":
         return None
     scales, zeros = tuple(map(scale_of, tensors)), tuple(map(zero_point_of, tensors))
@@ -188,10 +186,10 @@ def weighted(op: Operator, graph: Graph) -> WeightedSum | None:
     return _weights(add_factors(op, graph), scales, zeros, limits, how)
 
 
-def tabled(op: Operator, graph: Graph) -> TabledSum | None:
+def tabled_sum_of(op: Operator, graph: Graph) -> TabledSum | None:
     """Return the tables with which a core adds where no weights are right."""
     (output,) = graph.results(op)
-    tensors = (required(op, graph, 0), required(op, graph, 1), output)
+    tensors = (require_input(op, graph, 0), require_input(op, graph, 1), output)
     if output.dtype != "int8":
         return None
     zeros, limits = tuple(map(zero_point_of, tensors)), activation_range(op, output)
@@ -206,7 +204,7 @@ def _weights(
     limits: tuple[int, int],
     how: How,
 ) -> WeightedSum | None:
-    expected = _expected(factors, zeros, limits, how)
+    expected = _expected_sums(factors, zeros, limits, how)
     steps = scales[0] / scales[2], how[0] * scales[1] / scales[2]
     offset = zeros[2] - steps[0] * zeros[0] - steps[1] * zeros[1]
     return weighted_sum(steps, offset, expected, limits)
@@ -221,19 +219,19 @@ def _tables(
         mbqm((_ALL - zero) << how[1], *quantize_multiplier(factor))
         for zero, factor in zip(zeros, operands, strict=False)
     )
-    expected = _expected(factors, zeros, limits, how)
+    expected = _expected_sums(factors, zeros, limits, how)
     return tabled_sum((first, how[0] * second), result, expected, limits)
 
 
-def _expected(
+def _expected_sums(
     factors: Factors, zeros: tuple[int, ...], limits: tuple[int, int], how: How
 ) -> Integers:
     """Return the sum of each pair of values, of -128 first."""
     left, right = _ALL[:, None] - zeros[0], _ALL[None, :] - zeros[1]
-    return np.clip(_rescaled(left, right, factors, how) + zeros[2], *limits)
+    return np.clip(_rescale(left, right, factors, how) + zeros[2], *limits)
 
 
-def _rescaled(left: Integers, right: Integers, factors: Factors, how: How) -> Integers:
+def _rescale(left: Integers, right: Integers, factors: Factors, how: How) -> Integers:
     """Return steps of the result, less its zero point, for what operands are beyond theirs."""
     *terms, result = map(quantize_multiplier, factors)
     first, second = (

@@ -11,7 +11,7 @@ from atoll.ir.expressions import binary, cast, select
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import (
     VALUES,
     Elementwise,
@@ -19,7 +19,7 @@ from atoll.ops.elements.elementwise import (
     Result,
     broadcast_shape,
     entry_of,
-    lowered,
+    lower_elements,
 )
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array
@@ -60,7 +60,7 @@ class Extreme(Elementwise):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
-        return lowered(op, graph, _always(lambda values: binary(self._operation, *values)))
+        return lower_elements(op, graph, _always(lambda values: binary(self._operation, *values)))
 
 
 class Comparison(Elementwise):
@@ -96,21 +96,21 @@ class Comparison(Elementwise):
     ) -> tuple[Array, ...]:
         """Compare each pair."""
         left, right = (np.asarray(each, np.int64) for each in inputs)
-        if required(op, graph, 0).dtype == "int8":
+        if require_input(op, graph, 0).dtype == "int8":
             left, right = (
-                _comparable(required(op, graph, at), x) for at, x in enumerate((left, right))
+                _comparable(require_input(op, graph, at), x) for at, x in enumerate((left, right))
             )
         return (self._function(left, right).astype(np.bool_),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output; int8 of different scales is ranked by two tables."""
-        return lowered(op, graph, self._prepare(op, graph))
+        return lower_elements(op, graph, self._prepare(op, graph))
 
     def _prepare(self, op: Operator, graph: Graph) -> Prepare:
         def compared(values: Sequence[Expr]) -> Expr:
             return cast(self._compare(values[0], values[1]), Type.I32)
 
-        x, y = required(op, graph, 0), required(op, graph, 1)
+        x, y = require_input(op, graph, 0), require_input(op, graph, 1)
         if x.dtype != "int8":
             return _always(compared)
         whole = [_comparable(each, VALUES.astype(np.int64)) for each in (x, y)]
@@ -144,7 +144,7 @@ def _small_scales(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _alike(op: Operator, graph: Graph) -> Iterator[Fault]:
-    first, *others = (required(op, graph, position) for position in range(len(op.inputs)))
+    first, *others = (require_input(op, graph, position) for position in range(len(op.inputs)))
     for other in others:
         if other.dtype != first.dtype:
             yield checks.fault(op, f"has type {other.dtype} instead of {first.dtype}", tensor=other)
@@ -181,7 +181,7 @@ class Truth(Elementwise):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output."""
-        return lowered(
+        return lower_elements(
             op, graph, _always(lambda values: binary(self._operation, *(*values, 1)[:2]))
         )
 
@@ -216,11 +216,11 @@ class Select(Elementwise):
         def chosen(values: Sequence[Expr]) -> Expr:
             return select(binary(Operation.NE, values[0], 0), values[1], values[2])
 
-        return lowered(op, graph, _always(chosen))
+        return lower_elements(op, graph, _always(chosen))
 
 
 def _condition(op: Operator, graph: Graph) -> Iterator[Fault]:
-    condition = required(op, graph, 0)
+    condition = require_input(op, graph, 0)
     if condition.dtype != "bool":
         yield checks.fault(op, f"has type {condition.dtype} instead of bool", tensor=condition)
 
@@ -237,7 +237,7 @@ class Cast(Elementwise):
         checks.apply(rules, op, graph)
 
     def _types(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        for tensor in (required(op, graph, 0), *graph.results(op)):
+        for tensor in (require_input(op, graph, 0), *graph.results(op)):
             if tensor.dtype not in self.types:
                 message = f"has type {tensor.dtype} instead of one of {', '.join(self.types)}"
                 yield checks.fault(op, message, tensor=tensor)
@@ -251,15 +251,17 @@ class Cast(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output; what is not 0 is true."""
         if graph.results(op)[0].dtype != "bool":
-            return lowered(op, graph, _always(lambda values: values[0]))
-        return lowered(op, graph, _always(lambda v: cast(binary(Operation.NE, v[0], 0), Type.I32)))
+            return lower_elements(op, graph, _always(lambda values: values[0]))
+        return lower_elements(
+            op, graph, _always(lambda v: cast(binary(Operation.NE, v[0], 0), Type.I32))
+        )
 
 
 def _always(result: Result) -> Prepare:
     return lambda builder: result
 
 
-def _compared(operation: Operation, *, swapped: bool = False) -> Compare:
+def _compare(operation: Operation, *, swapped: bool = False) -> Compare:
     if swapped:
         return lambda left, right: binary(operation, right, left)
     return lambda left, right: binary(operation, left, right)
@@ -267,12 +269,12 @@ def _compared(operation: Operation, *, swapped: bool = False) -> Compare:
 
 MAXIMUM = Extreme("MAXIMUM", Operation.MAX, np.maximum)
 MINIMUM = Extreme("MINIMUM", Operation.MIN, np.minimum)
-EQUAL = Comparison("EQUAL", _compared(Operation.EQ), np.equal)
-NOT_EQUAL = Comparison("NOT_EQUAL", _compared(Operation.NE), np.not_equal)
-LESS = Comparison("LESS", _compared(Operation.LT), np.less)
-LESS_EQUAL = Comparison("LESS_EQUAL", _compared(Operation.LE), np.less_equal)
-GREATER = Comparison("GREATER", _compared(Operation.LT, swapped=True), np.greater)
-GREATER_EQUAL = Comparison("GREATER_EQUAL", _compared(Operation.LE, swapped=True), np.greater_equal)
+EQUAL = Comparison("EQUAL", _compare(Operation.EQ), np.equal)
+NOT_EQUAL = Comparison("NOT_EQUAL", _compare(Operation.NE), np.not_equal)
+LESS = Comparison("LESS", _compare(Operation.LT), np.less)
+LESS_EQUAL = Comparison("LESS_EQUAL", _compare(Operation.LE), np.less_equal)
+GREATER = Comparison("GREATER", _compare(Operation.LT, swapped=True), np.greater)
+GREATER_EQUAL = Comparison("GREATER_EQUAL", _compare(Operation.LE, swapped=True), np.greater_equal)
 LOGICAL_AND = Truth("LOGICAL_AND", 2, Operation.AND)
 LOGICAL_OR = Truth("LOGICAL_OR", 2, Operation.OR)
 LOGICAL_NOT = Truth("LOGICAL_NOT", 1, Operation.XOR)

@@ -15,10 +15,10 @@ from atoll.ir.expressions import binary, maximum, select, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Operation
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import Result
 from atoll.ops.elements.interpolation import Interpolation
-from atoll.ops.elements.unary import Unary, finished, ratio
+from atoll.ops.elements.unary import Unary, finish, ratio
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
@@ -40,7 +40,7 @@ from atoll.ops.reductions.softmax import (
     exp_on_negative_values,
     inverse_of_half,
     one_over_one_plus,
-    raised,
+    shift_left_saturating,
 )
 from atoll.ops.tflite_form import TfliteForm
 
@@ -82,7 +82,7 @@ class Sigmoid(Unary):
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Compute the curve within the range of Q4; beyond it ends."""
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         if x.dtype == "int16":
             return self.wide.results(scale_of(x), values)
         multiplier, shift = quantize_multiplier(scale_of(x) * (1 << (31 - INPUT_BITS)))
@@ -95,10 +95,10 @@ class Sigmoid(Unary):
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Interpolate between entries of two tables."""
-        return self.wide.computed(scale_of(required(op, graph, 0)), builder)
+        return self.wide.computed(scale_of(require_input(op, graph, 0)), builder)
 
     def _scales(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         wanted = (self.scale, self.zero_point) if x.dtype == "int8" else (1 / (1 << 15), 0)
         greatest = GREATEST_SCALE if x.dtype == "int8" else GREATEST_WIDE
         if not LEAST_SCALE <= scale_of(x) <= greatest:
@@ -142,7 +142,7 @@ class Tanh(Sigmoid):
 
 def one_minus_over_one_plus(x: Integers) -> Integers:
     """Return (1 - x) / (1 + x) in Q0, of x in Q0 from 0 on."""
-    return raised(inverse_of_half(x) - (1 << 29), 2)
+    return shift_left_saturating(inverse_of_half(x) - (1 << 29), 2)
 
 
 class HardSwish(Unary):
@@ -157,7 +157,7 @@ class HardSwish(Unary):
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Multiply x by a share of 0 to 1."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         fine = np.float32(1 / 128) * np.float32(scale_of(x))
         factor, shift = _short(float(fine / np.float32(scale_of(output))))
         share_factor, share_shift = _short(float(fine / (np.float32(3) / np.float32(32768))))
@@ -165,10 +165,10 @@ class HardSwish(Unary):
         wide = (wide + _INT16) % (2 * _INT16) - _INT16
         share = wide
         if share_shift > 0:
-            share = _saturated(share << min(share_shift - 1, 32))
+            share = _saturate(share << min(share_shift - 1, 32))
         share = _high_half(share, share_factor)
         if share_shift > 0:
-            share = _saturated(share << 1)
+            share = _saturate(share << 1)
         if share_shift < 0:
             share = _short_rdbp(share, -share_shift)
         product = ((share + _INT16) >> 1) * _high_half(wide, factor)
@@ -195,12 +195,12 @@ def _short_rdbp(x: Integers, exponent: int) -> Integers:
     return rdbp(x, exponent) if exponent < 16 else np.where(x >= 0, 1, -1)
 
 
-def _saturated(x: Integers) -> Integers:
+def _saturate(x: Integers) -> Integers:
     return np.clip(x, -_INT16, _INT16 - 1)
 
 
 def _fine_enough(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     with np.errstate(over="ignore", under="ignore"):
         fine = np.float32(1 / 128) * np.float32(scale_of(x))
         factor = float(fine / np.float32(scale_of(output)))
@@ -211,7 +211,7 @@ def _fine_enough(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _usual(op: Operator, graph: Graph) -> Iterator[Fault]:
-    for tensor in (required(op, graph, 0), *graph.results(op)):
+    for tensor in (require_input(op, graph, 0), *graph.results(op)):
         if not LEAST_SCALE <= scale_of(tensor) <= GREATEST_SCALE:
             message = f"has scale {scale_of(tensor):g}, which is outside 2^-27 .. 2^16"
             yield checks.fault(op, message, tensor=tensor)
@@ -225,7 +225,7 @@ class Elu(Unary):
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return e**x - 1 below 0, x from there on."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         real = np.float32(scale_of(x)) * (values - zero_point_of(x)).astype(np.float32)
         power = np.exp(np.minimum(real, 0).astype(np.float64)).astype(np.float32)
         curve = np.where(real < 0, power - np.float32(1), real)
@@ -251,7 +251,7 @@ class Rsqrt(Unary):
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Take the inverse root of how far values are from the zero point, then scale it."""
-        centred = values - zero_point_of(required(op, graph, 0))
+        centred = values - zero_point_of(require_input(op, graph, 0))
         root, right = inverse_root(np.maximum(centred, 1))
         (factor,) = _root_factor(op, graph)
         multiplier, shift = quantize_multiplier(factor)
@@ -269,14 +269,17 @@ class Rsqrt(Unary):
             value = builder.let("value", values[0])
             root, right = inverse_root_of(builder, maximum(value, 1))
             fine = loops.mbqm(Const(1), root, subtract(ROOT_SHIFT, right))
-            scaled = finished(output, loops.mbqm(fine, multiplier, shift - ROOT_SHIFT))
+            scaled = finish(output, loops.mbqm(fine, multiplier, shift - ROOT_SHIFT))
             return select(binary(Operation.LT, 0, value), scaled, LIMITS[output.dtype][1])
 
         return result
 
 
 def _root_factor(op: Operator, graph: Graph) -> tuple[float]:
-    x, y = np.float32(scale_of(required(op, graph, 0))), np.float32(scale_of(graph.results(op)[0]))
+    x, y = (
+        np.float32(scale_of(require_input(op, graph, 0))),
+        np.float32(scale_of(graph.results(op)[0])),
+    )
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         return (float(np.float64(1) / np.float64(np.sqrt(x) * y)),)
 

@@ -10,17 +10,17 @@ from atoll.ir.expressions import add, binary, cast, maximum, select, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import (
     LONG_NEIGHBOURS,
     VALUES,
     Elementwise,
     Result,
-    centred,
-    centring,
+    centre,
+    compute_centred,
     entry_of,
-    finished,
-    lowered,
+    finish,
+    lower_elements,
 )
 from atoll.ops.elements.numbers import Numbers, of_numbers
 from atoll.ops.kernel_builder import KernelBuilder
@@ -54,25 +54,25 @@ class Quotient(Elementwise):
 
     def check(self, op: Operator, graph: Graph) -> None:
         """Accept two inputs of int8 whose quotients TFLM can round."""
-        checks.apply((checks.int8_activations(), _rounded), op, graph)
+        checks.apply((checks.int8_activations(), _check_rounding), op, graph)
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Multiply by the inverse, with as many bits as fit, then scale."""
-        left, right = centred(op, graph, inputs)
+        left, right = centre(op, graph, inputs)
         multiplier, shift = quantize_multiplier(_factor(op, graph))
         inverse, places = _inverses(right)
         signed = np.where(right < 0, -left, left)
         headroom = _sign_bits(signed)
         whole = srdhm(signed << headroom, inverse)
-        return (finished(op, graph, rdbp(srdhm(whole, multiplier), headroom + places - shift)),)
+        return (finish(op, graph, rdbp(srdhm(whole, multiplier), headroom + places - shift)),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Look the inverse of each divisor up, and how far each dividend is shifted."""
         multiplier, shift = quantize_multiplier(_factor(op, graph))
         distances = np.arange(-_GREATEST, _GREATEST + 1)
-        inverse, places = _inverses(VALUES - np.int64(zero_point_of(required(op, graph, 1))))
+        inverse, places = _inverses(VALUES - np.int64(zero_point_of(require_input(op, graph, 1))))
 
         def prepare(builder: KernelBuilder) -> Result:
             headrooms = builder.table("headroom", _sign_bits(distances), Type.I8)
@@ -84,19 +84,19 @@ class Quotient(Elementwise):
                 negative = binary(Operation.LT, right, 0)
                 signed = builder.let("dividend", select(negative, subtract(0, left), left))
                 headroom = builder.let("bits", headrooms.wide(add(signed, _GREATEST)))
-                entry = entry_of(add(right, zero_point_of(required(op, graph, 1))))
+                entry = entry_of(add(right, zero_point_of(require_input(op, graph, 1))))
                 whole = loops.srdhm(binary(Operation.SHL, signed, headroom), inverses[entry])
                 high = loops.srdhm(whole, multiplier)
                 return loops.rdbp(high, add(headroom, rights.wide(entry)))
 
-            return centring(op, graph, scaled)(builder)
+            return compute_centred(op, graph, scaled)(builder)
 
-        return lowered(op, graph, prepare, LONG_NEIGHBOURS)
+        return lower_elements(op, graph, prepare, LONG_NEIGHBOURS)
 
 
 def _factor(op: Operator, graph: Graph) -> float:
     """Return the real factor of a quotient of steps."""
-    first, second = (scale_of(required(op, graph, at)) for at in (0, 1))
+    first, second = (scale_of(require_input(op, graph, at)) for at in (0, 1))
     return first / (second * scale_of(graph.results(op)[0]))
 
 
@@ -113,7 +113,7 @@ def _sign_bits(values: Integers) -> Integers:
     return 31 - np.frexp(magnitudes.astype(np.float64))[1].astype(np.int64)
 
 
-def _rounded(op: Operator, graph: Graph) -> Iterator[Fault]:
+def _check_rounding(op: Operator, graph: Graph) -> Iterator[Fault]:
     factor, (output,) = _factor(op, graph), graph.results(op)
     if not LEAST_SHIFT <= quantize_multiplier(factor)[1] <= GREATEST_SHIFT:
         message = f"scale {scale_of(output):g} makes one step of a quotient of 1 into {factor:g}"
@@ -141,7 +141,7 @@ def _divided_arrays(left: Integers, right: Integers) -> Array:
     return np.where((left < 0) == (right < 0), magnitudes, -magnitudes)
 
 
-def _divided(left: Expr, right: Expr) -> Expr:
+def _divide(left: Expr, right: Expr) -> Expr:
     """Divide by the magnitude, which the least value lacks: its quotients are 0 and 1."""
     negative = binary(Operation.LT, right, 0)
     magnitude = maximum(select(negative, subtract(0, right), right), 1)
@@ -151,4 +151,4 @@ def _divided(left: Expr, right: Expr) -> Expr:
     return select(binary(Operation.EQ, right, INT32_MIN), least, signed)
 
 
-DIV = Div(Quotient(), _divided_arrays, _divided, types=("int8", "int32"))
+DIV = Div(Quotient(), _divided_arrays, _divide, types=("int8", "int32"))

@@ -11,7 +11,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
@@ -67,7 +67,7 @@ class Elementwise(OperatorKind):
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let the output take the place of an input that is not broadcast, nor of narrower type."""
         (output,) = graph.results(op)
-        tensors = (required(op, graph, position) for position in range(len(op.inputs)))
+        tensors = (require_input(op, graph, position) for position in range(len(op.inputs)))
         return tuple(
             0
             if x.elements == output.elements and ITEM_BYTES[x.dtype] >= ITEM_BYTES[output.dtype]
@@ -85,15 +85,15 @@ def scale_factor(op: Operator, graph: Graph) -> tuple[float]:
     return (product / scale_of(graph.results(op)[0]),)
 
 
-def centred(op: Operator, graph: Graph, inputs: Sequence[Array | None]) -> list[Integers]:
+def centre(op: Operator, graph: Graph, inputs: Sequence[Array | None]) -> list[Integers]:
     """Return the input values less their zero points."""
     return [
-        np.asarray(values, np.int64) - zero_point_of(required(op, graph, position))
+        np.asarray(values, np.int64) - zero_point_of(require_input(op, graph, position))
         for position, values in enumerate(inputs)
     ]
 
 
-def finished(op: Operator, graph: Graph, scaled: Integers) -> Array:
+def finish(op: Operator, graph: Graph, scaled: Integers) -> Array:
     """Add the output's zero point and clamp."""
     (output,) = graph.results(op)
     clamped = np.clip(scaled + zero_point_of(output), *activation_range(op, output))
@@ -133,7 +133,9 @@ def large(op: Operator, graph: Graph) -> bool:
     return graph.results(op)[0].elements >= len(VALUES)
 
 
-def centring(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr]) -> Prepare:
+def compute_centred(
+    op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr]
+) -> Prepare:
     """Return what computes a result from the inputs' values less their zero points."""
     tensors, (output,) = [graph.tensor(name) for name in op.inputs], graph.results(op)
 
@@ -142,7 +144,7 @@ def centring(op: Operator, graph: Graph, scaled: Callable[[Sequence[Expr]], Expr
             subtract(value, zero_point_of(tensor))
             for value, tensor in zip(values, tensors, strict=True)
         ]
-        return loops.quantized(scaled(terms), zero_point_of(output), activation_range(op, output))
+        return loops.quantize(scaled(terms), zero_point_of(output), activation_range(op, output))
 
     return lambda builder: result
 
@@ -152,7 +154,7 @@ def entry_of(value: Expr) -> Expr:
     return binary(Operation.AND, value, len(VALUES) - 1)
 
 
-def lowered(
+def lower_elements(
     op: Operator,
     graph: Graph,
     prepare: Prepare,

@@ -11,8 +11,8 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops import checks
-from atoll.ops.checks import required
-from atoll.ops.elements.elementwise import Elementwise, broadcast_shape, lowered
+from atoll.ops.checks import require_input
+from atoll.ops.elements.elementwise import Elementwise, broadcast_shape, lower_elements
 from atoll.ops.kind import Array
 from atoll.ops.quantization import INT32_MAX, INT32_MIN, Integers
 
@@ -106,7 +106,7 @@ class Numbers(Elementwise):
         def made(values: Sequence[Expr]) -> Expr:
             return clamp(self._operation(*values), *self._limits(op))
 
-        return lowered(op, graph, lambda builder: made)
+        return lower_elements(op, graph, lambda builder: made)
 
     def _plain(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require numbers that stand for themselves, as TFLM takes them, whatever scale they have.
@@ -135,4 +135,4 @@ class Numbers(Elementwise):
 
 def of_numbers(op: Operator, graph: Graph) -> bool:
     """Tell whether an operator computes with int32."""
-    return required(op, graph, 0).dtype == "int32"
+    return require_input(op, graph, 0).dtype == "int32"

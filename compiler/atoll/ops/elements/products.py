@@ -10,17 +10,17 @@ from atoll.ir.expressions import binary, multiply, select, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import (
     BINARY_RULES,
     LONG_NEIGHBOURS,
     Elementwise,
     Result,
     broadcast_shape,
-    centred,
-    centring,
-    finished,
-    lowered,
+    centre,
+    compute_centred,
+    finish,
+    lower_elements,
     scale_factor,
     symmetric,
 )
@@ -55,9 +55,9 @@ class Mul(Elementwise):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Multiply; either input may be broadcast."""
-        left, right = centred(op, graph, inputs)
+        left, right = centre(op, graph, inputs)
         (factor,) = scale_factor(op, graph)
-        return (finished(op, graph, scaling_of(op)(left * right, *quantize_multiplier(factor))),)
+        return (finish(op, graph, scaling_of(op)(left * right, *quantize_multiplier(factor))),)
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how the result is scaled, and its least and greatest value."""
@@ -68,8 +68,8 @@ class Mul(Elementwise):
         """Loop over the output, with dimensions joined that broadcast alike."""
         factor = quantize_multiplier(*scale_factor(op, graph))
         scaling = loops.scaling_of(op)
-        scaled = centring(op, graph, lambda terms: scaling(multiply(*terms), *factor))
-        return lowered(op, graph, scaled, LONG_NEIGHBOURS)
+        scaled = compute_centred(op, graph, lambda terms: scaling(multiply(*terms), *factor))
+        return lower_elements(op, graph, scaled, LONG_NEIGHBOURS)
 
 
 class Prelu(Elementwise):
@@ -94,11 +94,11 @@ class Prelu(Elementwise):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Scale by one factor from 0 on, and the product by another one below."""
-        x, alpha = centred(op, graph, inputs)
+        x, alpha = centre(op, graph, inputs)
         identity, slope = map(quantize_multiplier, _slopes(op, graph))
         scaling = scaling_of(op)
         scaled = np.where(x >= 0, scaling(x, *identity), scaling(x * alpha, *slope))
-        return (finished(op, graph, scaled),)
+        return (finish(op, graph, scaled),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Choose number, multiplier and shift, then scale once."""
@@ -110,11 +110,11 @@ class Prelu(Elementwise):
             positive = binary(Operation.LE, 0, x)
             return select(positive, scaling(x, *identity), scaling(multiply(x, alpha), *slope))
 
-        return lowered(op, graph, centring(op, graph, scaled), LONG_NEIGHBOURS)
+        return lower_elements(op, graph, compute_centred(op, graph, scaled), LONG_NEIGHBOURS)
 
 
 def _int8_alpha(op: Operator, graph: Graph) -> Iterator[Fault]:
-    alpha = required(op, graph, 1)
+    alpha = require_input(op, graph, 1)
     if alpha.dtype != "int8":
         yield checks.fault(op, f"has type {alpha.dtype} instead of int8", tensor=alpha)
     elif alpha.quantization is None or len(alpha.quantization.scales) != 1:
@@ -122,7 +122,11 @@ def _int8_alpha(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _slopes(op: Operator, graph: Graph) -> tuple[float, float]:
-    x, alpha, (output,) = required(op, graph, 0), required(op, graph, 1), graph.results(op)
+    x, alpha, (output,) = (
+        require_input(op, graph, 0),
+        require_input(op, graph, 1),
+        graph.results(op),
+    )
     return scale_of(x) / scale_of(output), scale_of(x) * scale_of(alpha) / scale_of(output)
 
 
@@ -151,9 +155,9 @@ class SquaredDifference(Elementwise):
         places = _square_places(op, graph)
         left, right = (
             mbqm(values << places, *factor)
-            for values, factor in zip(centred(op, graph, inputs), factors, strict=True)
+            for values, factor in zip(centre(op, graph, inputs), factors, strict=True)
         )
-        return (finished(op, graph, mbqm(np.square(left - right), *result)),)
+        return (finish(op, graph, mbqm(np.square(left - right), *result)),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Rescale both operands, then the square."""
@@ -169,9 +173,9 @@ class SquaredDifference(Elementwise):
                 difference = builder.let("difference", subtract(left, right))
                 return loops.mbqm(multiply(difference, difference), *result)
 
-            return centring(op, graph, scaled)(builder)
+            return compute_centred(op, graph, scaled)(builder)
 
-        return lowered(op, graph, prepare, LONG_NEIGHBOURS)
+        return lower_elements(op, graph, prepare, LONG_NEIGHBOURS)
 
 
 def _square_of(left: Integers, right: Integers) -> Array:
@@ -191,7 +195,7 @@ def _square_places(op: Operator, graph: Graph) -> int:
 
 def _square_factors(op: Operator, graph: Graph) -> tuple[float, float, float]:
     """Return the real factors of the first input, the second input, and the square."""
-    first, second = (scale_of(required(op, graph, position)) for position in (0, 1))
+    first, second = (scale_of(require_input(op, graph, position)) for position in (0, 1))
     with np.errstate(over="ignore"):
         twice = 2.0 * max(first, second)
         share = 1 << 2 * _square_places(op, graph)

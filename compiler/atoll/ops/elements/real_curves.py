@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.unary import Unary
 from atoll.ops.quantization import INT8_MAX, INT8_MIN, Integers, scale_of, zero_point_of
 from atoll.ops.tflite_form import BYTE, TfliteForm
@@ -29,7 +29,7 @@ class RealCurve(Unary):
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Round halves away from 0; what is not a number is the zero point."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         real = np.float32(scale_of(x)) * (values - zero_point_of(x)).astype(np.float32)
         with np.errstate(all="ignore"):
             made = self.curve(op, real.astype(np.float64)).astype(np.float32)

@@ -11,13 +11,13 @@ from atoll.ir.expressions import binary, clamp, maximum, multiply, select, subtr
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Operation
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import (
     Result,
     broadcast_shape,
     symmetric_results,
 )
-from atoll.ops.elements.unary import Scaled, Unary, finished, ratio
+from atoll.ops.elements.unary import Scaled, Unary, finish, ratio
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
@@ -67,12 +67,12 @@ class Quantize(Scaled):
 
     def real(self, op: Operator, graph: Graph) -> float:
         """Return the input's scale in units of the output's, or what `FACTOR` says."""
-        ratio = scale_of(required(op, graph, 0)) / scale_of(graph.results(op)[0])
+        ratio = scale_of(require_input(op, graph, 0)) / scale_of(graph.results(op)[0])
         return float(op.attributes.get(FACTOR, ratio))  # type: ignore[arg-type]
 
 
 def _convertible(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     if x.dtype == output.dtype == "int32":
         yield checks.fault(op, "has type int32 as the input has", tensor=output)
     for tensor in (x, output):
@@ -131,18 +131,18 @@ class Abs(Scaled):
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Scale how far values are from the zero point."""
         (output,) = graph.results(op)
-        distance = np.abs(values - zero_point_of(required(op, graph, 0)))
+        distance = np.abs(values - zero_point_of(require_input(op, graph, 0)))
         return mbqm(distance, *quantize_multiplier(self.real(op, graph))) + zero_point_of(output)
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
-        zero, (output,) = zero_point_of(required(op, graph, 0)), graph.results(op)
+        zero, (output,) = zero_point_of(require_input(op, graph, 0)), graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
 
         def result(values: Sequence[Expr]) -> Expr:
             centred = subtract(values[0], zero)
             distance = maximum(centred, subtract(0, centred))
-            return finished(output, loops.mbqm(distance, *factor))
+            return finish(output, loops.mbqm(distance, *factor))
 
         return result
 
@@ -166,8 +166,8 @@ class LeakyRelu(Unary):
 
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Scale by one factor from 0 on, and by another below."""
-        identity, alpha, sign = _leaking(op, graph)
-        centred = values - zero_point_of(required(op, graph, 0))
+        identity, alpha, sign = _leak_factors(op, graph)
+        centred = values - zero_point_of(require_input(op, graph, 0))
         scaling = scaling_of(op)
         below = sign * scaling(centred, *alpha)
         scaled = np.where(centred >= 0, scaling(centred, *identity), below)
@@ -175,15 +175,15 @@ class LeakyRelu(Unary):
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
-        identity, alpha, sign = _leaking(op, graph)
-        zero, (output,) = zero_point_of(required(op, graph, 0)), graph.results(op)
+        identity, alpha, sign = _leak_factors(op, graph)
+        zero, (output,) = zero_point_of(require_input(op, graph, 0)), graph.results(op)
         scaling = loops.scaling_of(op)
 
         def result(values: Sequence[Expr]) -> Expr:
             centred = subtract(values[0], zero)
             below = multiply(scaling(centred, *alpha), sign)
             least = binary(Operation.LE, 0, centred)
-            return finished(output, select(least, scaling(centred, *identity), below))
+            return finish(output, select(least, scaling(centred, *identity), below))
 
         return result
 
@@ -192,12 +192,15 @@ def _slopes(op: Operator, graph: Graph) -> tuple[float, float]:
     """Return the magnitudes of both factors."""
     alpha = op.attributes["alpha"]
     assert isinstance(alpha, float)
-    x, y = np.float32(scale_of(required(op, graph, 0))), np.float32(scale_of(graph.results(op)[0]))
+    x, y = (
+        np.float32(scale_of(require_input(op, graph, 0))),
+        np.float32(scale_of(graph.results(op)[0])),
+    )
     with np.errstate(over="ignore", under="ignore"):
         return ratio(op, graph), abs(float(x * np.float32(alpha) / y))
 
 
-def _leaking(op: Operator, graph: Graph) -> tuple[Factor, Factor, int]:
+def _leak_factors(op: Operator, graph: Graph) -> tuple[Factor, Factor, int]:
     identity, alpha = map(quantize_multiplier, _slopes(op, graph))
     negative = float(op.attributes["alpha"]) < 0  # type: ignore[arg-type]
     return identity, alpha, -1 if negative else 1

@@ -11,7 +11,7 @@ from atoll.ir.expressions import add, clamp, subtract
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, PrimFunc
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.elementwise import (
     LONG_NEIGHBOURS,
     VALUES,
@@ -20,7 +20,7 @@ from atoll.ops.elements.elementwise import (
     broadcast_shape,
     entry_of,
     large,
-    lowered,
+    lower_elements,
     symmetric,
 )
 from atoll.ops.kernel_builder import ELEMENT_TYPES, KernelBuilder
@@ -78,30 +78,30 @@ class Unary(Elementwise):
 
     def table(self, op: Operator, graph: Graph) -> Array | None:
         """Return the results of all values of int8."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         if (x.dtype, output.dtype) != ("int8", "int8"):
             return None
         return self.reference(op, graph, (VALUES,))[0]
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output: look int8 up in a table, unless that only moves and clamps it."""
-        if required(op, graph, 0).dtype != "int8":
+        if require_input(op, graph, 0).dtype != "int8":
             prepare = partial(self.computed, op, graph)
-            return lowered(op, graph, prepare, LONG_NEIGHBOURS, self.library)
+            return lower_elements(op, graph, prepare, LONG_NEIGHBOURS, self.library)
         results = self.reference(op, graph, (VALUES,))[0]
-        if clamps := clamping(results):
-            return lowered(op, graph, lambda builder: partial(_clamped, clamps))
-        return lowered(op, graph, partial(_mapped, results))
+        if clamps := find_clamp(results):
+            return lower_elements(op, graph, lambda builder: partial(_clamp, clamps))
+        return lower_elements(op, graph, partial(_map_values, results))
 
     def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count a look into the table for each element of int8, unless it is moved and clamped."""
-        if required(op, graph, 0).dtype != "int8":
+        if require_input(op, graph, 0).dtype != "int8":
             return super().work(op, graph)
-        clamps = clamping(self.reference(op, graph, (VALUES,))[0])
+        clamps = find_clamp(self.reference(op, graph, (VALUES,))[0])
         return {"clamped" if clamps else "mapped": graph.results(op)[0].elements}
 
 
-def clamping(results: Array) -> tuple[int, int, int] | None:
+def find_clamp(results: Array) -> tuple[int, int, int] | None:
     """Return (distance, least, greatest) if results are values moved by a distance and clamped."""
     wide = results.astype(np.int64)
     least, greatest = int(wide.min()), int(wide.max())
@@ -111,28 +111,31 @@ def clamping(results: Array) -> tuple[int, int, int] | None:
     return (distance, least, greatest) if fits else None
 
 
-def _clamped(clamps: tuple[int, int, int], values: Sequence[Expr]) -> Expr:
+def _clamp(clamps: tuple[int, int, int], values: Sequence[Expr]) -> Expr:
     distance, least, greatest = clamps
     return clamp(add(values[0], distance), least, greatest)
 
 
-def _mapped(results: Array, builder: KernelBuilder) -> Result:
+def _map_values(results: Array, builder: KernelBuilder) -> Result:
     table = builder.table("results", results.astype(np.int64), ELEMENT_TYPES[str(results.dtype)])
     return lambda values: table.wide(entry_of(values[0]))
 
 
 def ratio(op: Operator, graph: Graph) -> float:
     """Return the input's scale in units of the output's, rounded to float32 as TFLM does."""
-    x, y = np.float32(scale_of(required(op, graph, 0))), np.float32(scale_of(graph.results(op)[0]))
+    x, y = (
+        np.float32(scale_of(require_input(op, graph, 0))),
+        np.float32(scale_of(graph.results(op)[0])),
+    )
     with np.errstate(over="ignore", under="ignore"):
         return float(x / y)
 
 
-def finished(output: Tensor, scaled: Expr, least: int | None = None) -> Expr:
+def finish(output: Tensor, scaled: Expr, least: int | None = None) -> Expr:
     """Add the output's zero point and clamp to its type, or from `least` on."""
     low, high = LIMITS[output.dtype]
     low = low if least is None else max(low, least)
-    return loops.quantized(scaled, zero_point_of(output), (low, high))
+    return loops.quantize(scaled, zero_point_of(output), (low, high))
 
 
 class Scaled(Unary):
@@ -158,29 +161,29 @@ class Scaled(Unary):
         """Scale what values are beyond the zero point."""
         (output,) = graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
-        scaled = scaling_of(op)(values - zero_point_of(required(op, graph, 0)), *factor)
+        scaled = scaling_of(op)(values - zero_point_of(require_input(op, graph, 0)), *factor)
         return np.maximum(scaled + zero_point_of(output), self.least(op, graph))
 
     def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
-        zero, (output,) = zero_point_of(required(op, graph, 0)), graph.results(op)
+        zero, (output,) = zero_point_of(require_input(op, graph, 0)), graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
         least, scaling = self.least(op, graph), loops.scaling_of(op)
 
         def result(values: Sequence[Expr]) -> Expr:
-            return finished(output, scaling(subtract(values[0], zero), *factor), least)
+            return finish(output, scaling(subtract(values[0], zero), *factor), least)
 
         return result
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output; only large tensors are worth a table."""
         results = self.reference(op, graph, (VALUES,))[0]
-        if large(op, graph) or clamping(results):
+        if large(op, graph) or find_clamp(results):
             return super().lower(op, graph)
-        return lowered(op, graph, partial(self.computed, op, graph), LONG_NEIGHBOURS)
+        return lower_elements(op, graph, partial(self.computed, op, graph), LONG_NEIGHBOURS)
 
     def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Count a scaling for each element of a small tensor."""
-        if large(op, graph) or clamping(self.reference(op, graph, (VALUES,))[0]):
+        if large(op, graph) or find_clamp(self.reference(op, graph, (VALUES,))[0]):
             return super().work(op, graph)
         return {"results": graph.results(op)[0].elements}

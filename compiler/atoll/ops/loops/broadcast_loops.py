@@ -21,7 +21,7 @@ def broadcast(
 
     Of each element of an iteration: the innermost loop makes a few neighbours at once.
     """
-    extents, steps = _merged(shapes, result)
+    extents, steps = _merge_dimensions(shapes, result)
     places: list[Expr] = [Const(0)] * len(shapes)
     place: Expr = Const(0)
     most = len(extents) - 1
@@ -53,7 +53,9 @@ def _largest_divisor(extent: int, most: int) -> int:
     return next(count for count in range(most, 0, -1) if extent % count == 0)
 
 
-def _merged(shapes: Sequence[Shape], result: Shape) -> tuple[list[int], list[tuple[int, ...]]]:
+def _merge_dimensions(
+    shapes: Sequence[Shape], result: Shape
+) -> tuple[list[int], list[tuple[int, ...]]]:
     """Join neighbouring dimensions that broadcast alike.
 
     Returns:

@@ -33,11 +33,11 @@ _LARGEST_SUM = 2**31 - 1
 """Below it, zero point and half of what is lost may be added before the shift."""
 
 
-def _wrapped(values: NDArray[np.integer]) -> NDArray[np.int32]:
+def _wrap(values: NDArray[np.integer]) -> NDArray[np.int32]:
     return values.astype(np.int64).astype(np.int32)
 
 
-def _padded(rows: NDArray[np.integer], length: int) -> NDArray[np.integer]:
+def _pad(rows: NDArray[np.integer], length: int) -> NDArray[np.integer]:
     """Return rows with zeros at their ends."""
     return np.pad(rows, ((0, 0), (0, length - rows.shape[1])))
 
@@ -103,12 +103,12 @@ class ChannelSums:
             self.builder.input(1, "weights")
             if pitch == rows.shape[1] and weights is None
             else self.builder.table(
-                "padded" if weights is None else "flipped", _padded(rows, pitch), Type.I8
+                "padded" if weights is None else "flipped", _pad(rows, pitch), Type.I8
             )
         )
         outside = self.x_zero * rows.sum(axis=1) if folds else 0
         self._start: Buffer | Channels = (
-            Channels(self.builder, "start", _wrapped(bias - outside))
+            Channels(self.builder, "start", _wrap(bias - outside))
             if folds or not self.builder.has_input(2)
             else self.builder.input(2, "bias")
         )
@@ -120,7 +120,7 @@ class ChannelSums:
         if self._rights:
             shifts = -shifts
             if lanes == 1:  # as `scaled_right` takes them
-                multipliers = _wrapped(2 * multipliers.astype(np.int64))
+                multipliers = _wrap(2 * multipliers.astype(np.int64))
         self._multiplier = Channels(self.builder, "multiplier", multipliers)
         self._shift = Channels(self.builder, "shift", shifts)
         self._y = self.builder.output()
@@ -155,7 +155,7 @@ class ChannelSums:
         shift = builder.let("shift", self._shift[channel])
         if not self._rights:
             scaling = loops.mbqm_once if self._once else loops.mbqm
-            return lambda total: loops.quantized(
+            return lambda total: loops.quantize(
                 scaling(total, multiplier, shift), self._y_zero, self._limits
             )
         halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))

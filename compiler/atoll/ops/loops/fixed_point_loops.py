@@ -157,7 +157,7 @@ def scaled_right_once(x: Operand, doubled: Operand, right: Operand, offset: Oper
     return _call("scaled_right_once", x, doubled, right, offset)
 
 
-def quantized(value: Expr, zero_point: int, limits: tuple[int, int]) -> Expr:
+def quantize(value: Expr, zero_point: int, limits: tuple[int, int]) -> Expr:
     """Move a scaled sum to the output's zero point and clamp it; it fits `I8`."""
     return clamp(add(value, zero_point), *limits)
 

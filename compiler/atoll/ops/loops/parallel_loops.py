@@ -56,7 +56,7 @@ def part_of(kernel: PrimFunc, loop: ParallelLoop, number: int, parts: int) -> Pr
         return replace(statement, begin=Const(start + first), end=Const(start + end))
 
     name = f"{kernel.name}_part{number}"
-    return replace(kernel, name=name, body=_mapped(kernel.body, loop.name, some))
+    return replace(kernel, name=name, body=_map_loops(kernel.body, loop.name, some))
 
 
 def _iterations(kernel: PrimFunc, name: str) -> int:
@@ -67,7 +67,7 @@ def _iterations(kernel: PrimFunc, name: str) -> int:
     results = {buffer.name for buffer in kernel.buffers if buffer.direction.writes}
     outside = {each.buffer for each in _outside(kernel.body, name) if isinstance(each, Store)}
     loops = [each for each in _outside(kernel.body, name) if isinstance(each, For)]
-    counts = {_count(each) for each in loops if _named(each, name)}
+    counts = {_count(each) for each in loops if _has_name(each, name)}
     if results & outside or len(counts) != 1 or runtime_allocations(kernel):
         return 0
     return counts.pop()
@@ -83,22 +83,22 @@ def _outside(body: Sequence[Stmt], name: str) -> Iterator[Stmt]:
     """Yield loops of a name, and all statements that are in none of them."""
     for statement in body:
         yield statement
-        if isinstance(statement, For) and not _named(statement, name):
+        if isinstance(statement, For) and not _has_name(statement, name):
             yield from _outside(statement.body, name)
         elif isinstance(statement, If):
             yield from _outside((*statement.then, *statement.otherwise), name)
 
 
-def _mapped(body: Sequence[Stmt], name: str, change: Callable[[For], For]) -> tuple[Stmt, ...]:
+def _map_loops(body: Sequence[Stmt], name: str, change: Callable[[For], For]) -> tuple[Stmt, ...]:
     """Change the loops of a name."""
     result: list[Stmt] = []
     for statement in body:
         if isinstance(statement, For):
-            inner = replace(statement, body=_mapped(statement.body, name, change))
-            result.append(change(statement) if _named(statement, name) else inner)
+            inner = replace(statement, body=_map_loops(statement.body, name, change))
+            result.append(change(statement) if _has_name(statement, name) else inner)
         elif isinstance(statement, If):
             then, otherwise = (
-                _mapped(block, name, change) for block in (statement.then, statement.otherwise)
+                _map_loops(block, name, change) for block in (statement.then, statement.otherwise)
             )
             result.append(replace(statement, then=then, otherwise=otherwise))
         else:
@@ -106,5 +106,5 @@ def _mapped(body: Sequence[Stmt], name: str, change: Callable[[For], For]) -> tu
     return tuple(result)
 
 
-def _named(loop: For, name: str) -> bool:
+def _has_name(loop: For, name: str) -> bool:
     return _AGAIN.sub("", loop.variable) == name

@@ -103,7 +103,7 @@ class WideSums:
     def _scaled(self, total: Expr, multiplier: Expr, shift: Expr) -> Expr:
         if self._type is Type.I32:
             return self._scaling(total, multiplier, shift)
-        return _scaled(total, multiplier, shift, once=self._once)
+        return _scale(total, multiplier, shift, once=self._once)
 
     def dot(
         self,
@@ -145,12 +145,12 @@ def simple_sums(
 def scaled_wide(total: Expr, multiplier: int, shift: int, *, once: bool = False) -> Expr:
     """Call what gives `mbqm_wide`, or `mbqm_wide_once`; a kernel has it in its library then."""
     if once:
-        return _scaled(total, Const(multiplier), Const(31 - shift), once=True)
+        return _scale(total, Const(multiplier), Const(31 - shift), once=True)
     reduced = Const(int(reduced_multiplier(multiplier)))
-    return _scaled(total, reduced, Const(15 - shift), once=False)
+    return _scale(total, reduced, Const(15 - shift), once=False)
 
 
-def _scaled(total: Expr, multiplier: Expr, places: Expr, *, once: bool) -> Expr:
+def _scale(total: Expr, multiplier: Expr, places: Expr, *, once: bool) -> Expr:
     function = "scaled_wide_once" if once else "scaled_wide"
     return Call(function, (total, multiplier, places), Type.I32)
 

@@ -11,7 +11,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import Integers, zero_point_of
@@ -62,7 +62,7 @@ class SpaceToDepth(Strided):
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result; its channels are rows, columns and channels of a block."""
         block = op.integer("block_size")
-        batches, rows, columns, channels = even(required(op, graph, 0).shape)
+        batches, rows, columns, channels = even(require_input(op, graph, 0).shape)
         depth = _spread(rows[:block], columns[:block], channels)
         return in_order([batches, rows[::block], columns[::block], depth])
 
@@ -99,7 +99,7 @@ class DepthToSpace(Strided):
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result; rows and columns of a block are channels of the input."""
         block, depth = op.integer("block_size"), graph.results(op)[0].shape[3]
-        batches, rows, columns, channels = even(required(op, graph, 0).shape)
+        batches, rows, columns, channels = even(require_input(op, graph, 0).shape)
         across, down = (channels[:: depth * count][:block] for count in (1, block))
         pixels = (_spread(rows, down), _spread(columns, across))
         return in_order([batches, *pixels, channels[:depth]])
@@ -114,13 +114,13 @@ class _InBatches(Strided):
 
     def _blocks(self, op: Operator, graph: Graph) -> tuple[Shape, tuple[Shape, ...]]:
         """Return the extents of a block, and the pairs, of height and width; width may lack."""
-        block, pairs = (required(op, graph, at).array for at in (1, 2))
+        block, pairs = (require_input(op, graph, at).array for at in (1, 2))
         shape = tuple(int(extent) for extent in block.reshape(-1))
         margins = tuple((int(first), int(last)) for first, last in pairs.reshape(-1, 2))
         return (*shape, 1)[:2], (*margins, (0, 0))[:2]
 
     def _values(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        x, block, pairs = (required(op, graph, at) for at in range(3))
+        x, block, pairs = (require_input(op, graph, at) for at in range(3))
         if len(x.shape) not in (3, 4):
             message = f"has {len(x.shape)} dimensions where 3 and 4 are supported"
             yield checks.fault(op, message, tensor=x)
@@ -161,7 +161,7 @@ class SpaceToBatch(_InBatches):
 
     def shape(self, op: Operator, graph: Graph) -> Shape | None:
         """Add to the sides, and divide them."""
-        x, (block, pads) = required(op, graph, 0), self._blocks(op, graph)
+        x, (block, pads) = require_input(op, graph, 0), self._blocks(op, graph)
         batches, height, width, depth = _image(x)
         sides = [n + sum(pad) for n, pad in zip((height, width), pads, strict=True)]
         if any(side % extent for side, extent in zip(sides, block, strict=True)):
@@ -178,7 +178,7 @@ class SpaceToBatch(_InBatches):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Add pixels, and take the blocks apart."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         assert inputs[0] is not None
         (down, across), pads = self._blocks(op, graph)
         image = inputs[0].reshape(_image(x))
@@ -189,7 +189,7 @@ class SpaceToBatch(_InBatches):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the input: which pixel of a block it is says which batch becomes of it."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         (down, across), pads = self._blocks(op, graph)
         made = even(_image(output))
         batches = made[0].reshape(down, across, -1)
@@ -209,7 +209,7 @@ class BatchToSpace(_InBatches):
 
     def shape(self, op: Operator, graph: Graph) -> Shape | None:
         """Multiply the sides, and cut them."""
-        x, (block, crops) = required(op, graph, 0), self._blocks(op, graph)
+        x, (block, crops) = require_input(op, graph, 0), self._blocks(op, graph)
         batches, height, width, depth = _image(x)
         pairs = zip((height, width), block, crops, strict=True)
         places = [side * extent - sum(crop) for side, extent, crop in pairs]
@@ -221,7 +221,7 @@ class BatchToSpace(_InBatches):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Put the blocks together, and cut."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         assert inputs[0] is not None
         (down, across), crops = self._blocks(op, graph)
         _, height, width, depth = _image(x)
@@ -234,7 +234,7 @@ class BatchToSpace(_InBatches):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result; which pixel of a block it is says which batch it was."""
-        x, shape = required(op, graph, 0), _image(graph.results(op)[0])
+        x, shape = require_input(op, graph, 0), _image(graph.results(op)[0])
         (down, across), ((top, _), (left, _)) = self._blocks(op, graph)
         batches, rows, columns, channels = even(_image(x))
         batches = batches.reshape(down, across, -1)
@@ -261,14 +261,20 @@ def _block(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _shape_in_depth(op: Operator, graph: Graph) -> Shape | None:
-    block, (batches, height, width, depth) = op.integer("block_size"), required(op, graph, 0).shape
+    block, (batches, height, width, depth) = (
+        op.integer("block_size"),
+        require_input(op, graph, 0).shape,
+    )
     if height % block or width % block:
         return None
     return (batches, height // block, width // block, depth * block * block)
 
 
 def _shape_in_space(op: Operator, graph: Graph) -> Shape | None:
-    block, (batches, height, width, depth) = op.integer("block_size"), required(op, graph, 0).shape
+    block, (batches, height, width, depth) = (
+        op.integer("block_size"),
+        require_input(op, graph, 0).shape,
+    )
     if depth % (block * block):
         return None
     return (batches, height * block, width * block, depth // (block * block))

@@ -13,7 +13,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement, move
@@ -91,11 +91,11 @@ def _runs(op: Operator, graph: Graph) -> tuple[int, tuple[int, ...]]:
     """Return how often the inputs take turns, and the elements that each gives at a time."""
     (output,) = graph.results(op)
     axis = op.integer("axis") % len(output.shape)
-    inputs = (required(op, graph, position) for position in range(len(op.inputs)))
+    inputs = (require_input(op, graph, position) for position in range(len(op.inputs)))
     return prod(output.shape[:axis]), tuple(prod(tensor.shape[axis:]) for tensor in inputs)
 
 
-def _joined(op: Operator, graph: Graph) -> tuple[int, ...] | None:
+def _joined_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
     shapes = [tensor.shape for tensor in graph.operands(op) if tensor is not None]
     dimensions, axis = len(shapes[0]), op.integer("axis")
     if not -dimensions <= axis < dimensions or {len(shape) for shape in shapes} != {dimensions}:
@@ -119,7 +119,7 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.same_type(),
     checks.same_quantization,
     _no_activation,
-    checks.output_shape(_joined),
+    checks.output_shape(_joined_shape),
 )
 
 CONCATENATION = Concatenation()

@@ -13,7 +13,7 @@ from atoll.ir.expressions import add, clamp, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement, move
@@ -75,13 +75,13 @@ class Gather(_Gathered):
 
     def shape(self, op: Operator, graph: Graph) -> Shape:
         """Put the indices' dimensions where the axis was."""
-        x, indices = required(op, graph, 0).shape, required(op, graph, 1).shape
+        x, indices = require_input(op, graph, 0).shape, require_input(op, graph, 1).shape
         axis, batch = _axes(op, graph)
         return (*x[:axis], *indices[batch:], *x[axis + 1 :])
 
     def fitting(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require an axis behind the batches, which are alike."""
-        x, indices = required(op, graph, 0), required(op, graph, 1)
+        x, indices = require_input(op, graph, 0), require_input(op, graph, 1)
         axis, batch = _axes(op, graph)
         fits = 0 <= batch <= axis < len(x.shape) and batch <= len(indices.shape)
         if not fits or x.shape[:batch] != indices.shape[:batch]:
@@ -105,7 +105,7 @@ class Gather(_Gathered):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over batches, what is outside of the axis, and indices."""
         batches, outer, extent, count, inner = _extents(op, graph)
-        computed = required(op, graph, 1).data is None
+        computed = require_input(op, graph, 1).data is None
         builder = KernelBuilder(op, graph)
         x, indices, y = builder.input(0, "x"), builder.input(1, "indices"), builder.output()
         with builder.loop("batch", 0, batches) as b, builder.loop("outer", 0, outer) as o:
@@ -137,7 +137,7 @@ class EmbeddingLookup(Gather):
 
     def fitting(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require rows, and a list of indices."""
-        x, indices = required(op, graph, 0), required(op, graph, 1)
+        x, indices = require_input(op, graph, 0), require_input(op, graph, 1)
         if len(x.shape) < 2 or len(indices.shape) != 1:
             message = f"has indices {list(indices.shape)} of a table {list(x.shape)}"
             yield checks.fault(op, f"{message}; a list and rows are supported", tensor=x)
@@ -156,12 +156,12 @@ class GatherNd(_Gathered):
 
     def shape(self, op: Operator, graph: Graph) -> Shape:
         """Put the slices' dimensions behind those of the indices."""
-        x, indices = required(op, graph, 0).shape, required(op, graph, 1).shape
+        x, indices = require_input(op, graph, 0).shape, require_input(op, graph, 1).shape
         return (*indices[:-1], *x[indices[-1] :])
 
     def fitting(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require as many numbers as there are dimensions, or fewer."""
-        x, indices = required(op, graph, 0), required(op, graph, 1)
+        x, indices = require_input(op, graph, 0), require_input(op, graph, 1)
         most = min(len(x.shape), MOST_INDICES)
         if not indices.shape or indices.shape[-1] > most:
             message = f"has shape {list(indices.shape)}, the last dimension may be {most}"
@@ -178,7 +178,7 @@ class GatherNd(_Gathered):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Take slices, from the nearest place within the input."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         assert inputs[0] is not None
         numbers = np.asarray(inputs[1], np.int64)
         steps = np.array(row_major(x.shape)[: numbers.shape[-1]])
@@ -189,7 +189,7 @@ class GatherNd(_Gathered):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the slices."""
-        x_tensor, index_tensor = required(op, graph, 0), required(op, graph, 1)
+        x_tensor, index_tensor = require_input(op, graph, 0), require_input(op, graph, 1)
         count = index_tensor.shape[-1]
         steps, size = row_major(x_tensor.shape)[:count], prod(x_tensor.shape[count:])
         builder = KernelBuilder(op, graph)
@@ -207,14 +207,14 @@ class GatherNd(_Gathered):
 
 def _axes(op: Operator, graph: Graph) -> tuple[int, int]:
     """Return axis and batch dimensions, counted from the front."""
-    x, indices = required(op, graph, 0).shape, required(op, graph, 1).shape
+    x, indices = require_input(op, graph, 0).shape, require_input(op, graph, 1).shape
     axis, batch = op.integer("axis"), op.integer("batch_dims")
     return axis + len(x) * (axis < 0), batch + len(indices) * (batch < 0)
 
 
 def _extents(op: Operator, graph: Graph) -> tuple[int, int, int, int, int]:
     """Return batches, what is outside of the axis, its extent, indices, and what is inside."""
-    x, indices = required(op, graph, 0).shape, required(op, graph, 1).shape
+    x, indices = require_input(op, graph, 0).shape, require_input(op, graph, 1).shape
     axis, batch = _axes(op, graph)
     outer, inner = prod(x[batch:axis]), prod(x[axis + 1 :])
     return prod(x[:batch]), outer, x[axis], prod(indices[batch:]), inner
@@ -226,7 +226,7 @@ def _inside(numbers: Array, extent: int) -> bool:
 
 
 def _int32_indices(op: Operator, graph: Graph) -> Iterator[Fault]:
-    indices = required(op, graph, 1)
+    indices = require_input(op, graph, 1)
     if indices.dtype != "int32":
         yield checks.fault(op, f"has type {indices.dtype} instead of int32", tensor=indices)
 

@@ -10,7 +10,7 @@ from atoll.ir.expressions import Operand, add
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.tflite_form import TfliteForm
@@ -76,7 +76,7 @@ class Reshape(View):
     def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
         """Count elements."""
         (output,) = graph.results(op)
-        return output.shape if output.elements == required(op, graph, 0).elements else None
+        return output.shape if output.elements == require_input(op, graph, 0).elements else None
 
 
 class Squeeze(View):
@@ -86,7 +86,7 @@ class Squeeze(View):
 
     def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
         """Leave out extents of 1."""
-        given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+        given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
         alike = [n for n in given if n != 1] == [n for n in made if n != 1]
         return made if alike and len(made) <= len(given) else None
 
@@ -99,7 +99,7 @@ class ExpandDims(View):
 
     def shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
         """Put a 1 in at each place."""
-        given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+        given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
         wider = [(*given[:at], 1, *given[at:]) for at in range(len(given) + 1)]
         return made if made in wider else None
 
@@ -134,7 +134,7 @@ def move(
 _COPY_RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     checks.same_type(),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
 )
 
 EXPAND_DIMS = ExpandDims()

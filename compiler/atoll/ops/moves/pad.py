@@ -9,7 +9,7 @@ import numpy as np
 from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import zero_point_of
@@ -55,7 +55,7 @@ class Pad(Strided):
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the input."""
         reads, writes = (
-            even(tensor.shape) for tensor in (required(op, graph, 0), *graph.results(op))
+            even(tensor.shape) for tensor in (require_input(op, graph, 0), *graph.results(op))
         )
         dimensions = zip(reads, writes, _pairs(op, graph), strict=True)
         return [Axis(read, write[pad[0] :][: read.size]) for read, write, pad in dimensions]
@@ -72,7 +72,7 @@ class PadWith(Pad):
 
     def filling(self, op: Operator, graph: Graph) -> int | Tensor:
         """Fill with the value."""
-        value = required(op, graph, 2)
+        value = require_input(op, graph, 2)
         return value if value.data is None else int(value.array.reshape(-1)[0])
 
 
@@ -109,7 +109,7 @@ class MirrorPad(Strided):
         edge = int(op.attributes["mode"] == "reflect")
         reads = []
         for places, (before, after) in zip(
-            even(required(op, graph, 0).shape), _pairs(op, graph), strict=True
+            even(require_input(op, graph, 0).shape), _pairs(op, graph), strict=True
         ):
             left = places[edge : edge + before][::-1]
             right = places[places.size - edge - after : places.size - edge][::-1]
@@ -119,12 +119,12 @@ class MirrorPad(Strided):
 
 def _pairs(op: Operator, graph: Graph) -> tuple[tuple[int, int], ...]:
     """Return the elements that are added (before, after) each dimension."""
-    pairs = required(op, graph, 1).array.astype(np.int64).reshape(-1, 2).tolist()
+    pairs = require_input(op, graph, 1).array.astype(np.int64).reshape(-1, 2).tolist()
     return tuple((before, after) for before, after in pairs)
 
 
 def _paddings(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, table = required(op, graph, 0), required(op, graph, 1)
+    x, table = require_input(op, graph, 0), require_input(op, graph, 1)
     if table.shape != (len(x.shape), 2):
         message = f"has shape {list(table.shape)} instead of {[len(x.shape), 2]}"
         yield checks.fault(op, message, tensor=table)
@@ -133,23 +133,23 @@ def _paddings(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _value(op: Operator, graph: Graph) -> Iterator[Fault]:
-    value = required(op, graph, 2)
+    value = require_input(op, graph, 2)
     if value.elements != 1:
         message = f"holds {value.elements} values to pad with instead of 1"
         yield checks.fault(op, message, tensor=value)
 
 
-def _mirrored(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, edge = required(op, graph, 0), int(op.attributes["mode"] == "reflect")
+def _check_mirroring(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, edge = require_input(op, graph, 0), int(op.attributes["mode"] == "reflect")
     for dimension, pads in enumerate(_pairs(op, graph)):
         most = x.shape[dimension] - edge
         if max(pads) > most:
             message = f"holds paddings {list(pads)} of dimension {dimension}, the most is {most}"
-            yield checks.fault(op, message, tensor=required(op, graph, 1))
+            yield checks.fault(op, message, tensor=require_input(op, graph, 1))
 
 
-def _padded(op: Operator, graph: Graph) -> tuple[int, ...]:
-    pairs = zip(required(op, graph, 0).shape, _pairs(op, graph), strict=True)
+def _padded_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
+    pairs = zip(require_input(op, graph, 0).shape, _pairs(op, graph), strict=True)
     return tuple(size + before + after for size, (before, after) in pairs)
 
 
@@ -160,7 +160,7 @@ _PAD_RULES: tuple[checks.Rule, ...] = (
     checks.constant(1, "int32", "int64"),
     checks.same_quantization,
     _paddings,
-    checks.output_shape(_padded),
+    checks.output_shape(_padded_shape),
 )
 _VALUE_RULES: tuple[checks.Rule, ...] = (
     checks.operands(3, 3),
@@ -170,7 +170,7 @@ _VALUE_RULES: tuple[checks.Rule, ...] = (
     checks.same_quantization,
     _value,
     _paddings,
-    checks.output_shape(_padded),
+    checks.output_shape(_padded_shape),
 )
 _MIRROR_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),
@@ -178,8 +178,8 @@ _MIRROR_RULES: tuple[checks.Rule, ...] = (
     checks.constant(1, "int32", "int64"),
     checks.same_quantization,
     _paddings,
-    _mirrored,
-    checks.output_shape(_padded),
+    _check_mirroring,
+    checks.output_shape(_padded_shape),
 )
 
 MIRROR_PAD = MirrorPad()

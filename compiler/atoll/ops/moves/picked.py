@@ -9,7 +9,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.quantization import Integers
@@ -57,13 +57,13 @@ class ResizeNearest(Strided):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result."""
-        batches, rows, columns, channels = even(required(op, graph, 0).shape)
+        batches, rows, columns, channels = even(require_input(op, graph, 0).shape)
         down, across = _nearest(op, graph)
         return in_order([batches, rows[down], columns[across], channels])
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Repeat the same rows alone, where each is repeated equally often."""
-        height, made = required(op, graph, 0).shape[1], graph.results(op)[0].shape[1]
+        height, made = require_input(op, graph, 0).shape[1], graph.results(op)[0].shape[1]
         times, rest = divmod(made, height)
         if rest or op.attributes["align_corners"] or any(bound % times for bound in rows):
             return None
@@ -89,7 +89,7 @@ class BroadcastTo(Strided):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result, and stay where the input has an extent of 1."""
-        given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+        given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
         wider = even((1,) * (len(made) - len(given)) + given)
         pairs = zip(wider, made, strict=True)
         return in_order([np.broadcast_to(each, (extent,)) for each, extent in pairs])
@@ -116,7 +116,7 @@ class Tile(Strided):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result, and through the input again and again."""
-        pairs = zip(even(required(op, graph, 0).shape), _times(op, graph), strict=True)
+        pairs = zip(even(require_input(op, graph, 0).shape), _times(op, graph), strict=True)
         return in_order([np.tile(each, count) for each, count in pairs])
 
 
@@ -134,18 +134,18 @@ class Reverse(Strided):
     ) -> tuple[Array, ...]:
         """Turn the dimensions round."""
         assert inputs[0] is not None
-        return (np.ascontiguousarray(np.flip(inputs[0], _reversed(op, graph))),)
+        return (np.ascontiguousarray(np.flip(inputs[0], _reversed_axes(op, graph))),)
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result, and back through the input."""
-        turned = _reversed(op, graph)
-        dimensions = enumerate(even(required(op, graph, 0).shape))
+        turned = _reversed_axes(op, graph)
+        dimensions = enumerate(even(require_input(op, graph, 0).shape))
         return in_order([each[::-1] if at in turned else each for at, each in dimensions])
 
 
 def _nearest(op: Operator, graph: Graph) -> tuple[Integers, Integers]:
     """Return the row of the input that each row of the result is, and likewise the columns."""
-    given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+    given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
     aligned = bool(op.attributes["align_corners"])
     offset = np.float32(0.5 if op.attributes["half_pixel_centers"] else 0.0)
     found = []
@@ -160,31 +160,31 @@ def _nearest(op: Operator, graph: Graph) -> tuple[Integers, Integers]:
 
 
 def _sides(op: Operator, graph: Graph) -> Iterator[Fault]:
-    for tensor in (required(op, graph, 0), *graph.results(op)):
+    for tensor in (require_input(op, graph, 0), *graph.results(op)):
         if max(tensor.shape[1:3]) > GREATEST_SIDE:
             message = f"has shape {list(tensor.shape)}; rows and columns may be {GREATEST_SIDE}"
             yield checks.fault(op, message, tensor=tensor)
 
 
-def _resized(op: Operator, graph: Graph) -> Shape:
-    batches, _, _, channels = required(op, graph, 0).shape
+def _resized_shape(op: Operator, graph: Graph) -> Shape:
+    batches, _, _, channels = require_input(op, graph, 0).shape
     return (batches, *graph.results(op)[0].shape[1:3], channels)
 
 
 def _broadcast(op: Operator, graph: Graph) -> Shape | None:
-    given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+    given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
     pairs = zip(reversed(given), reversed(made), strict=False)
     fits = len(given) <= len(made) and all(extent in (1, other) for extent, other in pairs)
     return made if fits else None
 
 
 def _times(op: Operator, graph: Graph) -> Shape:
-    given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+    given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
     return tuple(extent // size for size, extent in zip(given, made, strict=True))
 
 
-def _tiled(op: Operator, graph: Graph) -> Shape | None:
-    given, made = required(op, graph, 0).shape, graph.results(op)[0].shape
+def _tiled_shape(op: Operator, graph: Graph) -> Shape | None:
+    given, made = require_input(op, graph, 0).shape, graph.results(op)[0].shape
     if len(given) != len(made):
         return None
     counts = _times(op, graph)
@@ -201,15 +201,15 @@ def _dimensions(most: int) -> checks.Rule:
     return rule
 
 
-def _reversed(op: Operator, graph: Graph) -> tuple[int, ...]:
-    dimensions = len(required(op, graph, 0).shape)
-    axes = required(op, graph, 1).array.reshape(-1).tolist()
+def _reversed_axes(op: Operator, graph: Graph) -> tuple[int, ...]:
+    dimensions = len(require_input(op, graph, 0).shape)
+    axes = require_input(op, graph, 1).array.reshape(-1).tolist()
     return tuple(sorted(int(axis) + dimensions * (axis < 0) for axis in axes))
 
 
 def _neighbours(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, axes = required(op, graph, 0), required(op, graph, 1)
-    turned = _reversed(op, graph)
+    x, axes = require_input(op, graph, 0), require_input(op, graph, 1)
+    turned = _reversed_axes(op, graph)
     inside = all(0 <= axis < len(x.shape) for axis in turned)
     if len(axes.shape) != 1 or not inside or turned != tuple(range(turned[0], turned[-1] + 1)):
         message = f"holds axes {axes.array.tolist()}, which are no neighbours among the"
@@ -217,7 +217,7 @@ def _neighbours(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _same_shape(op: Operator, graph: Graph) -> Shape:
-    return required(op, graph, 0).shape
+    return require_input(op, graph, 0).shape
 
 
 _RESIZE_RULES: tuple[checks.Rule, ...] = (
@@ -226,7 +226,7 @@ _RESIZE_RULES: tuple[checks.Rule, ...] = (
     checks.same_type(),
     checks.same_quantization,
     checks.rank(0, dimensions=4),
-    checks.output_shape(_resized),
+    checks.output_shape(_resized_shape),
     _sides,
 )
 _BROADCAST_RULES: tuple[checks.Rule, ...] = (
@@ -242,7 +242,7 @@ _TILE_RULES: tuple[checks.Rule, ...] = (
     checks.activations(types=checks.MOVED),
     checks.same_type(),
     checks.same_quantization,
-    checks.output_shape(_tiled),
+    checks.output_shape(_tiled_shape),
 )
 _REVERSE_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),

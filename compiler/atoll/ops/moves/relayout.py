@@ -12,7 +12,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.layouts import AXES, Layout, Patches
 from atoll.ir.tir import Expr, Lowered, Operation
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances
 from atoll.ops.moves.movement import Copy
@@ -40,7 +40,7 @@ class Relayout(Copy):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Move element by element, in the order of the side that has a layout."""
-        source, (output,) = required(op, graph, 0), graph.results(op)
+        source, (output,) = require_input(op, graph, 0), graph.results(op)
         builder = KernelBuilder(op, graph)
         x, y = builder.input(0, "x"), builder.output()
         if output.layout is None:
@@ -133,14 +133,14 @@ def _channel(builder: KernelBuilder, k: Expr, layout: Layout) -> Expr:
 
 def _one_is_plain(op: Operator, graph: Graph) -> Iterator[Fault]:
     (output,) = graph.results(op)
-    if (required(op, graph, 0).layout is None) is (output.layout is None):
+    if (require_input(op, graph, 0).layout is None) is (output.layout is None):
         yield checks.fault(op, "has a layout on both sides or on none", tensor=output)
 
 
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     _one_is_plain,
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
 )
 
 RELAYOUT = Relayout()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.concatenation import Concatenation
@@ -33,7 +33,7 @@ class Rows(Movement):
 
     def view_offset(self, op: Operator, graph: Graph) -> int:
         """Return the bytes of the rows above."""
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         return op.integer("begin") * (x.size // x.shape[1])
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
@@ -55,7 +55,7 @@ class Join(Concatenation):
 
 
 def _cut(op: Operator, graph: Graph) -> tuple[int, ...] | None:
-    x, begin, end = required(op, graph, 0), op.integer("begin"), op.integer("end")
+    x, begin, end = require_input(op, graph, 0), op.integer("begin"), op.integer("end")
     fits = x.shape[0] == 1 and 0 <= begin < end <= x.shape[1]
     return (1, end - begin, *x.shape[2:]) if fits else None
 

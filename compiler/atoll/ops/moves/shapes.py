@@ -10,7 +10,7 @@ from atoll.ir.expressions import binary, select
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered, Operation
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement
@@ -31,7 +31,7 @@ class Shape(Movement):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Return the shape; no value matters."""
-        return (np.array(required(op, graph, 0).shape, np.int32),)
+        return (np.array(require_input(op, graph, 0).shape, np.int32),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep apart."""
@@ -41,7 +41,7 @@ class Shape(Movement):
         """Store the extents."""
         builder = KernelBuilder(op, graph)
         y = builder.output()
-        for at, extent in enumerate(required(op, graph, 0).shape):
+        for at, extent in enumerate(require_input(op, graph, 0).shape):
             y[at] = extent
         return builder.lowered()
 
@@ -142,7 +142,7 @@ class BroadcastArgs(Movement):
         """Choose of each pair from the back; what one list lacks is 1."""
         builder = KernelBuilder(op, graph)
         sources, y = (builder.input(0, "a"), builder.input(1, "b")), builder.output()
-        lengths = [required(op, graph, at).elements for at in (0, 1)]
+        lengths = [require_input(op, graph, at).elements for at in (0, 1)]
         for place in range(max(lengths)):
             left, right = (
                 source.wide(at) if (at := place - max(lengths) + length) >= 0 else 1
@@ -156,11 +156,11 @@ class BroadcastArgs(Movement):
 
 
 def _extents(op: Operator, graph: Graph) -> tuple[int, ...]:
-    return (len(required(op, graph, 0).shape),)
+    return (len(require_input(op, graph, 0).shape),)
 
 
 def _longer(op: Operator, graph: Graph) -> tuple[int, ...]:
-    return (max(required(op, graph, at).elements for at in (0, 1)),)
+    return (max(require_input(op, graph, at).elements for at in (0, 1)),)
 
 
 def _int32_result(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -170,7 +170,7 @@ def _int32_result(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _scalar(op: Operator, graph: Graph) -> Iterator[Fault]:
-    value = required(op, graph, 0)
+    value = require_input(op, graph, 0)
     if value.shape:
         yield checks.fault(op, f"has shape {list(value.shape)} instead of []", tensor=value)
 
@@ -192,7 +192,7 @@ _ZEROS_RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     checks.activations(types=("int8", "int32", "int64")),
     checks.same_type(),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
 )
 _BROADCAST_RULES: tuple[checks.Rule, ...] = (
     checks.operands(2, 2),

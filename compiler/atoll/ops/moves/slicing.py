@@ -10,7 +10,7 @@ import numpy as np
 from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.tflite_form import BYTE, WORD, Attributes, OptionError, Shapes, TfliteForm
@@ -49,7 +49,7 @@ class Slicing(Strided):
 
     def values(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Find what is wrong with the constants, which have the right shapes."""
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         for dimension, taken in enumerate(self.ranges(op, graph)):
             size = x.shape[dimension]
             if not taken or not (taken[0] in range(size) and taken[-1] in range(size)):
@@ -83,7 +83,7 @@ class Slicing(Strided):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the ranges."""
-        dimensions = even(required(op, graph, 0).shape)
+        dimensions = even(require_input(op, graph, 0).shape)
         ranges = self.ranges(op, graph)
         return in_order([each[list(taken)] for each, taken in zip(dimensions, ranges, strict=True)])
 
@@ -97,7 +97,7 @@ class Slice(Slicing):
 
     def ranges(self, op: Operator, graph: Graph) -> list[range]:
         """Count from `begin`."""
-        x, begins, sizes = required(op, graph, 0), _table(op, graph, 1), _table(op, graph, 2)
+        x, begins, sizes = require_input(op, graph, 0), _table(op, graph, 1), _table(op, graph, 2)
         return [
             range(begin, extent if size == -1 else begin + size)
             for extent, begin, size in zip(x.shape, begins, sizes, strict=True)
@@ -126,7 +126,7 @@ class StridedSlice(Slicing):
         begins, ends, strides = (_table(op, graph, at) for at in (1, 2, 3))
         return [
             self._range(op, dimension, extent, begins[dimension], ends[dimension], strides)
-            for dimension, extent in enumerate(required(op, graph, 0).shape)
+            for dimension, extent in enumerate(require_input(op, graph, 0).shape)
         ]
 
     def shape(self, op: Operator, graph: Graph) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ class StridedSlice(Slicing):
             for stride, gone in zip(strides, shrunk, strict=True)
         ):
             message = f"holds strides {strides}; 0, or one below 0 of one index, takes nothing"
-            yield checks.fault(op, message, tensor=required(op, graph, 3))
+            yield checks.fault(op, message, tensor=require_input(op, graph, 3))
         else:
             yield from super().values(op, graph)
 
@@ -168,21 +168,21 @@ def _in(op: Operator, mask: str, dimension: int) -> bool:
 
 
 def _table(op: Operator, graph: Graph, position: int) -> list[int]:
-    return [int(value) for value in required(op, graph, position).array.reshape(-1)]
+    return [int(value) for value in require_input(op, graph, position).array.reshape(-1)]
 
 
 def _lengths(most: int) -> checks.Rule:
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         dimensions = len(x.shape)
         if not 1 <= dimensions <= most:
             message = f"has {dimensions} dimensions where 1 to {most} are supported"
             yield checks.fault(op, message, tensor=x)
-        for table in (required(op, graph, at) for at in range(1, len(op.inputs))):
+        for table in (require_input(op, graph, at) for at in range(1, len(op.inputs))):
             if table.shape != (dimensions,):
                 message = f"has shape {list(table.shape)} instead of {[dimensions]}"
                 yield checks.fault(op, message, tensor=table)
-            elif table.dtype != required(op, graph, 1).dtype:
+            elif table.dtype != require_input(op, graph, 1).dtype:
                 message = f"has type {table.dtype}, other than the operand before it"
                 yield checks.fault(op, message, tensor=table)
 

@@ -12,7 +12,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array, OperatorKind, Parts
 from atoll.ops.moves.slicing import Slice
 from atoll.ops.tflite_form import WORD, Attributes, Shapes, TfliteForm
@@ -85,7 +85,7 @@ class Splitting(InParts):
 
     def parts(self, op: Operator, graph: Graph) -> Parts:
         """Slice; where the axis vanishes, a RESHAPE is a view of the slice."""
-        x, axis = required(op, graph, self.x), self._at(op, graph)
+        x, axis = require_input(op, graph, self.x), self._at(op, graph)
         operators, tensors = list[Operator](), list[Tensor]()
         for number, (bound, result) in enumerate(
             zip(self._bounds(op, graph), graph.results(op), strict=True)
@@ -107,7 +107,7 @@ class Splitting(InParts):
         return Parts(operators=tuple(operators), tensors=tuple(tensors))
 
     def _at(self, op: Operator, graph: Graph) -> int:
-        return self.axis(op, graph) % len(required(op, graph, self.x).shape)
+        return self.axis(op, graph) % len(require_input(op, graph, self.x).shape)
 
     def _bounds(self, op: Operator, graph: Graph) -> list[tuple[int, int]]:
         extents = self.extents(op, graph)
@@ -116,21 +116,21 @@ class Splitting(InParts):
         return [*pairwise(ends)]
 
     def _same_quantization(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        x = required(op, graph, self.x)
+        x = require_input(op, graph, self.x)
         for result in graph.results(op):
             if x.dtype in checks.QUANTIZED and result.quantization != x.quantization:
                 message = f"is quantised differently from the input '{x.name}'"
                 yield checks.fault(op, message, tensor=result)
 
     def _axis_within(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        x = required(op, graph, self.x)
+        x = require_input(op, graph, self.x)
         dimensions = len(x.shape)
         if not 1 <= dimensions <= MOST_DIMENSIONS:
             message = f"has {dimensions} dimensions where 1 to {MOST_DIMENSIONS} are supported"
             yield checks.fault(op, message, tensor=x)
             return
         for at in self.tflite.constants if self.tflite else ():
-            table = required(op, graph, at)
+            table = require_input(op, graph, at)
             if at != self.sizes and table.elements != 1:
                 message = f"has {table.elements} values instead of one axis"
                 yield checks.fault(op, message, tensor=table)
@@ -141,7 +141,7 @@ class Splitting(InParts):
             yield checks.fault(op, message, tensor=x)
 
     def _shapes(self, op: Operator, graph: Graph) -> Iterator[Fault]:
-        x, axis = required(op, graph, self.x), self._at(op, graph)
+        x, axis = require_input(op, graph, self.x), self._at(op, graph)
         extents = self.extents(op, graph)
         if extents is None or sum(extents) != x.shape[axis] or min(extents) < 1:
             message = f"its {x.shape[axis]} of dimension {axis} cannot be {len(op.outputs)} results"
@@ -163,11 +163,11 @@ class Split(Splitting):
 
     def axis(self, op: Operator, graph: Graph) -> int:
         """Look into the first operand."""
-        return int(required(op, graph, 0).array.reshape(-1)[0])
+        return int(require_input(op, graph, 0).array.reshape(-1)[0])
 
     def extents(self, op: Operator, graph: Graph) -> list[int] | None:
         """Divide."""
-        each, rest = divmod(required(op, graph, 1).shape[self._at(op, graph)], len(op.outputs))
+        each, rest = divmod(require_input(op, graph, 1).shape[self._at(op, graph)], len(op.outputs))
         return None if rest else [each] * len(op.outputs)
 
 
@@ -179,14 +179,14 @@ class SplitV(Splitting):
 
     def axis(self, op: Operator, graph: Graph) -> int:
         """Look into the last operand."""
-        return int(required(op, graph, 2).array.reshape(-1)[0])
+        return int(require_input(op, graph, 2).array.reshape(-1)[0])
 
     def extents(self, op: Operator, graph: Graph) -> list[int] | None:
         """Look into the second operand."""
-        sizes = [int(size) for size in required(op, graph, 1).array.reshape(-1)]
+        sizes = [int(size) for size in require_input(op, graph, 1).array.reshape(-1)]
         if len(sizes) != len(op.outputs) or sizes.count(-1) > 1:
             return None
-        extent = required(op, graph, 0).shape[self._at(op, graph)]
+        extent = require_input(op, graph, 0).shape[self._at(op, graph)]
         rest = extent - sum(size for size in sizes if size != -1)
         return [rest if size == -1 else size for size in sizes]
 
@@ -222,7 +222,7 @@ class Pack(InParts):
             checks.activations(types=PACKED),
             checks.same_type(),
             checks.same_quantization,
-            checks.output_shape(_packed),
+            checks.output_shape(_packed_shape),
         )
         checks.apply(rules, op, graph)
 
@@ -250,7 +250,7 @@ class Pack(InParts):
         return Parts(operators=(*views, join), tensors=tensors)
 
 
-def _packed(op: Operator, graph: Graph) -> tuple[int, ...] | None:
+def _packed_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
     shapes = {tensor.shape for tensor in graph.operands(op) if tensor is not None}
     (shape, *others), axis = shapes, op.integer("axis")
     if others or not -len(shape) - 1 <= axis <= len(shape):

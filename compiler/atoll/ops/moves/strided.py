@@ -12,7 +12,7 @@ from atoll.ir.builder import Buffer
 from atoll.ir.expressions import Operand, add, multiply
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances
 from atoll.ops.moves.movement import Movement
@@ -77,11 +77,11 @@ class Strided(Movement):
         read, _, loops = _loops(self.axes(op, graph))
         if loops and [(loop.read, loop.write) for loop in loops] != [(1, 1)]:
             return None
-        return read * ITEM_BYTES[required(op, graph, 0).dtype]
+        return read * ITEM_BYTES[require_input(op, graph, 0).dtype]
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep each element until it is read; it is read right before it is written."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         others = (None,) * (len(op.inputs) - 1)
         if output.elements > MOST_PIXELS or self.filling(op, graph) is not None:
             return (None, *others)
@@ -154,7 +154,7 @@ def _loops(axes: Sequence[Axis]) -> tuple[int, int, list[Loop]]:
     read = sum(int(axis.reads[0]) for axis in axes)
     write = sum(int(axis.writes[0]) for axis in axes)
     loops: list[Loop] = []
-    for loop in (each for axis in axes for each in _nested(axis.reads, axis.writes)):
+    for loop in (each for axis in axes for each in _nest_loops(axis.reads, axis.writes)):
         joined = loops[-1].around(loop) if loops else None
         loops[-1:] = [joined] if joined else [*loops[-1:], loop]
     ascending: list[Loop] = []
@@ -167,7 +167,7 @@ def _loops(axes: Sequence[Axis]) -> tuple[int, int, list[Loop]]:
     return read, write, ascending
 
 
-def _nested(reads: Integers, writes: Integers) -> Iterator[Loop]:
+def _nest_loops(reads: Integers, writes: Integers) -> Iterator[Loop]:
     """Yield loops, outermost first, that go through the places of an axis."""
     if reads.size == 1:
         return
@@ -178,7 +178,7 @@ def _nested(reads: Integers, writes: Integers) -> Iterator[Loop]:
     outer, inner = both[:, ::run], both[:, :run] - both[:, :1]
     again = (outer[:, :, np.newaxis] + inner[:, np.newaxis]).reshape(2, -1)
     if np.array_equal(again, both):
-        yield from _nested(*outer)
+        yield from _nest_loops(*outer)
         yield Loop(run, int(steps[0, 0]), int(steps[1, 0]))
     else:
         yield Loop(reads.size, _steps(reads), _steps(writes))

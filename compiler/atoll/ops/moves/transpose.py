@@ -8,7 +8,7 @@ import numpy as np
 from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array
 from atoll.ops.moves.strided import Axis, Strided, even, in_order
 from atoll.ops.tflite_form import TfliteForm
@@ -37,16 +37,16 @@ class Transpose(Strided):
 
     def axes(self, op: Operator, graph: Graph) -> Sequence[Axis]:
         """Go through the result as through the input's dimensions."""
-        dimensions = even(required(op, graph, 0).shape)
+        dimensions = even(require_input(op, graph, 0).shape)
         return in_order([dimensions[at] for at in _order(op, graph)])
 
 
 def _order(op: Operator, graph: Graph) -> tuple[int, ...]:
-    return tuple(required(op, graph, 1).array.reshape(-1).tolist())
+    return tuple(require_input(op, graph, 1).array.reshape(-1).tolist())
 
 
 def _permutation(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, order = required(op, graph, 0), required(op, graph, 1)
+    x, order = require_input(op, graph, 0), require_input(op, graph, 1)
     dimensions = len(x.shape)
     if not 1 <= dimensions <= MOST_DIMENSIONS:
         message = f"has {dimensions} dimensions where 1 to {MOST_DIMENSIONS} are supported"
@@ -56,8 +56,8 @@ def _permutation(op: Operator, graph: Graph) -> Iterator[Fault]:
         yield checks.fault(op, message, tensor=order)
 
 
-def _transposed(op: Operator, graph: Graph) -> tuple[int, ...]:
-    shape = required(op, graph, 0).shape
+def _transposed_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
+    shape = require_input(op, graph, 0).shape
     return tuple(shape[at] for at in _order(op, graph))
 
 
@@ -68,7 +68,7 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.constant(1, "int32"),
     checks.same_quantization,
     _permutation,
-    checks.output_shape(_transposed),
+    checks.output_shape(_transposed_shape),
 )
 
 TRANSPOSE = Transpose()

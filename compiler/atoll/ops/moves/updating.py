@@ -12,7 +12,7 @@ from atoll.ir.expressions import Operand, add, clamp, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array
 from atoll.ops.moves.movement import Movement, move
@@ -37,9 +37,9 @@ class DynamicUpdateSlice(Movement):
             checks.operands(3, 3),
             checks.activations(0, 1, types=("int8", "int16", "int32")),
             checks.same_type(0, 1),
-            _fitting,
+            _check_fit,
             checks.same_quantization,
-            checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+            checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
         )
         checks.apply(rules, op, graph)
 
@@ -57,7 +57,7 @@ class DynamicUpdateSlice(Movement):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Copy the operand unless the update covers it, then the rows of the update."""
-        whole, part = required(op, graph, 0).shape, required(op, graph, 1).shape
+        whole, part = require_input(op, graph, 0).shape, require_input(op, graph, 1).shape
         builder = KernelBuilder(op, graph)
         x, update = builder.input(0, "x"), builder.input(1, "update")
         first = _first(op, graph, builder)
@@ -80,7 +80,7 @@ class DynamicUpdateSlice(Movement):
 
 def _first(op: Operator, graph: Graph, builder: KernelBuilder) -> list[Operand]:
     """Return where the update begins along each dimension."""
-    whole, part, begin = (required(op, graph, position) for position in range(3))
+    whole, part, begin = (require_input(op, graph, position) for position in range(3))
     room = [large - small for large, small in zip(whole.shape, part.shape, strict=True)]
     if begin.data is not None:
         given = begin.array.astype(np.int64).tolist()
@@ -92,8 +92,8 @@ def _first(op: Operator, graph: Graph, builder: KernelBuilder) -> list[Operand]:
     ]
 
 
-def _fitting(op: Operator, graph: Graph) -> Iterator[Fault]:
-    whole, part, begin = (required(op, graph, position) for position in range(3))
+def _check_fit(op: Operator, graph: Graph) -> Iterator[Fault]:
+    whole, part, begin = (require_input(op, graph, position) for position in range(3))
     dimensions = len(whole.shape)
     known = ("int32", "int64") if begin.data is not None else ("int32",)
     if begin.dtype not in known:

@@ -11,7 +11,7 @@ from atoll.ir.expressions import add, cast, clamp, maximum, minimum, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.elements.curves import LOGISTIC, TANH
 from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.kernel_builder import KernelBuilder
@@ -113,9 +113,9 @@ class Lstm(OperatorKind):
         extents, scaling = Extents.of(op, graph), Scaling.of(op, graph)
         given = [None if each is None else np.asarray(each, np.int64) for each in inputs]
         x, hidden, cell = (_there(given, at) for at in (X, HIDDEN, CELL))
-        zeros = [zero_point_of(required(op, graph, at)) for at in (X, HIDDEN)]
-        cell_scale = scale_of(required(op, graph, CELL))
-        dtype, of_sums = required(op, graph, X).dtype, _wide if is_wide(op, graph) else _scaled
+        zeros = [zero_point_of(require_input(op, graph, at)) for at in (X, HIDDEN)]
+        cell_scale = scale_of(require_input(op, graph, CELL))
+        dtype, of_sums = require_input(op, graph, X).dtype, _wide if is_wide(op, graph) else _scale
         in_turn = x if extents.time_major else x.swapaxes(0, 1)
         made = []
         for step in in_turn:
@@ -128,12 +128,12 @@ class Lstm(OperatorKind):
                 both = both + _short(of_sums(again, scaling.from_hidden[gate]))
                 gates.append(curve.results(GATE_SCALE, _short(both)))
             taken, kept, new, shown = gates
-            old = _short(_scaled(kept * cell, scaling.forgotten))
-            cell = _short(old + _short(_scaled(taken * new, scaling.added)))
+            old = _short(_scale(kept * cell, scaling.forgotten))
+            cell = _short(old + _short(_scale(taken * new, scaling.added)))
             if scaling.clip is not None:
                 cell = np.clip(cell, -scaling.clip, scaling.clip)
             product = TANH.wide.results(cell_scale, cell) * shown
-            said = _scaled(product, scaling.made) + zeros[1]
+            said = _scale(product, scaling.made) + zeros[1]
             hidden = np.clip(said, *LIMITS[dtype])
             made.append(hidden)
         output = np.stack(made, axis=0 if extents.time_major else 1)
@@ -150,8 +150,8 @@ class _Kernel:
 
     def __init__(self, op: Operator, graph: Graph) -> None:
         self.extents, self.scaling = Extents.of(op, graph), Scaling.of(op, graph)
-        self.zero = zero_point_of(required(op, graph, HIDDEN))
-        self.limits, self.wide = LIMITS[required(op, graph, X).dtype], is_wide(op, graph)
+        self.zero = zero_point_of(require_input(op, graph, HIDDEN))
+        self.limits, self.wide = LIMITS[require_input(op, graph, X).dtype], is_wide(op, graph)
         self.said = Type.I16 if self.wide else Type.I8
         self.total = Type.I64 if self.wide else Type.I32
         self.builder = builder = KernelBuilder(op, graph)
@@ -171,7 +171,7 @@ class _Kernel:
             curve.between(GATE_SCALE, builder, tanh if curve is TANH.wide else sigmoid)
             for curve in CURVES
         ]
-        self.cell_curve = TANH.wide.between(scale_of(required(op, graph, CELL)), builder, tanh)
+        self.cell_curve = TANH.wide.between(scale_of(require_input(op, graph, CELL)), builder, tanh)
         self.hidden, self.cell = builder.state("hidden", 1), builder.state("cell", 2)
         self.y = builder.output()
 
@@ -210,20 +210,18 @@ class _Kernel:
             gates.append(builder.let(GATES[gate], curve((both,))))
         taken, kept, new, shown = gates
         at = builder.let("at", add(state, unit))
-        old = _clamped(multiply(kept, self.cell.wide(at)), scaling.forgotten)
-        more = _clamped(multiply(taken, new), scaling.added)
+        old = _clamp(multiply(kept, self.cell.wide(at)), scaling.forgotten)
+        more = _clamp(multiply(taken, new), scaling.added)
         limits = (_LOW, _HIGH) if scaling.clip is None else (-scaling.clip, scaling.clip)
         cell = builder.let("cell_now", clamp(add(old, more), *limits))
         self.cell[at] = cast(cell, Type.I16)
         product = multiply(self.cell_curve((cell,)), shown)
         said = loops.mbqm(product, *scaling.made)
-        return cast(loops.quantized(said, self.zero, self.limits), self.said)
+        return cast(loops.quantize(said, self.zero, self.limits), self.said)
 
     def _scaled(self, total: Expr, factor: Factor) -> Expr:
         return (
-            clamp(scaled_wide(total, *factor), _LOW, _HIGH)
-            if self.wide
-            else _clamped(total, factor)
+            clamp(scaled_wide(total, *factor), _LOW, _HIGH) if self.wide else _clamp(total, factor)
         )
 
     def _sums(
@@ -249,7 +247,7 @@ class _Kernel:
         return [sums[gate] for gate in range(len(GATES))]
 
 
-def _clamped(value: Expr, factor: Factor) -> Expr:
+def _clamp(value: Expr, factor: Factor) -> Expr:
     return minimum(maximum(loops.mbqm(value, *factor), _LOW), _HIGH)
 
 
@@ -259,7 +257,7 @@ def _there(given: Sequence[Integers | None], at: int) -> Integers:
     return values
 
 
-def _scaled(values: Integers, factor: Factor) -> Integers:
+def _scale(values: Integers, factor: Factor) -> Integers:
     """Keep the low 32 bits, as sums in a register do, and scale them."""
     return mbqm(np.asarray(values, np.int64).astype(np.int32).astype(np.int64), *factor)
 
@@ -277,11 +275,13 @@ def _starts(
     op: Operator, graph: Graph, source: int, weights: range, biases: range | None
 ) -> Integers:
     """Return where the sums of each gate begin, [4, U]: the bias, less the zero point."""
-    zero = zero_point_of(required(op, graph, source))
+    zero = zero_point_of(require_input(op, graph, source))
     starts = []
     for gate, at in enumerate(weights):
-        sums = np.asarray(required(op, graph, at).array, np.int64).sum(axis=1)
-        bias = 0 if biases is None else required(op, graph, biases[gate]).array.astype(np.int64)
+        sums = np.asarray(require_input(op, graph, at).array, np.int64).sum(axis=1)
+        bias = (
+            0 if biases is None else require_input(op, graph, biases[gate]).array.astype(np.int64)
+        )
         starts.append(bias - zero * sums)
     whole = np.array(starts, np.int64)
     return whole if is_wide(op, graph) else whole.astype(np.int32).astype(np.int64)

@@ -11,7 +11,7 @@ from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.bias import is_that_of_sums
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.quantization import quantize_multiplier, scale_of, zero_point_of
 
 INPUTS = 24
@@ -50,10 +50,10 @@ class Extents:
     @classmethod
     def of(cls, op: Operator, graph: Graph) -> "Extents":
         """Look at the input [B, T, I], or [T, B, I], and at the hidden state [B, U]."""
-        first, second, inputs = required(op, graph, X).shape
+        first, second, inputs = require_input(op, graph, X).shape
         time_major = bool(op.attributes["time_major"])
         batches, steps = (second, first) if time_major else (first, second)
-        return cls(batches, steps, inputs, required(op, graph, HIDDEN).shape[1], time_major)
+        return cls(batches, steps, inputs, require_input(op, graph, HIDDEN).shape[1], time_major)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Scaling:
     def of(cls, op: Operator, graph: Graph) -> "Scaling":
         """Split the real factors; TFLM: `PrepareGateParametersInteger`."""
         *sums, added, made = map(quantize_multiplier, reals(op, graph))
-        forgotten, cell = quantize_multiplier(CURVE_SCALE), scale_of(required(op, graph, CELL))
+        forgotten, cell = quantize_multiplier(CURVE_SCALE), scale_of(require_input(op, graph, CELL))
         clip = float(op.attributes["cell_clip"])  # type: ignore[arg-type]
         greatest = int(min(clip / cell, 2.0**15 - 1)) if clip > 0 else None
         return cls(tuple(sums[:4]), tuple(sums[4:]), forgotten, added, made, greatest)
@@ -87,18 +87,18 @@ class Scaling:
 
 def is_wide(op: Operator, graph: Graph) -> bool:
     """Tell whether activations have 16 bits, and sums 64."""
-    return required(op, graph, X).dtype == "int16"
+    return require_input(op, graph, X).dtype == "int16"
 
 
 def reals(op: Operator, graph: Graph) -> tuple[float, ...]:
     """Return the factors of the sums of each gate, from the input first, and of two products."""
-    cell, hidden = (scale_of(required(op, graph, at)) for at in (CELL, HIDDEN))
+    cell, hidden = (scale_of(require_input(op, graph, at)) for at in (CELL, HIDDEN))
 
     def of_sums(source: int, weights: range) -> Iterator[float]:
-        scale = np.float32(scale_of(required(op, graph, source)))
+        scale = np.float32(scale_of(require_input(op, graph, source)))
         with np.errstate(over="ignore", under="ignore"):
             for at in weights:
-                product = scale * np.float32(scale_of(required(op, graph, at)))
+                product = scale * np.float32(scale_of(require_input(op, graph, at)))
                 yield float(product) / GATE_SCALE
 
     squared = CURVE_SCALE * CURVE_SCALE
@@ -114,7 +114,7 @@ def _present(op: Operator, graph: Graph) -> Iterator[Fault]:
     for what, positions in VARIANTS:
         given = next((at for at in positions if op.inputs[at]), None)
         if given is not None:
-            tensor = required(op, graph, given)
+            tensor = require_input(op, graph, given)
             yield checks.fault(op, f"is of {what}, which are not supported", tensor=tensor)
     needed = (X, *FROM_INPUT, *FROM_HIDDEN, *BIASES, HIDDEN, CELL)
     absent = next((at for at in needed if not op.inputs[at]), None)
@@ -134,7 +134,7 @@ def _options(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 def _types(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require results of the input's type, a cell state of int16, and biases of the sums' type."""
-    (output, hidden, cell), x = graph.results(op), required(op, graph, X).dtype
+    (output, hidden, cell), x = graph.results(op), require_input(op, graph, X).dtype
     for tensor, wanted in ((output, x), (hidden, x), (cell, "int16")):
         if tensor.dtype != wanted:
             message = f"has type {tensor.dtype} where only {wanted} is supported"
@@ -151,11 +151,11 @@ def _symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require zero points of 0 of int16, and biases that 64 bits scale."""
     if not is_wide(op, graph):
         return
-    for tensor in (required(op, graph, X), required(op, graph, HIDDEN)):
+    for tensor in (require_input(op, graph, X), require_input(op, graph, HIDDEN)):
         if zero_point_of(tensor):
             message = f"has zero point {zero_point_of(tensor)} instead of 0"
             yield checks.fault(op, message, tensor=tensor)
-    for bias in (required(op, graph, at) for at in BIASES):
+    for bias in (require_input(op, graph, at) for at in BIASES):
         if np.abs(bias.array.astype(np.float64)).max() >= GREATEST_BIAS:
             yield checks.fault(op, "has values of 2^46 or more in magnitude", tensor=bias)
 
@@ -167,10 +167,10 @@ def _factors(op: Operator, graph: Graph) -> Iterator[Fault]:
     yield from checks.factors(lambda op, graph: reals(op, graph)[:8], most)(op, graph)
 
 
-def _quantized(op: Operator, graph: Graph) -> Iterator[Fault]:
+def _check_quantization(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require one scale of each, and 0 where TFLM takes it for the zero point."""
     for at in (*FROM_INPUT, *FROM_HIDDEN, CELL):
-        tensor = required(op, graph, at)
+        tensor = require_input(op, graph, at)
         if tensor.quantization is None or len(tensor.quantization.scales) != 1:
             yield checks.fault(op, "is not quantised by one scale", tensor=tensor)
         elif zero_point_of(tensor):
@@ -180,7 +180,7 @@ def _quantized(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 def _shapes(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require the shapes that follow from those of the input and the hidden state."""
-    x, hidden = required(op, graph, X), required(op, graph, HIDDEN)
+    x, hidden = require_input(op, graph, X), require_input(op, graph, HIDDEN)
     for tensor, dimensions in ((x, 3), (hidden, 2)):
         if len(tensor.shape) != dimensions:
             message = f"has shape {list(tensor.shape)} instead of {dimensions} dimensions"
@@ -189,23 +189,23 @@ def _shapes(op: Operator, graph: Graph) -> Iterator[Fault]:
     extents = Extents.of(op, graph)
     units = extents.units
     wanted: list[tuple[Tensor, tuple[int, ...]]] = [(hidden, (extents.batches, units))]
-    wanted += [(required(op, graph, CELL), (extents.batches, units))]
-    wanted += [(required(op, graph, at), (units, extents.inputs)) for at in FROM_INPUT]
-    wanted += [(required(op, graph, at), (units, units)) for at in FROM_HIDDEN]
-    wanted += [(required(op, graph, at), (units,)) for at in BIASES]
+    wanted += [(require_input(op, graph, CELL), (extents.batches, units))]
+    wanted += [(require_input(op, graph, at), (units, extents.inputs)) for at in FROM_INPUT]
+    wanted += [(require_input(op, graph, at), (units, units)) for at in FROM_HIDDEN]
+    wanted += [(require_input(op, graph, at), (units,)) for at in BIASES]
     wanted += [(graph.results(op)[0], (*x.shape[:2], units))]
     yield from (_shape(op, each, shape) for each, shape in wanted if each.shape != shape)
 
 
 def _alike(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require what TFLM takes on trust: the result's grid, and the scales of biases."""
-    output, hidden = graph.results(op)[0], required(op, graph, HIDDEN)
+    output, hidden = graph.results(op)[0], require_input(op, graph, HIDDEN)
     if output.quantization != hidden.quantization:
         message = "is quantised differently from the hidden state, whose bytes it has"
         yield checks.fault(op, message, tensor=output)
-    x = scale_of(required(op, graph, X))
+    x = scale_of(require_input(op, graph, X))
     for weights, at in zip(FROM_INPUT, BIASES, strict=True):
-        sums, bias = x * scale_of(required(op, graph, weights)), required(op, graph, at)
+        sums, bias = x * scale_of(require_input(op, graph, weights)), require_input(op, graph, at)
         yield from is_that_of_sums(op, bias, (sums,), GATE_SCALE)
 
 
@@ -216,7 +216,7 @@ def _shape(op: Operator, tensor: Tensor, wanted: tuple[int, ...]) -> Fault:
 
 def _cell_scale(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require a power of two, whose exponent alone TFLM heeds where it takes the curve."""
-    cell = required(op, graph, CELL)
+    cell = require_input(op, graph, CELL)
     scale = scale_of(cell)
     if frexp(scale)[0] != 0.5 or not LEAST_CELL <= scale <= GREATEST_CELL:
         message = f"has scale {scale:g}, which is not a power of two of 2^-27 .. 2"
@@ -230,7 +230,7 @@ RULES: tuple[checks.Rule, ...] = (
     _types,
     *(checks.constant(at, "int8") for at in (*FROM_INPUT, *FROM_HIDDEN)),
     _biases,
-    _quantized,
+    _check_quantization,
     _shapes,
     _symmetric,
     _alike,

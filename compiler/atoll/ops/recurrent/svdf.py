@@ -14,7 +14,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Type
 from atoll.ops import checks
 from atoll.ops.bias import is_that_of_sums
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
@@ -52,7 +52,9 @@ class Extents:
     @classmethod
     def of(cls, op: Operator, graph: Graph) -> "Extents":
         """Look at the operands, whose shapes fit each other."""
-        (batches, inputs), (filters, steps) = (required(op, graph, at).shape for at in (X, TIMES))
+        (batches, inputs), (filters, steps) = (
+            require_input(op, graph, at).shape for at in (X, TIMES)
+        )
         rank = op.integer("rank")
         return cls(batches, inputs, filters // rank, rank, steps)
 
@@ -109,8 +111,8 @@ class Svdf(OperatorKind):
         x, features, times, bias, state = (
             np.asarray(values, np.int64) for values in inputs if values is not None
         )
-        kept = required(op, graph, STATE)
-        zeros = [zero_point_of(required(op, graph, at)) for at in (X, STATE)]
+        kept = require_input(op, graph, STATE)
+        zeros = [zero_point_of(require_input(op, graph, at)) for at in (X, STATE)]
         first, second = _factors(op, graph)
         sums = _int32((x - zeros[0]) @ features.T)
         newest = np.clip(mbqm(sums, *first), *LIMITS[kept.dtype]) + zeros[1]
@@ -144,7 +146,7 @@ class Svdf(OperatorKind):
             scaled = loops.mbqm(sums[0], *second)
             limits = (INT8_MIN, INT8_MAX)
             place = add(multiply(batch, extents.units), unit)
-            y[place] = loops.quantized(scaled, zero_point_of(output), limits)
+            y[place] = loops.quantize(scaled, zero_point_of(output), limits)
         return builder.lowered()
 
 
@@ -157,7 +159,7 @@ class _Kernel:
 
     def __init__(self, op: Operator, graph: Graph) -> None:
         self._extents = Extents.of(op, graph)
-        self._kept = required(op, graph, STATE)
+        self._kept = require_input(op, graph, STATE)
         self._factor, _ = _factors(op, graph)
         self.builder = builder = KernelBuilder(op, graph)
         self._x, self._features = builder.input(X, "x"), builder.input(FEATURES, "features")
@@ -200,17 +202,17 @@ def _int32(values: Integers) -> Integers:
 
 def _starts(op: Operator, graph: Graph) -> Integers:
     """Return where the sum of each filter begins: less the input's zero point."""
-    features = np.asarray(required(op, graph, FEATURES).array, np.int64)
-    return _int32(-zero_point_of(required(op, graph, X)) * features.sum(axis=1))
+    features = np.asarray(require_input(op, graph, FEATURES).array, np.int64)
+    return _int32(-zero_point_of(require_input(op, graph, X)) * features.sum(axis=1))
 
 
 def _ends(op: Operator, graph: Graph) -> Integers:
     """Return where the sum of each unit begins: its bias, less the state's zero point."""
     extents = Extents.of(op, graph)
-    times = np.asarray(required(op, graph, TIMES).array, np.int64)
+    times = np.asarray(require_input(op, graph, TIMES).array, np.int64)
     each = times.sum(axis=1).reshape(extents.units, extents.rank).sum(axis=1)
-    bias = np.asarray(required(op, graph, BIAS).array, np.int64)
-    return _int32(bias - zero_point_of(required(op, graph, STATE)) * each)
+    bias = np.asarray(require_input(op, graph, BIAS).array, np.int64)
+    return _int32(bias - zero_point_of(require_input(op, graph, STATE)) * each)
 
 
 def _factors(op: Operator, graph: Graph) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -220,17 +222,17 @@ def _factors(op: Operator, graph: Graph) -> tuple[tuple[int, int], tuple[int, in
 
 def _reals(op: Operator, graph: Graph) -> tuple[float, float]:
     x, features, times, state = (
-        np.float32(scale_of(required(op, graph, at))) for at in (X, FEATURES, TIMES, STATE)
+        np.float32(scale_of(require_input(op, graph, at))) for at in (X, FEATURES, TIMES, STATE)
     )
     output = np.float32(scale_of(graph.results(op)[0]))
     with np.errstate(over="ignore", under="ignore"):
         return float(x * features / state), float(state * times / output)
 
 
-def _quantized(op: Operator, graph: Graph) -> Iterator[Fault]:
+def _check_quantization(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require one scale of each, and the zero points that TFLM takes as 0."""
     for at in (FEATURES, TIMES, BIAS, STATE):
-        tensor = required(op, graph, at)
+        tensor = require_input(op, graph, at)
         if tensor.quantization is None or len(tensor.quantization.scales) != 1:
             yield checks.fault(op, "is not quantised by one scale", tensor=tensor)
         elif at != STATE and zero_point_of(tensor):
@@ -239,7 +241,7 @@ def _quantized(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _types(op: Operator, graph: Graph) -> Iterator[Fault]:
-    times, state = required(op, graph, TIMES), required(op, graph, STATE)
+    times, state = require_input(op, graph, TIMES), require_input(op, graph, STATE)
     if state.dtype != times.dtype:
         message = f"has type {state.dtype} where weights_time has {times.dtype}"
         yield checks.fault(op, message, tensor=state)
@@ -249,7 +251,7 @@ def _shapes(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require the shapes that TFLM requires, and an int8 result."""
     if graph.results(op)[0].dtype != "int8":
         yield checks.fault(op, "makes no int8 result", tensor=graph.results(op)[0])
-    x, features, times, bias, state = (required(op, graph, at) for at in range(5))
+    x, features, times, bias, state = (require_input(op, graph, at) for at in range(5))
     output, rank = graph.results(op)[0], op.integer("rank")
     for tensor in (x, features, times, state, output):
         if len(tensor.shape) != 2:
@@ -276,7 +278,7 @@ def _shape(op: Operator, tensor: Tensor, wanted: tuple[int, ...]) -> Fault:
 
 def _scales(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require the bias's scale, and factors that can be represented."""
-    bias, (_, second) = required(op, graph, BIAS), _reals(op, graph)
+    bias, (_, second) = require_input(op, graph, BIAS), _reals(op, graph)
     summed = second * scale_of(graph.results(op)[0])
     if not abs(scale_of(bias) - summed) < MOST_DIFFERENCE:
         message = f"has scale {scale_of(bias):g}, what it is added to has {summed:g}"
@@ -292,7 +294,7 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.constant(TIMES, "int8", "int16"),
     checks.constant(BIAS, "int32"),
     _types,
-    _quantized,
+    _check_quantization,
     _shapes,
     checks.factors(_reals),
     _scales,

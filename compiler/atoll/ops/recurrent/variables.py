@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array, Distances
 from atoll.ops.moves.movement import Movement
 from atoll.ops.tflite_form import TfliteForm
@@ -37,8 +37,8 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.activations(types=checks.MOVED),
     checks.same_type(0, 1),
     checks.same_quantization,
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
-    checks.output_shape(lambda op, graph: required(op, graph, 1).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 1).shape),
 )
 
 ASSIGN_VARIABLE = AssignVariable()

@@ -7,7 +7,7 @@ from atoll.ir.builder import Buffer
 from atoll.ir.expressions import add, maximum
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Type
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances, OperatorKind
 
@@ -17,7 +17,7 @@ class ByRow(OperatorKind):
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return rows and their length; there are no multiply-accumulates to speak of."""
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         return {"macs": 0, "rows": x.elements // x.shape[-1], "depth": x.shape[-1]}
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:

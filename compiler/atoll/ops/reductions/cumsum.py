@@ -11,7 +11,7 @@ from atoll.ir.expressions import add, binary, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
@@ -57,7 +57,7 @@ class Cumsum(OperatorKind):
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how many values are added up; there are no multiply-accumulates."""
         (axis,) = axes_of(op, graph)
-        return {"macs": 0, "depth": required(op, graph, 0).shape[axis]}
+        return {"macs": 0, "depth": require_input(op, graph, 0).shape[axis]}
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how sums are scaled."""
@@ -67,7 +67,7 @@ class Cumsum(OperatorKind):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Add up, and scale each sum."""
-        x, (output,), (axis,) = required(op, graph, 0), graph.results(op), axes_of(op, graph)
+        x, (output,), (axis,) = require_input(op, graph, 0), graph.results(op), axes_of(op, graph)
         zero = zero_point_of(x)
         values = np.moveaxis(np.asarray(inputs[0], np.int64) - zero, axis, -1)
         values = values[..., ::-1] if op.attributes["reverse"] else values
@@ -80,7 +80,7 @@ class Cumsum(OperatorKind):
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Let the output take the input's place where elements are made in their order."""
-        shape, (axis,) = required(op, graph, 0).shape, axes_of(op, graph)
+        shape, (axis,) = require_input(op, graph, 0).shape, axes_of(op, graph)
         ordered = prod(shape[axis + 1 :]) == 1 and not op.attributes["reverse"]
         return (0 if ordered else None, None)
 
@@ -111,12 +111,12 @@ class Cumsum(OperatorKind):
                 total[0] = add(before, value)
                 counted = before if op.attributes["exclusive"] else total[0]
                 scaled = loops.mbqm(counted, *factor)
-                y[place] = loops.quantized(scaled, zero_point_of(output), (INT8_MIN, INT8_MAX))
+                y[place] = loops.quantize(scaled, zero_point_of(output), (INT8_MIN, INT8_MAX))
         return builder.lowered()
 
 
 def _factor(op: Operator, graph: Graph) -> tuple[float]:
-    twice = 2 * scale_of(required(op, graph, 0))
+    twice = 2 * scale_of(require_input(op, graph, 0))
     return (twice / ((1 << HEADROOM + 1) * scale_of(graph.results(op)[0])),)
 
 
@@ -126,7 +126,7 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.constant(1, "int32"),
     one_axis,
     valid_axes,
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
     checks.factors(_factor, 0),
 )
 

@@ -9,7 +9,7 @@ from atoll.ir.expressions import binary, maximum, minimum, select
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.tir import Expr, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Distances
 from atoll.ops.overlap import MOST_PIXELS, useful
@@ -74,7 +74,7 @@ class Arg(Reduction):
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep what later results need: results are larger than values."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         if x.elements > MOST_PIXELS:
             return (None, None)
         first = np.arange(x.elements).reshape(x.shape).min(axis=axes_of(op, graph)).reshape(-1)

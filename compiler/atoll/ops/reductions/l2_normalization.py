@@ -11,7 +11,7 @@ from atoll.ir.expressions import add, binary, maximum, multiply, select, subtrac
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array
 from atoll.ops.loops import fixed_point_loops as loops
@@ -27,7 +27,7 @@ from atoll.ops.quantization import (
     zero_point_of,
 )
 from atoll.ops.reductions.by_row import ByRow
-from atoll.ops.reductions.softmax import LIBRARY, leading_zeros, raised
+from atoll.ops.reductions.softmax import LIBRARY, leading_zeros, shift_left_saturating
 from atoll.ops.tflite_form import TfliteForm, only_activation
 
 OUTPUT_BITS = 7
@@ -61,7 +61,7 @@ class L2Normalization(ByRow):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Scale each row by one multiplier."""
-        values = np.asarray(inputs[0], np.int64) - zero_point_of(required(op, graph, 0))
+        values = np.asarray(inputs[0], np.int64) - zero_point_of(require_input(op, graph, 0))
         multiplier, shift = inverse_root((values * values).sum(axis=-1, keepdims=True))
         scaled = mbqm(values, multiplier, OUTPUT_BITS - shift)
         return (np.clip(scaled, INT8_MIN, INT8_MAX).astype(np.int8),)
@@ -84,7 +84,7 @@ class L2Normalization(ByRow):
             with builder.loop("i", 0, depth) as i:
                 value = subtract(x.wide(add(base, i)), zero)
                 scaled = loops.mbqm(value, multiplier, shift)
-                y[add(base, i)] = loops.quantized(scaled, 0, (INT8_MIN, INT8_MAX))
+                y[add(base, i)] = loops.quantize(scaled, 0, (INT8_MIN, INT8_MAX))
         return builder.lowered((*LIBRARY, INVERSE_ROOT))
 
 
@@ -100,8 +100,8 @@ def inverse_root(total: Integers) -> tuple[Integers, Integers]:
     half = rdbp(moved >> 1, 1)
     root = np.full_like(given, _ONE)
     for _ in range(_STEPS):
-        cube = raised(srdhm(srdhm(root, root), root), 6)
-        root = raised(srdhm(_THREE_HALVES, root) - srdhm(half, cube), 3)
+        cube = shift_left_saturating(srdhm(srdhm(root, root), root), 6)
+        root = shift_left_saturating(srdhm(_THREE_HALVES, root) - srdhm(half, cube), 3)
     shift = _ROOT_SHIFT - pairs
     multiplier = srdhm(root, _HALF_ROOT_TWO) << np.maximum(-shift, 0)
     large = total > 1
@@ -144,8 +144,8 @@ def _inverse_root_function() -> PrimFunc:
 INVERSE_ROOT = _inverse_root_function()
 
 
-def _supported(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+def _check_support(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     if not 1 <= len(x.shape) <= 4 or x.shape[-1] > GREATEST_DEPTH:
         limits = f"there may be 1 to 4 dimensions, the last of 1 to {GREATEST_DEPTH}"
         yield checks.fault(op, f"has shape {list(x.shape)}; {limits}", tensor=x)
@@ -161,8 +161,8 @@ def _supported(op: Operator, graph: Graph) -> Iterator[Fault]:
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     checks.int8_activations(),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
-    _supported,
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
+    _check_support,
 )
 
 L2_NORMALIZATION = L2Normalization()

@@ -17,7 +17,7 @@ from atoll.ir.expressions import add, binary, cast, clamp, multiply, select, sub
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.quantization import INT8_MAX, INT8_MIN, INT32_MAX, Integers
@@ -66,15 +66,15 @@ class LayerNormalization(ByRow):
         spread = depth * (values * values).sum(axis=-1, keepdims=True) - total * total + added
         halves = _halves(depth, added) * (spread > INT32_MAX)
         root, right = inverse_root(spread >> 2 * halves)
-        normal = _rounded((depth * values - total) * root, right + halves + _LEAST_RIGHT)
+        normal = _shift_right((depth * values - total) * root, right + halves + _LEAST_RIGHT)
         places = shift - OFFSET_PLACES
-        made = _rounded(normal * factors + (offsets << places), np.asarray(shift))
+        made = _shift_right(normal * factors + (offsets << places), np.asarray(shift))
         return (np.clip(made, INT8_MIN, INT8_MAX).astype(np.int8),)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Sum each row and its squares, then go through it again."""
         source, (shift, added) = graph.tensor(op.inputs[0]), _numbers(op)
-        of_rows = len(required(op, graph, 1).shape) == 2
+        of_rows = len(require_input(op, graph, 1).shape) == 2
         depth, each = source.shape[-1], source.shape[-2] if of_rows else 1
         builder = KernelBuilder(op, graph)
         x, factors, offsets = (
@@ -156,7 +156,7 @@ def _halves(depth: int, added: int) -> int:
     return max(0, -(-(greatest.bit_length() - _ROOT_BITS) // 2))
 
 
-def _rounded(x: Integers, right: Integers) -> Integers:
+def _shift_right(x: Integers, right: Integers) -> Integers:
     """Shift to the right, halves up."""
     moved: Integers = (x + (np.int64(1) << (right - 1))) >> right
     return moved
@@ -169,15 +169,15 @@ def _numbers(op: Operator) -> tuple[int, int]:
     return shift, added
 
 
-def _supported(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x = required(op, graph, 0)
+def _check_support(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x = require_input(op, graph, 0)
     depth = (x.shape or (0,))[-1]
     if not 1 <= depth <= GREATEST_DEPTH:
         message = f"has shape {list(x.shape)}; the last dimension may be 1 to {GREATEST_DEPTH}"
         yield checks.fault(op, message, tensor=x)
-    for tensor in (required(op, graph, 1), required(op, graph, 2)):
+    for tensor in (require_input(op, graph, 1), require_input(op, graph, 2)):
         shape = (x.shape[-2], 1) if len(tensor.shape) == 2 and len(x.shape) > 1 else (depth,)
-        if tensor.shape != shape or len(required(op, graph, 1).shape) != len(shape):
+        if tensor.shape != shape or len(require_input(op, graph, 1).shape) != len(shape):
             message = f"has shape {list(tensor.shape)} instead of {list(shape)}"
             yield checks.fault(op, message, tensor=tensor)
     shift, added = _numbers(op)
@@ -190,8 +190,8 @@ _RULES: tuple[checks.Rule, ...] = (
     checks.int8_activations(0),
     checks.constant(1, "int32"),
     checks.constant(2, "int32"),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
-    _supported,
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
+    _check_support,
 )
 
 LAYER_NORMALIZATION = LayerNormalization()

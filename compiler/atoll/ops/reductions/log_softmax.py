@@ -24,7 +24,7 @@ from atoll.ir.expressions import (
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.loops import fixed_point_loops as loops
@@ -51,7 +51,7 @@ from atoll.ops.reductions.softmax import (
     input_scaling,
     leading_zeros,
     one_over_one_plus,
-    raised,
+    shift_left_saturating,
 )
 from atoll.ops.tflite_form import TfliteForm
 
@@ -88,7 +88,7 @@ class LogSoftmax(ByRow):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Take the logarithm of each row's sum from its distances."""
-        scale = scale_of(required(op, graph, 0))
+        scale = scale_of(require_input(op, graph, 0))
         powers, scaled = _tables(scale)
         values = np.asarray(inputs[0], np.int64)
         distances = values.max(axis=-1, keepdims=True) - values
@@ -131,7 +131,7 @@ class LogSoftmax(ByRow):
             with builder.loop("i", 0, depth) as i:
                 distance = builder.let("distance", subtract(top, x.wide(add(base, i))))
                 result = loops.rdbp(subtract(scaled_of[distance], logarithm), _shift(output))
-                made = loops.quantized(result, limits[1], limits)
+                made = loops.quantize(result, limits[1], limits)
                 y[add(base, i)] = select(binary(Operation.LT, distance, most), made, limits[0])
         return builder.lowered((*LIBRARY, LOG))
 
@@ -163,10 +163,10 @@ def _least(scale: float, logarithm: Integers) -> Integers:
 def log_of(x: Integers) -> Integers:
     """Return the logarithm in Q5 of x >= 1 in Q12 (TFLM: `log_x_for_x_greater_than...`)."""
     zeros = leading_zeros(x)
-    first = raised(srdhm(x << zeros - 1, _ROOT_HALF), 1)
+    first = shift_left_saturating(srdhm(x << zeros - 1, _ROOT_HALF), 1)
     first_exponent = (SUM_INTEGER_BITS - zeros << _EXPONENT_ONE) + _QUARTER
     room = leading_zeros(srdhm(x, _ROOT_HALF)) - 1
-    second = raised(x, room)
+    second = shift_left_saturating(x, room)
     second_exponent = (SUM_INTEGER_BITS - room << _EXPONENT_ONE) - _QUARTER
     r, exponent = np.minimum(first, second), np.maximum(first_exponent, second_exponent)
     p, q = (r >> 1) + _HALF, 2 * (r - _FOURTH_ROOT_HALF)
@@ -175,7 +175,7 @@ def log_of(x: Integers) -> Integers:
     inner = _ALPHA_I + q + srdhm(_ALPHA_D, square)
     inverse = one_over_one_plus(srdhm(p, inner) + srdhm(_ALPHA_F, q))
     rest = srdhm(rdbp(numerator, _EXPONENT_BITS), inverse)
-    return raised(srdhm(exponent, _LOG_2) + rest, 1)
+    return shift_left_saturating(srdhm(exponent, _LOG_2) + rest, 1)
 
 
 def _log_function() -> PrimFunc:
@@ -214,8 +214,8 @@ def _log_function() -> PrimFunc:
 LOG = _log_function()
 
 
-def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+def _check_scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     if not 1 <= (x.shape or (0,))[-1] <= GREATEST_DEPTH:
         message = f"has shape {list(x.shape)}; the last dimension may be 1 to {GREATEST_DEPTH}"
         yield checks.fault(op, message, tensor=x)
@@ -231,8 +231,8 @@ def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     checks.activations(types=("int8",), results=("int8", "int16")),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
-    _scaling,
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
+    _check_scaling,
 )
 
 LOG_SOFTMAX = LogSoftmax()

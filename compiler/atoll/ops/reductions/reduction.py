@@ -14,7 +14,7 @@ from atoll.ir.expressions import add, multiply
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Lowered
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.quantization import Integers
@@ -33,7 +33,7 @@ class Reduction(OperatorKind):
         """Return how many values make one, and how they lie; there are no multiply-accumulates."""
         rows, channels = around(op, graph)
         reduced = reduced_elements(op, graph)
-        apart = rows * reduced * channels != required(op, graph, 0).elements
+        apart = rows * reduced * channels != require_input(op, graph, 0).elements
         return {
             "macs": 0,
             "reduced": reduced,
@@ -86,14 +86,14 @@ class Reduction(OperatorKind):
 
 def axes_of(op: Operator, graph: Graph) -> tuple[int, ...]:
     """Return the dimensions that vanish, ascending, each once."""
-    dimensions = len(required(op, graph, 0).shape)
-    axes = required(op, graph, 1).array.astype(np.int64).reshape(-1).tolist()
+    dimensions = len(require_input(op, graph, 0).shape)
+    axes = require_input(op, graph, 1).array.astype(np.int64).reshape(-1).tolist()
     return tuple(sorted({axis % dimensions for axis in axes}))
 
 
 def reduced_elements(op: Operator, graph: Graph) -> int:
     """Count the values that make one."""
-    shape = required(op, graph, 0).shape
+    shape = require_input(op, graph, 0).shape
     return prod(shape[axis] for axis in axes_of(op, graph))
 
 
@@ -102,14 +102,14 @@ def around(op: Operator, graph: Graph) -> tuple[int, int]:
 
     Those of extent 1 do not matter. If others are between two that vanish, they are in neither.
     """
-    shape, axes = required(op, graph, 0).shape, axes_of(op, graph)
+    shape, axes = require_input(op, graph, 0).shape, axes_of(op, graph)
     wide = [axis for axis in axes if shape[axis] > 1] or axes[:1]
     return prod(shape[: wide[0]]), prod(shape[wide[-1] + 1 :])
 
 
 def valid_axes(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require axes that the input has, at least one."""
-    x, table = required(op, graph, 0), required(op, graph, 1)
+    x, table = require_input(op, graph, 0), require_input(op, graph, 1)
     dimensions = len(x.shape)
     axes = table.array.astype(np.int64).reshape(-1).tolist()
     if not axes or not all(-dimensions <= axis < dimensions for axis in axes):
@@ -119,7 +119,7 @@ def valid_axes(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 def one_axis(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require as many axes."""
-    table = required(op, graph, 1)
+    table = require_input(op, graph, 1)
     if table.elements != 1:
         yield checks.fault(op, f"holds {table.elements} axes instead of 1", tensor=table)
 
@@ -127,7 +127,7 @@ def one_axis(op: Operator, graph: Graph) -> Iterator[Fault]:
 def _kept_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
     """Return the shape that is left; `keep_dims` keeps dimensions of extent 1."""
     axes, keep = axes_of(op, graph), bool(op.attributes.get("keep_dims", False))
-    extents = enumerate(required(op, graph, 0).shape)
+    extents = enumerate(require_input(op, graph, 0).shape)
     return tuple(
         1 if axis in axes else extent for axis, extent in extents if keep or axis not in axes
     )

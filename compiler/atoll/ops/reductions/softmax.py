@@ -25,7 +25,7 @@ from atoll.ir.expressions import (
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Call, Expr, Lowered, Operation, PrimFunc, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.loops import fixed_point_loops as loops
@@ -80,7 +80,7 @@ class Softmax(ByRow):
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:
         """Compute the softmax of each row."""
-        multiplier, shift, least = scaling_of(op, required(op, graph, 0))
+        multiplier, shift, least = scaling_of(op, require_input(op, graph, 0))
         values = np.asarray(inputs[0], np.int64)
         distances = values - values.max(axis=-1, keepdims=True)
         counted = distances >= least
@@ -111,14 +111,14 @@ class Softmax(ByRow):
             with builder.loop("i", 0, depth) as i:
                 power = builder.let("power", table[subtract(greatest[0], x.wide(add(base, i)))])
                 powers[i] = power
-                total[0] = add(total[0], _halved(power, SUM_INTEGER_BITS - 1))
+                total[0] = add(total[0], _halve(power, SUM_INTEGER_BITS - 1))
             headroom = builder.let("headroom", _call("headroom", total[0]))
             inverse = builder.let("inverse", _call("reciprocal", total[0], headroom))
             places = SUM_INTEGER_BITS + 31 - _bits(op, graph) - 1
             doubled = builder.let("doubled", minimum(subtract(places, headroom), 31))
             with builder.loop("i", 0, depth) as i:
                 high = cast(loops.rounded_high_half(inverse, powers[i]), Type.I32)
-                share = add(_halved(high, doubled), least)
+                share = add(_halve(high, doubled), least)
                 y[add(base, i)] = minimum(share, greatest_share)
         return builder.lowered(LIBRARY)
 
@@ -184,7 +184,7 @@ def leading_zeros(x: Integers) -> Integers:
 
 def one_over_one_plus(x: Integers) -> Integers:
     """Return 1 / (1 + x) in Q0, of x in Q0 from 0 on."""
-    return raised(inverse_of_half(x), 1)
+    return shift_left_saturating(inverse_of_half(x), 1)
 
 
 def inverse_of_half(x: Integers) -> Integers:
@@ -193,25 +193,25 @@ def inverse_of_half(x: Integers) -> Integers:
     guess = FORTY_EIGHT_17THS + srdhm(half, MINUS_THIRTY_TWO_17THS)
     for _ in range(3):
         error = (1 << 29) - srdhm(half, guess)
-        guess = guess + raised(srdhm(guess, error), 2)
+        guess = guess + shift_left_saturating(srdhm(guess, error), 2)
     return guess
 
 
-def raised(x: Integers, places: int | Integers) -> Integers:
+def shift_left_saturating(x: Integers, places: int | Integers) -> Integers:
     """Shift int32 values to the left; what leaves the range stays at its end."""
     moved: Integers = np.clip(x << places, INT32_MIN, INT32_MAX)
     return moved
 
 
 def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x = required(op, graph, 0)
+    x = require_input(op, graph, 0)
     if not 1 <= (x.shape or (0,))[-1] <= GREATEST_DEPTH:
         message = f"has shape {list(x.shape)}; the last dimension may be 1 to {GREATEST_DEPTH}"
         yield checks.fault(op, message, tensor=x)
 
 
-def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+def _check_scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     beta = op.attributes["beta"]
     assert isinstance(beta, float)
     if not 2.0**-26 < beta * scale_of(x) < math.inf:
@@ -230,7 +230,7 @@ def _call(function: str, *arguments: Expr) -> Expr:
     return Call(function, arguments, Type.I32)
 
 
-def _halved(x: Expr, right: Operand) -> Expr:
+def _halve(x: Expr, right: Operand) -> Expr:
     """Return x >= 0 over twice 2^right, halves rounded up."""
     return binary(Operation.SHR, add(binary(Operation.SHR, x, right), 1), 1)
 
@@ -284,7 +284,7 @@ LIBRARY: tuple[PrimFunc, ...] = (
 _RULES: tuple[checks.Rule, ...] = (
     checks.operands(1, 1),
     checks.activations(types=("int8",), results=("int8", "int16")),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
     _depth,
-    _scaling,
+    _check_scaling,
 )

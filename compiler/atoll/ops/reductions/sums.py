@@ -11,7 +11,7 @@ from atoll.ir.expressions import add, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
@@ -62,7 +62,7 @@ class ScaledSum(Reduction):
 
     def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Scale the sums of the values less their zero point."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         sums = (values - zero_point_of(x)).sum(axis=axes_of(op, graph))
         scaled = scaling_of(op)(sums, *self.scaling(op, graph)) + zero_point_of(output)
         return np.clip(scaled, *activation_range(op, output))
@@ -72,10 +72,10 @@ class ScaledSum(Reduction):
         total = builder.allocate("total", Type.I32, 1)
         total[0] = 0
         with values() as (value, _):
-            total[0] = add(total[0], subtract(value, zero_point_of(required(op, graph, 0))))
+            total[0] = add(total[0], subtract(value, zero_point_of(require_input(op, graph, 0))))
         scaled = loops.scaling_of(op)(total[0], *self.scaling(op, graph))
         (output,) = graph.results(op)
-        return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
+        return loops.quantize(scaled, zero_point_of(output), activation_range(op, output))
 
 
 class Mean(ScaledSum):
@@ -103,7 +103,7 @@ class Sum(ScaledSum):
 
 def _factor(op: Operator, graph: Graph) -> tuple[float]:
     (output,) = graph.results(op)
-    return (scale_of(required(op, graph, 0)) / scale_of(output),)
+    return (scale_of(require_input(op, graph, 0)) / scale_of(output),)
 
 
 MEAN = Mean()

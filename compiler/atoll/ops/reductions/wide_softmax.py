@@ -12,7 +12,7 @@ from atoll.ir.expressions import add, binary, clamp, minimum, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Call, Expr, Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances
 from atoll.ops.loops import fixed_point_loops as loops
@@ -85,7 +85,7 @@ class WideSoftmax(Softmax):
         """Compute each exponential once and keep it."""
         if not _is_wide(op, graph):
             return super().lower(op, graph)
-        source, factor = required(op, graph, 0), quantize_multiplier(_factor(op, graph))
+        source, factor = require_input(op, graph, 0), quantize_multiplier(_factor(op, graph))
         depth, builder = source.shape[-1], KernelBuilder(op, graph)
         x = builder.input(0, "x")
         curve = builder.table("exponentials", exponentials(), Type.I16)
@@ -148,14 +148,14 @@ def _table(
             first + (at + 1) * step,
         )
     )
-    entries = _rounded(here)
-    off = _rounded((there + entries) / one(2)) - _rounded(middle)
-    end = _rounded(made(np.array([last])) * steepness)
-    every = np.append(entries - _rounded(off / one(2)), end)
+    entries = _round(here)
+    off = _round((there + entries) / one(2)) - _round(middle)
+    end = _round(made(np.array([last])) * steepness)
+    every = np.append(entries - _round(off / one(2)), end)
     return np.clip(every.astype(np.int64), _LOW, _HIGH)
 
 
-def _rounded(x: Reals) -> Reals:
+def _round(x: Reals) -> Reals:
     """Round halves away from 0."""
     return np.trunc(x.astype(np.float64) + np.copysign(0.5, x)).astype(np.float32)
 
@@ -178,25 +178,25 @@ def _between(builder: KernelBuilder, table: Buffer, value: Expr) -> Expr:
 
 
 def _is_wide(op: Operator, graph: Graph) -> bool:
-    return required(op, graph, 0).dtype == "int16"
+    return require_input(op, graph, 0).dtype == "int16"
 
 
 def _factor(op: Operator, graph: Graph) -> float:
     """Return what brings distances to steps of 10 / 65535."""
     beta = op.attributes["beta"]
     assert isinstance(beta, float)
-    return scale_of(required(op, graph, 0)) * beta / (RANGE / _SPAN)
+    return scale_of(require_input(op, graph, 0)) * beta / (RANGE / _SPAN)
 
 
 def _depth(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x = required(op, graph, 0)
+    x = require_input(op, graph, 0)
     if not 1 <= (x.shape or (0,))[-1] <= GREATEST_DEPTH:
         message = f"has shape {list(x.shape)}; the last dimension may be 1 to {GREATEST_DEPTH}"
         yield checks.fault(op, message, tensor=x)
 
 
-def _scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+def _check_scaling(op: Operator, graph: Graph) -> Iterator[Fault]:
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     if not 0 <= _factor(op, graph) < GREATEST_FACTOR:
         message = f"beta {op.attributes['beta']} times scale {scale_of(x):g} is not of 0 up to 5"
         yield checks.fault(op, message, tensor=x)
@@ -214,9 +214,9 @@ _TYPES: tuple[checks.Rule, ...] = (
 )
 _RULES: tuple[checks.Rule, ...] = (
     checks.same_type(),
-    checks.output_shape(lambda op, graph: required(op, graph, 0).shape),
+    checks.output_shape(lambda op, graph: require_input(op, graph, 0).shape),
     _depth,
-    _scaling,
+    _check_scaling,
 )
 
 SOFTMAX = WideSoftmax()

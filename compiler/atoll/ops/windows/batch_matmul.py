@@ -14,7 +14,7 @@ from atoll.ir.expressions import add, cast, multiply, subtract
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
@@ -104,7 +104,7 @@ class BatchMatmul(OperatorKind):
         """Multiply (TFLM: `reference_ops::BatchMatMul`); whole numbers are exact in float64."""
         (output,) = graph.results(op)
         operands = [
-            np.asarray(values, np.float64) - zero_point_of(required(op, graph, position))
+            np.asarray(values, np.float64) - zero_point_of(require_input(op, graph, position))
             for position, values in enumerate(inputs)
         ]
         left, right = (
@@ -133,7 +133,7 @@ class BatchMatmul(OperatorKind):
                 scaled = scaled_wide(total, *factor, once=rounds_once(op))
             else:
                 scaled = scaling(total, *factor)
-            return loops.quantized(scaled, zero_point_of(output), activation_range(op, output))
+            return loops.quantize(scaled, zero_point_of(output), activation_range(op, output))
 
         batches = [left.batch, right.batch]
         with broadcast(builder, batches, output.shape[:-2], 1) as elements:
@@ -197,7 +197,7 @@ def _sums(
 
 def _matrices(op: Operator, graph: Graph) -> tuple[Matrices, Matrices]:
     left, right = (
-        Matrices.of(required(op, graph, position).shape, transposed=bool(op.attributes[name]))
+        Matrices.of(require_input(op, graph, position).shape, transposed=bool(op.attributes[name]))
         for position, name in enumerate(("adj_x", "adj_y"))
     )
     return left, right
@@ -206,7 +206,7 @@ def _matrices(op: Operator, graph: Graph) -> tuple[Matrices, Matrices]:
 def _factor(op: Operator, graph: Graph) -> tuple[float]:
     """Return the real factor of sums, rounded as that of dense layers with one scale."""
     with np.errstate(over="ignore", under="ignore"):
-        scales = [np.float32(scale_of(required(op, graph, position))) for position in (0, 1)]
+        scales = [np.float32(scale_of(require_input(op, graph, position))) for position in (0, 1)]
         product = float(scales[0] * scales[1])
     return (product / scale_of(graph.results(op)[0]),)
 
@@ -221,7 +221,7 @@ def _symmetric(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 def _ranks(op: Operator, graph: Graph) -> Iterator[Fault]:
     for position in (0, 1):
-        tensor = required(op, graph, position)
+        tensor = require_input(op, graph, position)
         if len(tensor.shape) not in RANKS:
             message = f"has shape {list(tensor.shape)}; there may be 2 to {RANKS[-1]} dimensions"
             yield checks.fault(op, message, tensor=tensor)

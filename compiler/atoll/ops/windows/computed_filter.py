@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Attribute, Graph, Operator, Tensor
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Parts
 from atoll.ops.rounding import ROUNDING
 
@@ -22,7 +22,7 @@ def is_computed(op: Operator, graph: Graph) -> bool:
 
 def rules(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require what a product of matrices has: two dimensions, no bias, a clamp if anything."""
-    weights, bias = required(op, graph, 1), checks.operand(op, graph, 2)
+    weights, bias = require_input(op, graph, 1), checks.operand(op, graph, 2)
     if len(weights.shape) != 2:
         message = f"has shape {list(weights.shape)} instead of 2 dimensions"
         yield checks.fault(op, message, tensor=weights)
@@ -35,7 +35,11 @@ def rules(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 def product(op: Operator, graph: Graph) -> Parts:
     """Return a BATCH_MATMUL of the input's rows with the filter, which is transposed."""
-    x, weights, (output,) = required(op, graph, 0), required(op, graph, 1), graph.results(op)
+    x, weights, (output,) = (
+        require_input(op, graph, 0),
+        require_input(op, graph, 1),
+        graph.results(op),
+    )
     outputs, depth = weights.shape
     rows = x.elements // depth
     operators: list[Operator] = []

@@ -95,7 +95,7 @@ class Conv2D(Convolution):
             return _lower_by_taps(op, graph)
         kernel = ChannelSums(op, graph, folds=True, arithmetic=arithmetic)
         _, height, width, depth = weights.shape
-        window = _joined(window_loops.window_of(op, x.shape, y.shape, (height, width)))
+        window = _join_lines(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output
         together = min(kernel.registers.pixels, places) if taps <= _MOST_TAPS else 1
         pitch = kernel.registers.padded(taps)
@@ -143,7 +143,7 @@ def _lower_by_taps(op: Operator, graph: Graph) -> Lowered:
     return kernel.lowered()
 
 
-def _joined(window: window_loops.Window) -> window_loops.Window:
+def _join_lines(window: window_loops.Window) -> window_loops.Window:
     """Return the window with all pixels in one line, where one reads nothing but itself."""
     if not (window.down.pointwise and window.across.pointwise):
         return window

@@ -14,7 +14,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops import checks
 from atoll.ops.bias import of_products
 from atoll.ops.by_rows import RowWork, Span, window_rows
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops.wide_sums import adds_in_32_bits, factors, is_wide
 from atoll.ops.overlap import window_distance
@@ -83,7 +83,9 @@ class Convolution(OperatorKind):
 
     def extents(self) -> tuple[checks.Rule, ...]:
         """Return what is asked of image and window."""
-        size = window_rules.padded_size(lambda op, graph: self.window(op, required(op, graph, 1)))
+        size = window_rules.padded_size(
+            lambda op, graph: self.window(op, require_input(op, graph, 1))
+        )
         return (checks.rank(0, dimensions=4), window_rules.steps, size)
 
     def output_shape(self, op: Operator, graph: Graph) -> tuple[int, ...] | None:
@@ -160,7 +162,7 @@ class Convolution(OperatorKind):
 
     def _weights(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require weights with zero point 0, quantised as a whole or per output channel."""
-        weights = required(op, graph, 1)
+        weights = require_input(op, graph, 1)
         quantization = weights.quantization
         if len(weights.shape) != self.weight_dimensions:
             shape = list(weights.shape)
@@ -178,7 +180,11 @@ class Convolution(OperatorKind):
 
     def _types(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require zero points of 0 where activations have 16 bits, and a bias as TFLM has it."""
-        x, (output,), bias = required(op, graph, 0), graph.results(op), checks.operand(op, graph, 2)
+        x, (output,), bias = (
+            require_input(op, graph, 0),
+            graph.results(op),
+            checks.operand(op, graph, 2),
+        )
         wide = x.dtype == "int16"
         allowed = self.wide_biases if wide else ("int32",)
         if bias is not None and bias.dtype not in allowed:
@@ -194,7 +200,7 @@ class Convolution(OperatorKind):
 
     def _bias(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         bias = checks.operand(op, graph, 2)
-        channels = required(op, graph, 1).shape[self.channel_axis]
+        channels = require_input(op, graph, 1).shape[self.channel_axis]
         if bias is not None and bias.elements != channels:
             message = f"has {bias.elements} elements for {channels} output channels"
             yield checks.fault(op, message, tensor=bias)
@@ -212,7 +218,7 @@ class Convolution(OperatorKind):
 def tensors(op: Operator, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
     """Return input, weights and output."""
     (output,) = graph.results(op)
-    return required(op, graph, 0), required(op, graph, 1), output
+    return require_input(op, graph, 0), require_input(op, graph, 1), output
 
 
 def bias_type(options: Any) -> Attributes:

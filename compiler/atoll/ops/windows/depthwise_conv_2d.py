@@ -96,7 +96,7 @@ class DepthwiseConv2D(Convolution):
         x, weights, y = tensors(op, graph)
         _, height, width, channels = weights.shape
         window = window_of(op, x.shape, y.shape, (height, width))
-        small = height * width <= _MOST_TAPS and _copied(window) * channels <= _MOST_BYTES
+        small = height * width <= _MOST_TAPS and _copied_pixels(window) * channels <= _MOST_BYTES
         if channels != x.shape[3] or not small or is_wide(op, graph):
             return _lower_by_taps(op, graph, window)
         most, scalar = block_for(arithmetic).lanes, replace(arithmetic, vectors=Vectors.NONE)
@@ -144,7 +144,7 @@ def _columns(window: window_loops.Window) -> int:
     return (across.output - 1) * across.stride + (across.kernel - 1) * across.dilation + 1
 
 
-def _copied(window: window_loops.Window) -> int:
+def _copied_pixels(window: window_loops.Window) -> int:
     """Return how many pixels a line of outputs reads."""
     return window.down.kernel * _columns(window)
 
@@ -162,7 +162,7 @@ class _Rows:
         self._lanes = lanes
         self._width = _columns(window)
         self._inside = min(self._width - window.across.pad, window.across.input)
-        size = _copied(window) * channels
+        size = _copied_pixels(window) * channels
         self._copies = kernel.builder.allocate("rows", Type.I8, size, GLOBAL, WORD)
         if self._inside < self._width:
             self._fill(0, size)

@@ -12,7 +12,7 @@ from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
 from atoll.ops.by_rows import RowWork, Span, window_rows
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.loops.channel_loops import block_width
@@ -59,7 +59,7 @@ class Pooling(OperatorKind):
 
     def features(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return the window and the extents; there are no multiply-accumulates."""
-        batches, in_height, in_width, channels = required(op, graph, 0).shape
+        batches, in_height, in_width, channels = require_input(op, graph, 0).shape
         _, out_height, out_width, _ = graph.results(op)[0].shape
         return {
             **_window(op).features(),
@@ -87,13 +87,13 @@ class Pooling(OperatorKind):
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep the window of the current pixel until it is done."""
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         pixel = x.shape[3] * ITEM_BYTES[x.dtype]
         return (window_distance((*x.shape[:3], pixel), _window(op), pixel),)
 
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the windows of those rows."""
-        x = required(op, graph, 0)
+        x = require_input(op, graph, 0)
         return window_rows(op, _window(op), x.shape[1], rows) if x.dtype == "int8" else None
 
     @abstractmethod
@@ -117,7 +117,7 @@ class AveragePool2D(Pooling):
         taps = window.patches(np.ones_like(image), 0).sum(axis=(4, 5))
         if rounds_to_even(op):
             down, rest = np.divmod(sums, taps)
-            odd = (down + zero_point_of(required(op, graph, 0))) & 1
+            odd = (down + zero_point_of(require_input(op, graph, 0))) & 1
             even: Integers = down + (2 * rest + odd > taps)
             return even
         means: Integers = np.sign(sums) * ((np.abs(sums) + taps // 2) // taps)
@@ -131,9 +131,9 @@ class AveragePool2D(Pooling):
             taps = builder.let("taps", maximum(multiply(rows, columns), 1))
             if not rounds_to_even(op):
                 return lambda total: rounded_quotient(total, taps)
-            return lambda total: _even_quotient(builder, total, taps, required(op, graph, 0))
+            return lambda total: _even_quotient(builder, total, taps, require_input(op, graph, 0))
 
-        return _pooled(op, graph, start=0, combine=add, finish=mean)
+        return _pool(op, graph, start=0, combine=add, finish=mean)
 
 
 class MaxPool2D(Pooling):
@@ -148,7 +148,7 @@ class MaxPool2D(Pooling):
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Keep the greatest."""
-        return _pooled(
+        return _pool(
             op,
             graph,
             start=LEAST,
@@ -162,7 +162,7 @@ def _window(op: Operator) -> Window:
 
 
 def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...] | None:
-    batch, height, width, channels = required(op, graph, 0).shape
+    batch, height, width, channels = require_input(op, graph, 0).shape
     rows, columns = _window(op).positions(height, width)
     return (batch, rows, columns, channels) if min(rows, columns) > 0 else None
 
@@ -185,7 +185,7 @@ def _even_quotient(builder: KernelBuilder, total: Expr, count: Expr, x: Tensor) 
     return add(down, cast(more, Type.I32), least)
 
 
-def _pooled(
+def _pool(
     op: Operator,
     graph: Graph,
     *,

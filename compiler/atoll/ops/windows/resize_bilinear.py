@@ -12,7 +12,7 @@ from atoll.ir.expressions import add, binary, cast, maximum, minimum, multiply, 
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Expr, Lowered, Operation, Type
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, Distances, OperatorKind
 from atoll.ops.overlap import MOST_PIXELS, pixel_distance, read_from, useful
@@ -106,13 +106,13 @@ class ResizeBilinear(OperatorKind):
         total = (rows[0] * (ONE - weight) + rows[1] * weight).astype(np.int64)
         less: Integers = (total < 0).astype(np.int64)
         if rounds_to_even(op):
-            less = 1 - (((total >> 2 * ONE_BITS) + zero_point_of(required(op, graph, 0))) & 1)
+            less = 1 - (((total >> 2 * ONE_BITS) + zero_point_of(require_input(op, graph, 0))) & 1)
         made = (total + ONE * ONE // 2 - less) >> 2 * ONE_BITS
         return (made.astype(graph.results(op)[0].dtype),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep what the current pixel and later ones read until it is done."""
-        x, (output,) = required(op, graph, 0), graph.results(op)
+        x, (output,) = require_input(op, graph, 0), graph.results(op)
         if x.dtype != "int8" or output.elements // output.shape[3] > MOST_PIXELS:
             return (None,)
         rows, columns = (side.pixels()[0] for side in _sides(op, graph))
@@ -167,7 +167,7 @@ class ResizeBilinear(OperatorKind):
 
 
 def _sides(op: Operator, graph: Graph) -> tuple[Side, Side]:
-    x, (output,) = required(op, graph, 0), graph.results(op)
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     align, half = (bool(op.attributes[name]) for name in ("align_corners", "half_pixel_centers"))
     down, across = (
         side_of(x.shape[at], output.shape[at], align_corners=align, half_pixel_centers=half)
@@ -183,7 +183,7 @@ def _types(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 def _extents(op: Operator, graph: Graph) -> Iterator[Fault]:
     """Require places inside the image: steps are rounded, and TFLM reads behind it otherwise."""
-    x, (output,) = required(op, graph, 0), graph.results(op)
+    x, (output,) = require_input(op, graph, 0), graph.results(op)
     if op.attributes["align_corners"] and op.attributes["half_pixel_centers"]:
         yield checks.fault(op, "has both align_corners and half_pixel_centers", tensor=output)
         return
@@ -200,7 +200,7 @@ def _extents(op: Operator, graph: Graph) -> Iterator[Fault]:
 
 
 def _output_shape(op: Operator, graph: Graph) -> tuple[int, ...]:
-    batches, _, _, channels = required(op, graph, 0).shape
+    batches, _, _, channels = require_input(op, graph, 0).shape
     return (batches, *graph.results(op)[0].shape[1:3], channels)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from atoll.diagnostics.errors import Fault
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import checks
-from atoll.ops.checks import required
+from atoll.ops.checks import require_input
 from atoll.ops.window import Window
 
 GREATEST_PADDED = 2**27
@@ -27,7 +27,7 @@ def padded_size(window_of: Callable[[Operator, Graph], Window]) -> checks.Rule:
     """Bound the input with its padding, which a dilation of millions would blow up."""
 
     def rule(op: Operator, graph: Graph) -> Iterator[Fault]:
-        x, window = required(op, graph, 0), window_of(op, graph)
+        x, window = require_input(op, graph, 0), window_of(op, graph)
         batch, height, width, channels = x.shape
         rows = height + window.pad_top + window.pad_bottom
         columns = width + window.pad_left + window.pad_right

@@ -72,7 +72,7 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
             writes=access is Access.WRITE,
             runs=window is cpu.code,
             registers=isinstance(window, Registers),
-            kept=_kept(soc, cpu, window),
+            kept=_owner_text(soc, cpu, window),
             names=(_name(soc, window),),
         )
     local = local_of(cpu.spec)
@@ -88,7 +88,7 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
         )
 
 
-def _kept(soc: ResolvedSoc, cpu: Cpu, window: Region | Registers) -> str:
+def _owner_text(soc: ResolvedSoc, cpu: Cpu, window: Region | Registers) -> str:
     if cpu.cache is None or isinstance(window, Registers) or not soc.memory(window.memory).cached:
         return ""
     return "back" if cpu.cache.write_back else "through"

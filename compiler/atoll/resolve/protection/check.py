@@ -27,7 +27,8 @@ class Merge:
 
     def __str__(self) -> str:
         opened = dict.fromkeys(f"'{key[1]}'" for key in self.reach)
-        return f"{_named(self.low)} and {_named(self.high)} merge if {' and '.join(opened)} is rw"
+        areas = f"{_area_name(self.low)} and {_area_name(self.high)}"
+        return f"{areas} merge if {' and '.join(opened)} is rw"
 
 
 def check_protection(draft: Draft, soc: ResolvedSoc) -> None:
@@ -75,7 +76,7 @@ def _merges(soc: ResolvedSoc, cpu: Cpu) -> Iterator[Merge]:
     needed = len(entries_of(unit, areas, bits))
     for number in range(1, len(areas)):
         low, high = areas[number - 1], areas[number]
-        if (reach := _opened(soc, cpu, low, high)) is None:
+        if (reach := _opening_keys(soc, cpu, low, high)) is None:
             continue
         merged = replace(low, end=high.end, writes=True)
         fewer = (*areas[: number - 1], merged, *areas[number + 1 :])
@@ -83,7 +84,7 @@ def _merges(soc: ResolvedSoc, cpu: Cpu) -> Iterator[Merge]:
             yield Merge(low, high, reach)
 
 
-def _opened(soc: ResolvedSoc, cpu: Cpu, low: Area, high: Area) -> tuple[Key, ...] | None:
+def _opening_keys(soc: ResolvedSoc, cpu: Cpu, low: Area, high: Area) -> tuple[Key, ...] | None:
     """Return the keys of accesses that make one of two neighbours; None if no access does."""
     if low.runs or high.runs or low.registers or high.registers:
         return None
@@ -98,5 +99,5 @@ def _opened(soc: ResolvedSoc, cpu: Cpu, low: Area, high: Area) -> tuple[Key, ...
     return tuple(("pools", name, "reach", cpu.name) for name in names)
 
 
-def _named(area: Area) -> str:
+def _area_name(area: Area) -> str:
     return " and ".join(f"'{name}'" for name in area.names) + f" ({area.access})"

@@ -41,11 +41,11 @@ def entries(areas: Sequence[Area], bits: int) -> tuple[Entry, ...]:
     for last in range(len(areas)):
         found: dict[int | None, tuple[Entry, ...]] = {}
         for first in range(last, -1, -1):
-            closed = _closed(areas[first : last + 1])
+            closed = _close_gaps(areas[first : last + 1])
             if closed is None:
                 break
             for bottom, before in reached[first].items():
-                after, more = _opened(areas[first : last + 1], closed, bottom)
+                after, more = _open_areas(areas[first : last + 1], closed, bottom)
                 both = (*before, *more)
                 if after not in found or len(both) < len(found[after]):
                     found[after] = both
@@ -55,7 +55,7 @@ def entries(areas: Sequence[Area], bits: int) -> tuple[Entry, ...]:
     return (*min(reached[-1].values(), key=len), rest)
 
 
-def _closed(areas: Sequence[Area]) -> tuple[Entry, ...] | None:
+def _close_gaps(areas: Sequence[Area]) -> tuple[Entry, ...] | None:
     """Return an entry for each gap between areas; None if they differ or gaps take more."""
     if any((each.access, each.kept) != (areas[0].access, areas[0].kept) for each in areas):
         return None
@@ -65,7 +65,7 @@ def _closed(areas: Sequence[Area]) -> tuple[Entry, ...] | None:
     return tuple(_power(None, LOCKED, begin, end) for begin, end in gaps)
 
 
-def _opened(
+def _open_areas(
     areas: Sequence[Area], closed: Sequence[Entry], bottom: int | None
 ) -> tuple[int | None, tuple[Entry, ...]]:
     """Return entries that open all between the first and the last area but what is `closed`.

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY, REGISTER_PAGE
@@ -17,17 +17,17 @@ _UPPER = (0x8000_0000, 0xC000_0000)
 def elsewhere(case: Case) -> Iterator[Candidate]:
     """Yield free places for one of two things that overlap, or for what is out of bounds."""
     for key in case.fault.keys or (case.key,):
-        yield from _moved(case, key)
+        yield from _move(case, key)
 
 
 def higher(case: Case) -> Iterator[Candidate]:
     """Yield free places for what may not lie in the lower half of the address space."""
     for near in _UPPER:
         for key in case.fault.keys:
-            yield from _moved(case, key, near)
+            yield from _move(case, key, near)
 
 
-def _moved(case: Case, key: Key, near: object = None) -> Iterator[Candidate]:
+def _move(case: Case, key: Key, near: object = None) -> Iterator[Candidate]:
     near = case.at(*key) if near is None else near
     near = near if isinstance(near, int) else 0
     if key[0] == "memories":
@@ -48,7 +48,7 @@ def _pool_elsewhere(case: Case, key: Key) -> Iterator[Candidate]:
             end = case.size("pools", name, "offset") + case.size("pools", name, "size")
             step = max(GRANULE, case.size("pools", key[1], "alignment"))
             if case.at("pools", name, "offset") is not None:
-                yield (setting(key, format_size(-(-end // step) * step)),)
+                yield (set_key(key, format_size(-(-end // step) * step)),)
     yield (Edit(key),)
 
 
@@ -57,8 +57,8 @@ def too_large(case: Case) -> Iterator[Candidate]:
     size, key = case.size(*case.key), case.key
     for smaller in (size >> 10, size >> 20):
         if GRANULE <= smaller <= LARGEST_MEMORY and size % 1024 == 0:
-            yield (setting(key, format_size(smaller)),)
-    yield (setting(key, format_size(LARGEST_MEMORY)),)
+            yield (set_key(key, format_size(smaller)),)
+    yield (set_key(key, format_size(LARGEST_MEMORY)),)
 
 
 def out_of_space(case: Case) -> Iterator[Candidate]:
@@ -66,17 +66,17 @@ def out_of_space(case: Case) -> Iterator[Candidate]:
     size = case.size("memories", case.key[1], "size")
     if size > LARGEST_MEMORY:
         yield from too_large_of(case)
-    yield from _moved(case, ("memories", case.key[1], "origin"))
+    yield from _move(case, ("memories", case.key[1], "origin"))
 
 
 def too_large_of(case: Case) -> Iterator[Candidate]:
     """Yield smaller sizes for a memory whose origin the message points at."""
     key = ("memories", case.key[1], "size")
-    yield (setting(key, format_size(case.size(*key) >> 10)),)
-    yield (setting(key, format_size(LARGEST_MEMORY)),)
+    yield (set_key(key, format_size(case.size(*key) >> 10)),)
+    yield (set_key(key, format_size(LARGEST_MEMORY)),)
 
 
-def aligned(case: Case) -> Iterator[Candidate]:
+def align(case: Case) -> Iterator[Candidate]:
     """Yield the next multiples below and above."""
     value, step = case.size(*case.key), GRANULE
     if case.key[0] == "pools" and case.key[-1] == "offset":
@@ -120,13 +120,13 @@ def line(case: Case) -> Iterator[Candidate]:
     if "no interrupt" in case.fault.message:
         yield (Edit(case.key),)
         return
-    yield from ((setting(case.key, each),) for each in case.free_lines())
+    yield from ((set_key(case.key, each),) for each in case.free_lines())
 
 
 ADDRESSES: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
     "E030": out_of_space,
     "E031": elsewhere,
-    "E035": aligned,
+    "E035": align,
     "E037": too_large,
     "E038": page,
     "E044": line,

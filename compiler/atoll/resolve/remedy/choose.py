@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from atoll.description.edits import Candidate, edited, key_at, sentence
+from atoll.description.edits import Candidate, apply_edits, key_at, sentence
 from atoll.description.tree import Node, plain
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.resolve.remedy.accesses import ACCESSES
@@ -58,7 +58,7 @@ class _Chosen:
     left: frozenset[tuple[str, str]]
 
 
-def tried(faults: Sequence[Fault], root: Node, folder: Path) -> tuple[Fault, ...]:
+def try_remedies(faults: Sequence[Fault], root: Node, folder: Path) -> tuple[Fault, ...]:
     """Return `faults` with remedies that were tried; one for which none is known keeps its own.
 
     Remedies can be followed one by one or all together. A fault that only follows from another
@@ -89,7 +89,7 @@ class _Search:
 
     def add(self, fault: Fault) -> None:
         """Choose the edits for a fault."""
-        if self._so_far and _name(fault) not in self._left(self._so_far):
+        if self._so_far and _name(fault) not in self._faults_left(self._so_far):
             chosen = self._best(fault, (), [each.edits for each in self._chosen.values()])
         else:
             chosen = self._best(fault, self._so_far, [])
@@ -103,16 +103,16 @@ class _Search:
         if _follows(fault, list(self._chosen.values())):
             return None
         chosen = self._chosen.get(fault)
-        return _said(chosen, self._trial.root) if chosen else fault
+        return _fault_with(chosen, self._trial.root) if chosen else fault
 
     def _best(self, fault: Fault, before: Candidate, known: list[Candidate]) -> _Chosen | None:
         """Return the candidate after which the least is wrong."""
         make, key = _CANDIDATES.get(fault.code), _key(fault, self._trial.root)
-        data = plain(edited(self._trial.root, before))
+        data = plain(apply_edits(self._trial.root, before))
         if make is None or key is None or not isinstance(data, dict):
             return None
         case = Case(fault=fault, key=key, data=data, trial=self._trial, faults=self._faults)
-        others = self._left(before)
+        others = self._faults_left(before)
         further = 0 if fault.code in _ALONE else _FURTHER
         best: _Chosen | None = None
         for number, edits in enumerate(chain(known, make(case))):
@@ -120,12 +120,12 @@ class _Search:
                 break
             if best and best.left <= others and number > further:
                 break
-            left = self._left((*before, *edits))
+            left = self._faults_left((*before, *edits))
             if _name(fault) not in left and (best is None or len(left) < len(best.left)):
                 best = _Chosen(fault, edits, left)
         return best
 
-    def _left(self, edits: Candidate) -> frozenset[tuple[str, str]]:
+    def _faults_left(self, edits: Candidate) -> frozenset[tuple[str, str]]:
         return frozenset(map(_name, self._trial.faults(edits)))
 
 
@@ -158,7 +158,7 @@ def _follows(fault: Fault, helped: Sequence[_Chosen]) -> bool:
     )
 
 
-def _said(chosen: _Chosen, root: Node) -> Fault:
+def _fault_with(chosen: _Chosen, root: Node) -> Fault:
     fault, (first, *others) = chosen.fault, chosen.edits
     word = first.name or first.text
     key = _key(fault, root) or ()

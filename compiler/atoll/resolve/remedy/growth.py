@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from atoll.description.edits import Candidate, Edit, hexadecimal, sentence, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, sentence, set_key
 from atoll.description.tree import plain
 from atoll.diagnostics.errors import AtollError, Fault
 from atoll.diagnostics.units import format_size
@@ -23,7 +23,7 @@ _SLACK = (0, 64, 4096, 65536)
 """Bytes that alignment may cost beside what is missing."""
 
 
-def grown(soc: ResolvedSoc, wants: Wants) -> tuple[str, ResolvedSoc] | None:
+def grow(soc: ResolvedSoc, wants: Wants) -> tuple[str, ResolvedSoc] | None:
     """Return a remedy and the chip that it makes, with at least what `wants` says.
 
     Returns:
@@ -49,7 +49,7 @@ def grown(soc: ResolvedSoc, wants: Wants) -> tuple[str, ResolvedSoc] | None:
 def _candidates(soc: ResolvedSoc, wants: Wants, case: Case) -> Iterator[Candidate]:
     """Yield the sizes alone, then with larger memories, then with memories that move as well."""
     sizes = tuple(
-        setting(tuple(key.split(".")), format_size(_aligned(key, size)))
+        set_key(tuple(key.split(".")), format_size(_align(key, size)))
         for key, size in wants.items()
         if not _fills(soc, key)
     )
@@ -72,7 +72,7 @@ def _larger(soc: ResolvedSoc, name: str, missing: int, case: Case) -> Candidate:
     size = -(-(memory.size + missing) // _ROUND) * _ROUND
     if size > LARGEST_MEMORY:
         return ()
-    edit = setting(("memories", name, "size"), format_size(size))
+    edit = set_key(("memories", name, "size"), format_size(size))
     free = case.free_spans(size, memory.origin, name)
     if memory.origin in free or not free:
         return (edit,)
@@ -121,7 +121,7 @@ def _region(soc: ResolvedSoc, key: str) -> Region | None:
     return next((region for region in soc.regions() if region.name == name), None)
 
 
-def _aligned(key: str, size: int) -> int:
+def _align(key: str, size: int) -> int:
     if key.endswith(_UNALIGNED):
         return size
     return -(-size // GRANULE) * GRANULE

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
-from atoll.description.edits import Candidate, Edit, hexadecimal, setting, shown
+from atoll.description.edits import Candidate, Edit, hexadecimal, set_key, to_yaml_line
 from atoll.description.tree import Key
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.sections import SECTIONS
@@ -17,14 +17,14 @@ _STACKS = ("8 KiB", "4 KiB", "2 KiB", "1 KiB")
 _ROM_WORDS = ("rom", "flash", "nvm", "mram", "xip")
 
 
-def missing(case: Case) -> Iterator[Candidate]:
+def add_key(case: Case) -> Iterator[Candidate]:
     """Yield values for a key that is missing, made of what the chip has."""
     *parent, key = case.key
     known = [str(each) for each in case.table(*parent)]
     if near := nearest_word(key, known, cutoff=0.7):
         yield (Edit((*parent, near), name=key),)
     for value in _values(case, tuple(parent), key):
-        yield (Edit(case.key, value if isinstance(value, str) else shown(value)),)
+        yield (Edit(case.key, value if isinstance(value, str) else to_yaml_line(value)),)
 
 
 def unknown(case: Case) -> Iterator[Candidate]:
@@ -177,8 +177,8 @@ _BY_KEY: Mapping[str, Callable[[Case, Key], Iterator[Any]]] = {
 }
 
 KEYS: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
-    "E010": missing,
+    "E010": add_key,
     "E011": unknown,
     "E014": bad_name,
-    "E015": lambda case: iter([(setting(case.key, 1),)]),
+    "E015": lambda case: iter([(set_key(case.key, 1),)]),
 }

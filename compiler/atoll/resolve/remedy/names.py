@@ -7,7 +7,7 @@ from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
 from atoll.description.core_files import known_cores
-from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import USUAL
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
@@ -21,10 +21,10 @@ def memory(case: Case) -> Iterator[Candidate]:
     word = str(case.at(*case.key))
     names = by_likeness(word, [*case.memories("ram"), *case.memories("rom")])
     if names:
-        yield (setting(case.key, names[0]),)
+        yield (set_key(case.key, names[0]),)
     yield from _misspelt_definition(case, "memories", word)
-    yield from ((setting(case.key, name),) for name in names)
-    yield from _described(case, word)
+    yield from ((set_key(case.key, name),) for name in names)
+    yield from _describe_memory(case, word)
 
 
 def _misspelt_definition(case: Case, section: str, word: str) -> Iterator[Candidate]:
@@ -46,7 +46,7 @@ def _is_used(data: Any, name: str) -> bool:
     return bool(data == name)
 
 
-def _described(case: Case, word: str) -> Iterator[Candidate]:
+def _describe_memory(case: Case, word: str) -> Iterator[Candidate]:
     """Yield a memory of the name, at a free address."""
     pools = [name for name in case.table("pools") if case.at("pools", name, "memory") == word]
     roles = [case.at("pools", name, "role") for name in pools]
@@ -55,7 +55,7 @@ def _described(case: Case, word: str) -> Iterator[Candidate]:
     size = 1 << 20
     for address in case.free_spans(size, 0x2000_0000, "")[:1]:
         memory = {"origin": hexadecimal(address), "size": format_size(size), "kind": kind}
-        yield (setting(("memories", word), memory),)
+        yield (set_key(("memories", word), memory),)
 
 
 def device(case: Case) -> Iterator[Candidate]:
@@ -73,21 +73,21 @@ def device(case: Case) -> Iterator[Candidate]:
     elif word == "runs":
         threads = list(case.table(*parent, "threads"))
         for name in by_likeness(str(case.at(*case.key)), threads):
-            yield (setting(case.key, name),)
+            yield (set_key(case.key, name),)
     else:
         named = str(case.at(*case.key))
         names = by_likeness(named, list(case.table("devices")))
         if names:
-            yield (setting(case.key, names[0]),)
+            yield (set_key(case.key, names[0]),)
         yield from _misspelt_definition(case, "devices", named)
-        yield from ((setting(case.key, name),) for name in names)
+        yield from ((set_key(case.key, name),) for name in names)
     yield (Edit(case.key),)
 
 
 def accelerator(case: Case) -> Iterator[Candidate]:
     """Yield the shipped accelerators and engines."""
     for name in by_likeness(str(case.at(*case.key)), list(known_accelerators())):
-        yield (setting(case.key, name),)
+        yield (set_key(case.key, name),)
 
 
 def operator(case: Case) -> Iterator[Candidate]:
@@ -103,7 +103,7 @@ def operator(case: Case) -> Iterator[Candidate]:
         free = [kind for kind in known if kind not in others]
         likely = {kind.lower(): kind for kind in free}
         if close := nearest_word(word, list(likely)):
-            yield (setting(case.key, likely[close]),)
+            yield (set_key(case.key, likely[close]),)
     yield (Edit(case.key),)
 
 
@@ -130,36 +130,36 @@ def parameter_value(case: Case) -> Iterator[Candidate]:
 def isa(case: Case) -> Iterator[Candidate]:
     """Yield the instruction sets, the most similar first."""
     if case.key[-1:] == ("abi",):
-        yield from removed(case)
+        yield from remove_key(case)
         return
     isas = sorted(USUAL, key=len, reverse=True)
-    yield from ((setting(case.key, each),) for each in by_likeness(str(case.at(*case.key)), isas))
+    yield from ((set_key(case.key, each),) for each in by_likeness(str(case.at(*case.key)), isas))
 
 
 def core(case: Case) -> Iterator[Candidate]:
     """Yield the core that the name is like, then the one that a chip has that names none."""
     if close := nearest_word(str(case.at(*case.key)), [*known_cores()]):
-        yield (setting(case.key, close),)
+        yield (set_key(case.key, close),)
     yield (Edit(case.key),)
 
 
 def host(case: Case) -> Iterator[Candidate]:
     """Yield the cores of the chip, or a new one."""
-    yield from ((setting(("host",), name),) for name in case.devices("cpu", "dsp"))
+    yield from ((set_key(("host",), name),) for name in case.devices("cpu", "dsp"))
     stacks = ({"memory": name, "size": "4 KiB"} for name in case.memories("ram"))
     name = next(n for n in ("cpu", "core", "host_cpu") if n not in case.table("devices"))
     for stack in stacks:
         reach = (
-            setting(("pools", pool, "reach", name), ACCESS.get(str(case.at("pools", pool, "role"))))
+            set_key(("pools", pool, "reach", name), ACCESS.get(str(case.at("pools", pool, "role"))))
             for pool in case.table("pools")
         )
-        yield (setting(("devices", name), {**_CORE, "stack": stack}), *reach)
+        yield (set_key(("devices", name), {**_CORE, "stack": stack}), *reach)
 
 
 def default_device(case: Case) -> Iterator[Candidate]:
     """Yield the host, or none at all."""
     if isinstance(case.at("host"), str):
-        yield (setting(case.key, case.at("host")),)
+        yield (set_key(case.key, case.at("host")),)
     yield (Edit(case.key),)
 
 
@@ -171,13 +171,13 @@ def mailbox(case: Case) -> Iterator[Candidate]:
         yield tuple(Edit((*parent, key)) for key in both)
         return
     if given == "mailbox":
-        yield from ((setting((*parent, "irq"), line),) for line in case.free_lines())
+        yield from ((set_key((*parent, "irq"), line),) for line in case.free_lines())
     else:
         yield from ((Edit((*parent, "mailbox"), hexadecimal(p)),) for p in case.free_pages()[:3])
     yield (Edit(case.key),)
 
 
-def removed(case: Case) -> Iterator[Candidate]:
+def remove_key(case: Case) -> Iterator[Candidate]:
     """Yield the description without the key."""
     yield (Edit(case.key),)
 

@@ -3,26 +3,26 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
 from atoll.description.tree import Key
 from atoll.resolve.address_map import REGISTER_PAGE
 from atoll.resolve.remedy.case import Case
 
 
-def merged(case: Case) -> Iterator[Candidate]:
+def merge_regions(case: Case) -> Iterator[Candidate]:
     """Yield the accesses with which neighbours become one region, one after the other.
 
     Then registers that move to the first ones, one after the other; then off.
     """
     pools = [key for key in case.fault.keys[1:] if key[0] == "pools"]
-    accesses = tuple(setting(key, "rw") for key in pools)
+    accesses = tuple(set_key(key, "rw") for key in pools)
     yield from ((each,) for each in accesses)
     yield from (accesses[:number] for number in range(2, len(accesses) + 1))
-    yield from _adjoining(case, [key for key in case.fault.keys[1:] if key[0] == "devices"])
-    yield (setting(case.fault.keys[0], "false"),)
+    yield from _adjoin(case, [key for key in case.fault.keys[1:] if key[0] == "devices"])
+    yield (set_key(case.fault.keys[0], "false"),)
 
 
-def _adjoining(case: Case, blocks: Sequence[Key]) -> Iterator[Candidate]:
+def _adjoin(case: Case, blocks: Sequence[Key]) -> Iterator[Candidate]:
     first = case.at(*blocks[0]) if blocks else None
     if isinstance(first, int):
         moves = tuple(
@@ -34,7 +34,10 @@ def _adjoining(case: Case, blocks: Sequence[Key]) -> Iterator[Candidate]:
 
 def off(case: Case) -> Iterator[Candidate]:
     """Yield a core without memory protection."""
-    yield (setting(case.key, "false"),)
+    yield (set_key(case.key, "false"),)
 
 
-PROTECTION: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {"E105": merged, "E106": off}
+PROTECTION: Mapping[str, Callable[[Case], Iterator[Candidate]]] = {
+    "E105": merge_regions,
+    "E106": off,
+}

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
 from atoll.description.tree import Key
 from atoll.diagnostics.errors import Fault
 from atoll.diagnostics.units import format_size
@@ -31,7 +31,7 @@ def no_room(case: Case) -> Iterator[Candidate]:
         yield (Edit(key),)
         return
     if case.at(*key) is None and key[0] == "pools":
-        yield from _shared(case, key, memory)
+        yield from _share_rest(case, key, memory)
     smaller, larger = _smaller(case, key), _larger(case, memory)
     asked = case.size(*key)
     reduced = smaller and case.size(*key) and _size(smaller) * 4 >= asked
@@ -39,13 +39,13 @@ def no_room(case: Case) -> Iterator[Candidate]:
     yield from (each for each in (first, second) if each)
 
 
-def _shared(case: Case, key: Key, memory: str) -> Iterator[Candidate]:
+def _share_rest(case: Case, key: Key, memory: str) -> Iterator[Candidate]:
     """Yield sizes for other pools that would take all that is left of a memory."""
     part = case.size("memories", memory, "size") // 4 // GRANULE * GRANULE
     for name, pool in case.table("pools").items():
         greedy = isinstance(pool, dict) and pool.get("memory") == memory and "size" not in pool
         if greedy and name != key[1] and part:
-            yield (setting(("pools", name, "size"), format_size(part)),)
+            yield (set_key(("pools", name, "size"), format_size(part)),)
 
 
 def _size(candidate: Candidate) -> int:
@@ -59,7 +59,7 @@ def _smaller(case: Case, key: Key) -> Candidate | None:
     least = 1 if key[0] == "pools" else _LEAST // GRANULE
     while low <= high and case.trial.left > 0:
         middle = (low + high) // 2
-        edits = (setting(key, format_size(middle * GRANULE)),)
+        edits = (set_key(key, format_size(middle * GRANULE)),)
         if _gone(case, edits):
             found, low = (edits if middle >= least else found), middle + 1
         else:
@@ -72,7 +72,7 @@ def _larger(case: Case, memory: str) -> Candidate | None:
     key = ("memories", memory)
     size = case.size(*key, "size")
     high, low = size * 2, size
-    while high <= LARGEST_MEMORY and not _fits(case, _grown(case, key, high), memory):
+    while high <= LARGEST_MEMORY and not _fits(case, _grow(case, key, high), memory):
         low, high = high, high * 2
     if high > LARGEST_MEMORY or case.trial.left <= 0:
         return None
@@ -80,14 +80,14 @@ def _larger(case: Case, memory: str) -> Candidate | None:
         middle = (low + high) // 2 // _NICE * _NICE
         if middle <= low:
             break
-        fits = _fits(case, _grown(case, key, middle), memory)
+        fits = _fits(case, _grow(case, key, middle), memory)
         low, high = (low, middle) if fits else (middle, high)
-    return _grown(case, key, high)
+    return _grow(case, key, high)
 
 
-def _grown(case: Case, key: Key, size: int) -> Candidate:
+def _grow(case: Case, key: Key, size: int) -> Candidate:
     """Return the edits that give a memory a size, at another address if its own has no room."""
-    edit = setting((*key, "size"), format_size(size))
+    edit = set_key((*key, "size"), format_size(size))
     origin = case.at(*key, "origin")
     near = origin if isinstance(origin, int) else 0
     free = case.free_spans(size, near, key[1])
@@ -114,7 +114,7 @@ def _heap(case: Case) -> Iterator[Candidate]:
     pool = case.size(*case.key[:2], "size")
     half = pool // 2 // GRANULE * GRANULE
     if half:
-        yield (setting(case.key, format_size(half)),)
+        yield (set_key(case.key, format_size(half)),)
     yield (Edit(case.key),)
 
 
@@ -127,11 +127,11 @@ def no_stack(case: Case) -> Iterator[Candidate]:
     interrupts = case.size(*stack, "interrupts") or _INTERRUPTS
     keys = [(*stack, "size"), *((*stack, "threads", t) for t in case.table(*stack, "threads"))]
     least = min(keys, key=lambda key: case.size(*key))
-    larger = (setting(least, format_size(interrupts + _LEAST)),)
+    larger = (set_key(least, format_size(interrupts + _LEAST)),)
     if case.size(*least) <= _INTERRUPTS:
         yield larger
     for size in (_INTERRUPTS, case.size(*least) // 4 // GRANULE * GRANULE):
-        yield (setting((*stack, "interrupts"), format_size(size)),)
+        yield (set_key((*stack, "interrupts"), format_size(size)),)
     yield larger
 
 

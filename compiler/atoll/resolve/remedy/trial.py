@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from atoll.description.edits import Edit, edited
+from atoll.description.edits import Edit, apply_edits
 from atoll.description.faults import Faults
 from atoll.description.loader import describe
 from atoll.description.tree import Node
@@ -37,7 +37,7 @@ class Trial:
         asked = tuple(edits)
         if asked not in self._known:
             self.left -= 1
-            self._known[asked] = self._tried(asked)
+            self._known[asked] = self._try(asked)
         return self._known[asked]
 
     def chip(self, edits: Sequence[Edit]) -> ResolvedSoc:
@@ -46,9 +46,9 @@ class Trial:
         Raises:
             AtollError: they do not make one.
         """
-        return resolve(describe(edited(self.root, edits), self.folder, Faults()))
+        return resolve(describe(apply_edits(self.root, edits), self.folder, Faults()))
 
-    def _tried(self, edits: tuple[Edit, ...]) -> tuple[Fault, ...]:
+    def _try(self, edits: tuple[Edit, ...]) -> tuple[Fault, ...]:
         try:
             self.chip(edits)
         except AtollError as error:

@@ -8,11 +8,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from atoll.description.edits import Candidate, Edit, hexadecimal, setting
+from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
 from atoll.diagnostics.units import format_size, parse_size
 from atoll.resolve.address_map import LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case, by_likeness, number_in
-from atoll.resolve.remedy.keys import clean_name, missing
+from atoll.resolve.remedy.keys import add_key, clean_name
 
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -60,8 +60,8 @@ def bad_value(case: Case) -> Iterator[Candidate]:
     """Yield what somebody may have meant who wrote a value that its key cannot have."""
     old = case.at(*case.key)
     expected = case.fault.message.partition(" must be ")[2].rpartition(", not ")[0]
-    yield from ((setting(case.key, value),) for value in _meant(expected, old, case))
-    yield from missing(case)
+    yield from ((set_key(case.key, value),) for value in _meant(expected, old, case))
+    yield from add_key(case)
     example = re.match(r"write '\S+: (.*)', for example", case.fault.remedy or "")
     if example:
         yield (Edit(case.key, example[1]),)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from atoll.diagnostics.errors import AtollError, Refusal
-from atoll.resolve.remedy.growth import grown
+from atoll.resolve.remedy.growth import grow
 from atoll.resolve.soc import ResolvedSoc
 
 _ROUNDS = 12
@@ -35,7 +35,7 @@ def with_whole_need(error: Refusal, soc: ResolvedSoc, attempt: Attempt) -> Atoll
 def with_room(error: AtollError, soc: ResolvedSoc) -> AtollError:
     """Return `error` with the edits that give all faults what they want, memories included."""
     wants = error.wants
-    found = grown(soc, wants) if wants else None
+    found = grow(soc, wants) if wants else None
     if found is None:
         return error
     said = (replace(each, remedy=found[0]) if each.wants else each for each in error.faults)
@@ -56,13 +56,13 @@ class _Search:
             if not all(fault.wants for fault in error.faults):
                 return remedy
             self._want(error)
-            found = grown(self._soc, self.wants)
+            found = grow(self._soc, self.wants)
             if found is None:
                 return remedy
             remedy = found[0]
             used = self._attempt(found[1])
             if isinstance(used, Mapping):
-                return self._trimmed(used) or remedy
+                return self._trim(used) or remedy
             error = used
         return remedy
 
@@ -76,10 +76,10 @@ class _Search:
                     size = max(size, 2 * known)
                 self.wants[key] = max(known, size)
 
-    def _trimmed(self, used: Mapping[str, int]) -> str | None:
+    def _trim(self, used: Mapping[str, int]) -> str | None:
         """Return the remedy that gives no more than is used, if guesses were more than that."""
         exact = {k: used[k] if k in self._guessed else size for k, size in self.wants.items()}
-        found = grown(self._soc, exact) if self._guessed else None
+        found = grow(self._soc, exact) if self._guessed else None
         if found is None or not isinstance(self._attempt(found[1]), Mapping):
             return None
         self.wants = exact

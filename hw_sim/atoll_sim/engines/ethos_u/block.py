@@ -44,7 +44,7 @@ class Block:
         return (data + struct.pack("<I", crc32(data, crc32(payload)))).ljust(BLOCK_BYTES, b"\0")
 
 
-def decoded(data: bytes) -> Block | None:
+def decode(data: bytes) -> Block | None:
     """Read a block; None if it is none. What its checksum says is for whoever has the payload."""
     magic, address, size, count, *rest, bits = struct.unpack(_FORMAT, data[:_CHECKED])
     if magic != MAGIC or not 1 <= count <= REGIONS or any(data[_USED:]):

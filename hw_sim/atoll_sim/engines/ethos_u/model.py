@@ -14,12 +14,12 @@ import numpy as np
 
 from atoll.ir.graph import Graph, Operator
 from atoll.npu_stream.reader import Operation, StreamError, operations
-from atoll.npu_stream.spans import Spans, joined
+from atoll.npu_stream.spans import Spans, join_spans
 from atoll.ops.ethos_u import FIRST_INPUT, STREAM, WEIGHTS
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Engine
 from atoll.vela.payload import read_first
-from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decoded, is_whole
+from atoll_sim.engines.ethos_u.block import BLOCK_BYTES, Block, decode, is_whole
 from atoll_sim.engines.interface import Bus, BusFault, Outcome
 
 READ_SLAVE, READ_DECODE, WRITE_SLAVE, WRITE_DECODE = 1, 2, 3, 4
@@ -61,7 +61,7 @@ class EthosUModel:
 
     def _block(self, bus: Bus, address: int) -> int:
         words, known = _read(bus, address, BLOCK_BYTES), self._known.get(address)
-        block = decoded(words)
+        block = decode(words)
         if block is None or known is None:
             return BAD_OPCODE
         op, graph = known.operator, known.graph
@@ -91,30 +91,30 @@ def _compute(
     """Read the inputs and write the outputs as the commands do, the scratch last."""
     regions = dict(enumerate(op.inputs[FIRST_INPUT:], _INPUTS_FROM))
     inputs = {
-        name: _array(_gathered(bus, block, number, steps), graph, name)
+        name: _array(_gather(bus, block, number, steps), graph, name)
         for number, name in regions.items()
     }
     results = kind_of(op).reference(op, graph, [inputs.get(name) for name in op.inputs])
     for number, values in enumerate(results[:-1], _INPUTS_FROM + len(regions)):
         data, (address, _) = values.tobytes(), block.regions[number]
-        for begin, end in _touched(steps, number, writes=True):
+        for begin, end in _touched_bytes(steps, number, writes=True):
             _write(bus, address + begin, data[begin:end].ljust(end - begin, b"\0"))
     _write(bus, block.regions[1][0], results[-1].tobytes())
 
 
-def _gathered(bus: Bus, block: Block, number: int, steps: Sequence[Operation]) -> bytes:
+def _gather(bus: Bus, block: Block, number: int, steps: Sequence[Operation]) -> bytes:
     """Return the bytes of an input: those that no command reads are 0."""
     address, size = block.regions[number]
     data = bytearray(size)
-    for begin, end in _touched(steps, number, writes=False):
+    for begin, end in _touched_bytes(steps, number, writes=False):
         data[begin:end] = _read(bus, address + begin, end - begin)
     return bytes(data[:size])
 
 
-def _touched(steps: Sequence[Operation], number: int, *, writes: bool) -> Spans:
+def _touched_bytes(steps: Sequence[Operation], number: int, *, writes: bool) -> Spans:
     """Return the bytes of a region that commands read, or write."""
     every = (access for step in steps for access in step.accesses)
-    return joined([a.spans for a in every if (a.region, a.writes) == (number, writes)])
+    return join_spans([a.spans for a in every if (a.region, a.writes) == (number, writes)])
 
 
 def _array(data: bytes, graph: Graph, name: str) -> np.ndarray[tuple[int, ...], np.dtype]:

@@ -85,14 +85,14 @@ def requantise(
         table: [O, 4] of bias, multiplier (never negative, so nothing saturates), shift, unused.
     """
     bias, multiplier, shift = table[:, 0], table[:, 1], table[:, 2]
-    scale = rescaled_once if command.once else rescaled
+    scale = rescaled_once if command.once else rescale
     scaled = scale(sums + bias, multiplier, shift) + command.signed_byte(11, 1)
     low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
     clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
     return clamped.astype(np.int8)
 
 
-def rescaled(
+def rescale(
     values: NDArray[np.int64], multiplier: NDArray[np.int64], shift: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Scale with the two roundings of gemmlowp."""

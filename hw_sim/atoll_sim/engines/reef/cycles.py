@@ -18,7 +18,7 @@ from atoll_sim.engines.reef.blocks import (
     windows_of,
 )
 from atoll_sim.engines.reef.geometry import Geometry
-from atoll_sim.engines.reef.loads import DRAIN_CYCLES, TAIL_CYCLES, Pixels, beside, reading
+from atoll_sim.engines.reef.loads import DRAIN_CYCLES, TAIL_CYCLES, Pixels, beside, read_cycles
 from atoll_sim.engines.reef.packing import PARAMETER_BYTES
 from atoll_sim.engines.reef.places import narrower
 
@@ -66,7 +66,7 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
     repeated = samples * count if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
     cycles = start_cycles(npu) + (again - 1) * (NEXT_CYCLES + fetch_cycles(npu))
-    cycles += again * (_filling(shape) + len(sets[0]) * loads.once)
+    cycles += again * (_fill_cycles(shape) + len(sets[0]) * loads.once)
     following, firsts = (*map(len, groups[1:]), 0), (True, *[False] * (len(groups) - 1))
     alike, computing = Counter(zip(groups, following, firsts, strict=True)), 0
     for (widths, coming, first), number in alike.items():
@@ -163,7 +163,7 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
     weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
     rows, most = _rows(shape, npu) * len(_sets(shape, npu)[0]), params["weight_rows"]
     width = narrower(npu.constants_width, npu)
-    parameters, filled = (reading(size, width, npu) for size in (table, weights))
+    parameters, filled = (read_cycles(size, width, npu) for size in (table, weights))
     if rows > most:
         share = _seen(shape)
         return _Loads(parameters, ceil(filled * share), -(-table // port), True, share)
@@ -177,7 +177,7 @@ def _seen(shape: Geometry) -> float:
     return prod(taps) / prod((*shape.output[:2], *shape.kernel))
 
 
-def _filling(shape: Geometry) -> int:
+def _fill_cycles(shape: Geometry) -> int:
     """Return the cycles until the first window's pixels are there."""
     if not shape.lines:
         return 0

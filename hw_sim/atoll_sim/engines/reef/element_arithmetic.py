@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.engines.reef.arithmetic import rescaled, rescaled_once
+from atoll_sim.engines.reef.arithmetic import rescale, rescaled_once
 from atoll_sim.engines.reef.decode import ADD, Command
 
 _MORE_BITS = 20
@@ -22,14 +22,14 @@ def element_results(
         scales = (_scale(command, index) for index in range(2))
         total = sum(
             (
-                rescaled(term << _MORE_BITS, *scale)
+                rescale(term << _MORE_BITS, *scale)
                 for term, scale in zip(terms, scales, strict=True)
             ),
             np.int64(0),
         )
     else:
         total = terms[0] * terms[1]
-    scale = rescaled_once if command.once else rescaled
+    scale = rescaled_once if command.once else rescale
     scaled = scale(np.asarray(total, np.int64), *_scale(command, 2)) + command.signed_byte(10, 2)
     low, high = command.signed_byte(11, 2), command.signed_byte(11, 3)
     clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), high)

@@ -126,14 +126,14 @@ class Elements(Family):
         parts = {
             Bound.COMPUTE: ceil(2 * count / npu.params["input_lanes"]),
             Bound.READ: ceil(beats * sum(each.reading(port) for each in sources)),
-            Bound.WRITE: ceil(beats * (-(-port // target.width)) + _changing(beats, places)),
+            Bound.WRITE: ceil(beats * (-(-port // target.width)) + _change_cycles(beats, places)),
         }
         moving = sum if npu.workspace_width else max
         busy = max(parts[Bound.COMPUTE], moving((parts[Bound.READ], parts[Bound.WRITE])))
         return Busy(cycles=start_cycles(npu) + busy, parts=parts)
 
 
-def _changing(beats: int, places: Sequence[Place]) -> int:
+def _change_cycles(beats: int, places: Sequence[Place]) -> int:
     """Return the cycles of changes between memories.
 
     A result is written to the memory of an operand while that is read; to another one each beat

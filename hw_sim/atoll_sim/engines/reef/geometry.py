@@ -86,7 +86,7 @@ class Geometry:
 def geometry_of(op: Operator, graph: Graph, npu: Engine) -> Geometry:
     """Return the shapes of an operator on an instance; pools are depthwise convolutions."""
     shape = _shape_of(op, graph)
-    return replace(shape, lines=_by_lines(shape, npu), joined=_joined(shape, npu))
+    return replace(shape, lines=_by_lines(shape, npu), joined=_joins_rows(shape, npu))
 
 
 def _by_lines(shape: Geometry, npu: Engine) -> bool:
@@ -106,7 +106,7 @@ def _by_lines(shape: Geometry, npu: Engine) -> bool:
     )
 
 
-def _joined(shape: Geometry, npu: Engine) -> bool:
+def _joins_rows(shape: Geometry, npu: Engine) -> bool:
     """Tell whether joined rows of the kernel take fewer steps; all weights must be on chip."""
     lanes, (height, _), row = npu.params["input_lanes"], shape.kernel, shape.kernel_row
     steps = -(-height * row // lanes)

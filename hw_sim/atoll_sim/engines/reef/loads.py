@@ -82,7 +82,7 @@ def _between(pixels: Pixels, working: float, bursts: float, share: float) -> flo
     return max(pixels.written * share, min(spare, queued, bursts * BURST_BEATS))
 
 
-def reading(size: int, width: int, npu: Engine) -> int:
+def read_cycles(size: int, width: int, npu: Engine) -> int:
     """Return the cycles in which constants come: so many beats at most are under way at a time.
 
     Args:

@@ -14,12 +14,12 @@ PARAMETER_BYTES = 16
 
 def dense_block_bytes(kernel_height: int, kernel_row: int, input_lanes: int, lanes: int) -> int:
     """Return the bytes of one block of output channels with a kernel row of `kernel_row` bytes."""
-    return _aligned(kernel_height * -(-kernel_row // input_lanes) * lanes * input_lanes)
+    return _align(kernel_height * -(-kernel_row // input_lanes) * lanes * input_lanes)
 
 
 def depthwise_block_bytes(kernel_height: int, kernel_width: int, lanes: int) -> int:
     """Return the bytes of one block of output channels, one byte per tap and channel."""
-    return _aligned(kernel_height * kernel_width * lanes)
+    return _align(kernel_height * kernel_width * lanes)
 
 
 def pack_dense(weights: NDArray[np.int8], input_lanes: int, output_lanes: int) -> bytes:
@@ -93,9 +93,9 @@ def pack_parameters(
 
 def _blocks(tiles: NDArray[np.int8]) -> bytes:
     flat = tiles.reshape(tiles.shape[0], -1)
-    rest = _aligned(flat.shape[1]) - flat.shape[1]
+    rest = _align(flat.shape[1]) - flat.shape[1]
     return np.pad(flat, ((0, 0), (0, rest))).tobytes()
 
 
-def _aligned(size: int) -> int:
+def _align(size: int) -> int:
     return -(-size // BLOCK_ALIGNMENT) * BLOCK_ALIGNMENT

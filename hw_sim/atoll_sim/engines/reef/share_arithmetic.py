@@ -32,7 +32,7 @@ def _inverse(half: int) -> int:
     """Return 2**61 over a number of 31 bits, from a first guess that is a line."""
     guess = _FORTY_EIGHT_17THS + _high(half, -_THIRTY_TWO_17THS)
     for _ in range(3):
-        guess = _wrapped(guess + 4 * _high(guess, _ONE - _high(half, guess)))
+        guess = _wrap(guess + 4 * _high(guess, _ONE - _high(half, guess)))
     return 2 * guess if 0 <= guess < 1 << 30 else _INT32_MAX
 
 
@@ -41,5 +41,5 @@ def _high(left: int, right: int) -> int:
     return (left * right + (1 << 30)) >> 31
 
 
-def _wrapped(value: int) -> int:
+def _wrap(value: int) -> int:
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)

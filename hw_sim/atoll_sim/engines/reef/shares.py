@@ -18,7 +18,7 @@ from atoll_sim.engines.common import encode
 from atoll_sim.engines.reef.cycles import start_cycles
 from atoll_sim.engines.reef.family import Family
 from atoll_sim.engines.reef.geometry import operand
-from atoll_sim.engines.reef.loads import reading
+from atoll_sim.engines.reef.loads import read_cycles
 from atoll_sim.engines.reef.places import narrower
 from atoll_sim.engines.reef.runs import average, beginnings
 
@@ -89,7 +89,7 @@ class Shares(Family):
         """Predict with what an instance is busy: a value takes a cycle each of three times."""
         npu, x = self.npu, operand(self.op, self.graph, 0)
         port, values, rows = npu.params["data_bytes"], x.shape[-1], x.elements // x.shape[-1]
-        loading = reading(TABLE_BYTES, narrower(npu.constants_width, npu), npu)
+        loading = read_cycles(TABLE_BYTES, narrower(npu.constants_width, npu), npu)
         computing = PASSES * x.elements + ROW_CYCLES * rows
         places = beginnings(values if rows > 1 else port, port)
         read = PASSES * ceil(rows * average(values, places, port).beats)

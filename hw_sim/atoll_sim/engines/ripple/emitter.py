@@ -40,7 +40,7 @@ class RippleEmitter:
             device=npu.name,
             reads=op.inputs[:1],
             writes=op.outputs,
-            constants=tuple(_filling(op, graph)),
+            constants=tuple(_fill_constants(op, graph)),
             commands=f"{op.name}_commands",
             commands_size=DESCRIPTOR_BYTES * commands,
             commands_count=commands,
@@ -55,7 +55,7 @@ class RippleEmitter:
         splits: int = 1,
     ) -> bytes:
         """Return the descriptors: of a change of layout, first those that fill it up."""
-        filling = next(_filling(op, graph), None)
+        filling = next(_fill_constants(op, graph), None)
         places = {_FILLS: address(filling.name)} if filling else {}
         places |= {_READS: address(op.inputs[0]), _WRITES: address(op.outputs[0])}
         return b"".join(
@@ -127,15 +127,15 @@ def _commands(op: Operator, graph: Graph) -> tuple[_Command, ...]:
     item = ITEM_BYTES[target.dtype]
     if target.layout is None:
         assert source.layout is not None
-        return tuple(_moved(source.layout, item, back=True))
+        return tuple(_move_commands(source.layout, item, back=True))
     fills = fillings(target.layout)
     return (
         *_fills(fills.start * item, len(fills) * item),
-        *_moved(target.layout, item, back=False),
+        *_move_commands(target.layout, item, back=False),
     )
 
 
-def _moved(layout: Layout, item: int, *, back: bool) -> Iterator[_Command]:
+def _move_commands(layout: Layout, item: int, *, back: bool) -> Iterator[_Command]:
     """Yield the commands that move the elements of a layout, of `item` bytes each."""
     for rows in moves(layout):
         pairs = (rows.row, rows.plane, (rows.plain, rows.laid))
@@ -168,7 +168,7 @@ def _fills(begin: int, size: int) -> Iterator[_Command]:
         yield _FILLS, 0, begin + size - rest, Rows(plain=0, laid=0, run=rest)
 
 
-def _filling(op: Operator, graph: Graph) -> Iterator[Tensor]:
+def _fill_constants(op: Operator, graph: Graph) -> Iterator[Tensor]:
     """Yield the constant that fills a layout up, if that has fillings."""
     (target,) = graph.results(op)
     if target.layout and fillings(target.layout):

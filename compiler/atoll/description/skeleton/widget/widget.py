@@ -23,12 +23,12 @@ def quantize(op: Operator, graph: Graph, inputs: Sequence[Array]) -> Array:
     if multiplier == 2**31:
         multiplier, exponent = multiplier // 2, exponent + 1
     values = inputs[0].astype(np.int64) - source.quantization.zero_points[0]
-    scaled = _scaled(values, multiplier, int(exponent))
+    scaled = _scale(values, multiplier, int(exponent))
     made: Array = np.clip(scaled + target.quantization.zero_points[0], -128, 127).astype(np.int8)
     return made
 
 
-def _scaled(values: Array, multiplier: int, exponent: int) -> Array:
+def _scale(values: Array, multiplier: int, exponent: int) -> Array:
     """Multiply by multiplier * 2**(exponent - 31), rounded twice, as the hardware does."""
     shifted = values << max(exponent, 0)
     high = (shifted * multiplier + (1 << 30)) >> 31

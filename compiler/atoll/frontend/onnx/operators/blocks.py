@@ -3,7 +3,7 @@
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.moves import renamed, reshaped
+from atoll.frontend.onnx.operators.moves import rename_axes, reshape_value
 from atoll.frontend.onnx.parts import Part, Unfit
 
 
@@ -19,8 +19,8 @@ def depth_to_space(c: Conversion, node: Node) -> Part:
         split, axes = (batch, depth, size, size, height, width), (0, 1, 4, 2, 5, 3)
     else:
         split, axes = (batch, size, size, depth, height, width), (0, 3, 4, 1, 5, 2)
-    made = renamed(c, reshaped(c, x, split), axes)
-    return reshaped(c, made, (batch, depth, height * size, width * size))
+    made = rename_axes(c, reshape_value(c, x, split), axes)
+    return reshape_value(c, made, (batch, depth, height * size, width * size))
 
 
 def space_to_depth(c: Conversion, node: Node) -> Part:
@@ -30,9 +30,9 @@ def space_to_depth(c: Conversion, node: Node) -> Part:
         raise Unfit(f"has blocksize {size} for {[*x.shape]}")
     batch, channels, height, width = x.shape
     rows, columns = height // size, width // size
-    split = reshaped(c, x, (batch, channels, rows, size, columns, size))
-    made = renamed(c, split, (0, 3, 5, 1, 2, 4))
-    return reshaped(c, made, (batch, channels * size * size, rows, columns))
+    split = reshape_value(c, x, (batch, channels, rows, size, columns, size))
+    made = rename_axes(c, split, (0, 3, 5, 1, 2, 4))
+    return reshape_value(c, made, (batch, channels * size * size, rows, columns))
 
 
 HANDLERS: dict[str, Handler] = {

@@ -11,7 +11,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.emitter import Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.elements import aligned, truth
+from atoll.frontend.onnx.operators.elements import align, truth
 from atoll.frontend.onnx.operators.weights import real_values
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Stored, Unfit, grid
 from atoll.ops.elements.elementwise import VALUES
@@ -32,7 +32,7 @@ def comparison(kind: str) -> Handler:
     def made(c: Conversion, node: Node) -> Part:
         left, right = (_operand(c, node, at) for at in (0, 1))
         if isinstance(left, Stored) and isinstance(right, Stored):
-            return _result(c, node, kind, _ranked(c, left, right))
+            return _result(c, node, kind, _rank(c, left, right))
         if isinstance(right, Stored):
             return _with_constant(c, node, _SWAPPED[kind], right, left, node.inputs[0])
         return _with_constant(c, node, kind, left, right, node.inputs[1])
@@ -79,7 +79,7 @@ def _bounds(kind: str, of: Grid, numbers: NDArray[np.float32]) -> NDArray[np.int
     return (places + of.limits[0]).astype(np.int32)
 
 
-def _ranked(c: Conversion, left: Stored, right: Stored) -> list[Stored]:
+def _rank(c: Conversion, left: Stored, right: Stored) -> list[Stored]:
     """Return two operands as they are, or as their ranks among the values of both.
 
     Raises:
@@ -120,9 +120,9 @@ def _result(c: Conversion, node: Node, kind: str, parts: Sequence[Stored | Const
     shape = c.result(node)
     if all(isinstance(part, Constant) for part in parts):
         raise Unfit("has no operand that is computed", "simplify the model")
-    operands, order = aligned(c, parts, shape)
+    operands, order = align(c, parts, shape)
     plain = [_integer(c, each) for each in operands]
-    tensor = c.emit.operator(kind, plain, layout.permuted(shape, order), "bool")
+    tensor = c.emit.operator(kind, plain, layout.permute(shape, order), "bool")
     return Stored(tensor=tensor, shape=shape, order=order, grid=None, real=False)
 
 

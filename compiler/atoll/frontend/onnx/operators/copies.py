@@ -7,7 +7,7 @@ from dataclasses import replace
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, handing_on
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.moves import reshape_value
 from atoll.frontend.onnx.parts import Part, Stored, Unfit
 from atoll.frontend.onnx.protos import AGAIN
 
@@ -21,8 +21,8 @@ def expand(c: Conversion, node: Node) -> Part:
     missing = len(shape) - len(x.shape)
     if missing < 0:
         raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
-    x = reshaped(c, x, (*(1,) * missing, *x.shape))
-    return _tiled(c, x, [made // size for made, size in zip(shape, x.shape, strict=True)])
+    x = reshape_value(c, x, (*(1,) * missing, *x.shape))
+    return _tile(c, x, [made // size for made, size in zip(shape, x.shape, strict=True)])
 
 
 def tile(c: Conversion, node: Node) -> Part:
@@ -30,10 +30,10 @@ def tile(c: Conversion, node: Node) -> Part:
     x, times = c.stored(node), c.integers(node, 1)
     if len(times) != len(x.shape) or min(times, default=1) < 1:
         raise Unfit(f"repeats {[*times]} times what has {len(x.shape)} dimensions")
-    return _tiled(c, x, times)
+    return _tile(c, x, times)
 
 
-def _tiled(c: Conversion, x: Stored, times: Sequence[int]) -> Stored:
+def _tile(c: Conversion, x: Stored, times: Sequence[int]) -> Stored:
     x = c.emit.unfolded(x)
     for axis, count in enumerate(times):
         if count > MOST_COPIES:
@@ -41,7 +41,7 @@ def _tiled(c: Conversion, x: Stored, times: Sequence[int]) -> Stored:
         if count > 1:
             shape = tuple(n * count if at == axis else n for at, n in enumerate(x.shape))
             options: dict[str, int | str] = {"axis": x.order.index(axis), "activation": "none"}
-            made = layout.permuted(shape, x.order)
+            made = layout.permute(shape, x.order)
             tensor = c.emit.operator("concatenation", [x] * count, made, x.known(), **options)
             x = replace(x, tensor=tensor, shape=shape)
     return x

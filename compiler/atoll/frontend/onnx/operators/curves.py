@@ -13,7 +13,7 @@ from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.weights import uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
-from atoll.frontend.real_functions import RealFunction, rounded
+from atoll.frontend.real_functions import RealFunction, round_results
 from atoll.ops.elements.curves import LOGISTIC, TANH
 from atoll.ops.elements.elementwise import VALUES
 
@@ -82,10 +82,10 @@ def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
 def leaky_relu(c: Conversion, node: Node) -> Part:
     """Make a LEAKY_RELU."""
     alpha = float(attributes_as(node, {"alpha": 0.01})["alpha"])
-    return leaking(c, real_operand(c, node, wide=True), alpha)
+    return multiply_below_zero(c, real_operand(c, node, wide=True), alpha)
 
 
-def leaking(c: Conversion, x: Stored, alpha: float) -> Pending:
+def multiply_below_zero(c: Conversion, x: Stored, alpha: float) -> Pending:
     """Return what is multiplied with a number where it is below 0."""
 
     def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
@@ -98,13 +98,13 @@ def leaking(c: Conversion, x: Stored, alpha: float) -> Pending:
         make=lambda to, activation: c.matched([x], to, activation, made),
         range=(min(0.0, alpha * low), max(high, alpha * low)),
         error=x.error * max(1.0, abs(alpha)),
-        of=(x, rounded(lambda given: np.where(given < 0, alpha * given, given))),
+        of=(x, round_results(lambda given: np.where(given < 0, alpha * given, given))),
     )
 
 
 _SIGMOIDS: dict[str, tuple[Grid, RealFunction]] = {
-    "logistic": (grid("int8", 1 / 256, -128), rounded(lambda x: 1 / (1 + np.exp(-x)))),
-    "tanh": (grid("int8", 1 / 128, 0), rounded(np.tanh)),
+    "logistic": (grid("int8", 1 / 256, -128), round_results(lambda x: 1 / (1 + np.exp(-x)))),
+    "tanh": (grid("int8", 1 / 128, 0), round_results(np.tanh)),
 }
 _WHOLE = 16384
 _WIDE = grid("int16", 1 / 32768, 0)
@@ -177,7 +177,7 @@ def hard_sigmoid(c: Conversion, node: Node) -> Part:
     def make(to: Grid, activation: str) -> Stored:
         return c.requantized(_gate(c, x, alpha, beta), to)
 
-    computes = rounded(lambda given: np.clip(alpha * given + beta, 0, 1))
+    computes = round_results(lambda given: np.clip(alpha * given + beta, 0, 1))
     return Pending(
         shape=x.shape,
         make=make,
@@ -202,7 +202,7 @@ def hard_swish(c: Conversion, node: Node) -> Part:
         tensor = c.emit.operator("mul", [value, factor], shape, fine, activation="none")
         return c.requantized(replace(value, tensor=tensor, grid=fine), to)
 
-    computes = rounded(lambda given: given * np.clip(given / 6 + 0.5, 0, 1))
+    computes = round_results(lambda given: given * np.clip(given / 6 + 0.5, 0, 1))
     return Pending(
         shape=x.shape,
         make=make,

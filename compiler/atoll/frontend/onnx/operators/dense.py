@@ -10,17 +10,17 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.operators.elements import in_16_bits, paired
-from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.elements import in_16_bits, make_binary
+from atoll.frontend.onnx.operators.moves import reshape_value
 from atoll.frontend.onnx.operators.weights import (
     Weights,
     bias_of,
     constant_bias,
     constant_weights,
     real_values,
-    repeated,
+    repeat_channels,
 )
-from atoll.frontend.onnx.operators.windows import summed
+from atoll.frontend.onnx.operators.windows import make_sums
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, broadcast
 
 
@@ -29,7 +29,7 @@ def gemm(c: Conversion, node: Node) -> Part:
     found = attributes_as(node, {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0})
     x, right = c.stored(node, wide=True), c.part(node, 1)
     if found["transA"]:
-        x = _swapped(x)
+        x = _swap_axes(x)
     if found["alpha"] <= 0:
         raise Unfit(f"has alpha {found['alpha']:g}", "fold alpha into the weights, so that it is 1")
     biased = c.has(node, 2) and found["beta"] != 0
@@ -37,8 +37,8 @@ def gemm(c: Conversion, node: Node) -> Part:
         if found["alpha"] != 1 or biased:
             raise Unfit("has computed weights with a bias or alpha", "use MatMul and Add")
         y = c.stored(node, 1, wide=True)
-        y = _swapped(y) if found["transB"] else y
-        return multiplied(c, x, y, c.result(node))
+        y = _swap_axes(y) if found["transB"] else y
+        return make_matmul(c, x, y, c.result(node))
     if len(right.shape) != 2:
         raise Unfit(f"has weights of shape {list(right.shape)} instead of 2 dimensions")
     weights = constant_weights(right, node.inputs[1], 0 if found["transB"] else 1)
@@ -46,7 +46,7 @@ def gemm(c: Conversion, node: Node) -> Part:
     scales = tuple(float(np.float32(scale * found["alpha"])) for scale in weights.scales)
     weights = replace(weights, values=rows, scales=scales, axis=0)
     if not biased:
-        return connected(c, node, x, weights, None)
+        return make_dense(c, node, x, weights, None)
     bias = c.part(node, 2)
     by_row = isinstance(bias, Constant) and bias.values.size not in (1, weights.outputs)
     by_row |= isinstance(bias, Constant) and bias.shape not in (
@@ -56,15 +56,15 @@ def gemm(c: Conversion, node: Node) -> Part:
         (1, bias.values.size),
     )
     if not by_row and found["beta"] == 1:
-        return connected(c, node, x, weights, bias_of(c, node, 2, x, weights))
+        return make_dense(c, node, x, weights, bias_of(c, node, 2, x, weights))
     if not isinstance(bias, Constant):
         raise Unfit(f"bias '{node.inputs[2]}' is computed", "export the model for inference")
     values = found["beta"] * real_values(bias, node.inputs[2])
     if not by_row:
         added = Constant(values=np.asarray(values, np.float64))
-        return connected(c, node, x, weights, constant_bias(added, node.inputs[2], x, weights))
-    plain = c.held(connected(c, node, x, weights, None), node.outputs[0], wide=True)
-    return paired(c, "add", [plain, in_16_bits(values)], node.outputs * 2, plain.shape)
+        return make_dense(c, node, x, weights, constant_bias(added, node.inputs[2], x, weights))
+    plain = c.held(make_dense(c, node, x, weights, None), node.outputs[0], wide=True)
+    return make_binary(c, "add", [plain, in_16_bits(values)], node.outputs * 2, plain.shape)
 
 
 def matmul(c: Conversion, node: Node) -> Part:
@@ -74,10 +74,10 @@ def matmul(c: Conversion, node: Node) -> Part:
         return _of_vectors(c, node)
     if not isinstance(right, Constant) or len(right.shape) != 2:
         left, right = (c.stored(node, at, wide=True) for at in (0, 1))
-        return multiplied(c, left, right, c.result(node))
+        return make_matmul(c, left, right, c.result(node))
     weights = constant_weights(right, node.inputs[1], 1)
     weights = replace(weights, values=weights.values.T, axis=0)
-    return connected(c, node, c.stored(node, wide=True), weights, None)
+    return make_dense(c, node, c.stored(node, wide=True), weights, None)
 
 
 def _of_vectors(c: Conversion, node: Node) -> Part:
@@ -98,17 +98,17 @@ def _of_vectors(c: Conversion, node: Node) -> Part:
                 Constant(values=part.values.reshape(wide[at]), quantization=quantization)
             )
         else:
-            brought.append(reshaped(c, c.stored(node, at, wide=True), wide[at]))
+            brought.append(reshape_value(c, c.stored(node, at, wide=True), wide[at]))
     made = c.with_operands(matmul, node, brought, whole)
     assert isinstance(made, Pending)
 
     def make(to: Grid, activation: str) -> Stored:
-        return reshaped(c, made.make(to, activation), shape)
+        return reshape_value(c, made.make(to, activation), shape)
 
     return replace(made, shape=shape, make=make, biased=None)
 
 
-def connected(
+def make_dense(
     c: Conversion, node: Node, x: Stored, weights: Weights, bias: Array | None
 ) -> Pending:
     """Return a dense layer over the last axis of x.
@@ -138,7 +138,9 @@ def connected(
         filters = Held(weights.filters(weights.values, 1), "filter", weights.along(0))
         operand = x
         if weights.wide:
-            operand = c.emit.stored(repeated(c, x.tensor, x.known(), weights.parts), x.known())
+            operand = c.emit.stored(
+                repeat_channels(c, x.tensor, x.known(), weights.parts), x.known()
+            )
         held = None if values is None else weights.held_bias(x, values)
         tensor = c.emit.operator(
             "fully_connected",
@@ -150,10 +152,10 @@ def connected(
         )
         return Stored(tensor=tensor, shape=shape, order=x.order, grid=grid, real=True)
 
-    return summed(c, bias, make, shape, rank - 1, x, weights)
+    return make_sums(c, bias, make, shape, rank - 1, x, weights)
 
 
-def multiplied(c: Conversion, left: Stored, right: Stored, shape: tuple[int, ...]) -> Pending:
+def make_matmul(c: Conversion, left: Stored, right: Stored, shape: tuple[int, ...]) -> Pending:
     """Make a BATCH_MATMUL; an operand whose last two axes lie swapped is taken as it is."""
     operands, adjoint = list[Stored](), list[bool]()
     for value in (left, right):
@@ -180,7 +182,7 @@ def multiplied(c: Conversion, left: Stored, right: Stored, shape: tuple[int, ...
     )
 
 
-def _swapped(value: Stored) -> Stored:
+def _swap_axes(value: Stored) -> Stored:
     """Return a matrix with its two axes swapped, without moving it."""
     if len(value.shape) != 2 or value.folded:
         raise Unfit("transposes an operand that is no plain matrix")

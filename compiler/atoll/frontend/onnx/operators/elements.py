@@ -13,7 +13,7 @@ from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.curves import leaking
+from atoll.frontend.onnx.operators.curves import multiply_below_zero
 from atoll.frontend.onnx.operators.weights import real_values, uniform
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, broadcast, grid
 from atoll.frontend.onnx.protos import AGAIN
@@ -27,9 +27,7 @@ def binary(kind: str) -> Callable[[Conversion, Node], Part]:
     """Return what makes an ADD, SUB or MUL of two operands."""
 
     def made(c: Conversion, node: Node) -> Part:
-        return _bias(c, node, kind) or _paired(
-            c, node, kind, [_either(c, node, at) for at in (0, 1)]
-        )
+        return _bias(c, node, kind) or _pair(c, node, kind, [_either(c, node, at) for at in (0, 1)])
 
     return made
 
@@ -49,7 +47,7 @@ def total(c: Conversion, node: Node) -> Part:
         pair: list[Stored | Constant] = [c.held(made, name, wide=True)]
         pair.append(part if isinstance(part, Constant) else c.held(part, other, wide=True))
         shape = broadcast(made.shape, part.shape)
-        made = paired(c, "add", pair, (name, other), shape)
+        made = make_binary(c, "add", pair, (name, other), shape)
     return made
 
 
@@ -57,7 +55,7 @@ def average(c: Conversion, node: Node) -> Part:
     """Divide the sum of all operands by how many there are."""
     share = Constant(values=np.array(1 / len(node.inputs)))
     whole = c.held(total(c, node), node.outputs[0], wide=True)
-    return paired(c, "mul", [whole, share], (node.outputs[0], ""), whole.shape)
+    return make_binary(c, "mul", [whole, share], (node.outputs[0], ""), whole.shape)
 
 
 def divide(c: Conversion, node: Node) -> Part:
@@ -72,14 +70,12 @@ def divide(c: Conversion, node: Node) -> Part:
         raise Unfit(message, "multiply by their inverses, quantised per tensor")
     if not value:
         raise Unfit("divides by 0")
-    return _paired(
-        c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(1 / value))]
-    )
+    return _pair(c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(1 / value))])
 
 
 def negate(c: Conversion, node: Node) -> Part:
     """Multiply by -1."""
-    return _paired(c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(-1.0))])
+    return _pair(c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(-1.0))])
 
 
 def power(c: Conversion, node: Node) -> Part:
@@ -94,7 +90,7 @@ def power(c: Conversion, node: Node) -> Part:
     if exponent != 2:
         raise Unfit("has another exponent than 2", "write the power as products")
     x = c.stored(node, wide=True)
-    return _paired(c, node, "mul", [x, x])
+    return _pair(c, node, "mul", [x, x])
 
 
 def prelu(c: Conversion, node: Node) -> Part:
@@ -106,11 +102,11 @@ def prelu(c: Conversion, node: Node) -> Part:
     if slopes.quantization is None:
         slope = uniform(slopes, node.inputs[1])
         if slope is not None and np.isfinite(slope):
-            return leaking(c, x, slope)
+            return multiply_below_zero(c, x, slope)
         slopes = _slopes(slopes, node.inputs[1])
 
     def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
-        operands, order = aligned(c, [*values, slopes], shape)
+        operands, order = align(c, [*values, slopes], shape)
         return _result(c, "prelu", operands, shape, order, to)
 
     steepest = max(1.0, float(np.abs(real_values(slopes, node.inputs[1])).max()))
@@ -161,15 +157,15 @@ def _either(c: Conversion, node: Node, at: int) -> Stored | Constant:
     return part if isinstance(part, Constant) else c.stored(node, at, wide=True)
 
 
-def _paired(c: Conversion, node: Node, kind: str, given: Sequence[Stored | Constant]) -> Pending:
+def _pair(c: Conversion, node: Node, kind: str, given: Sequence[Stored | Constant]) -> Pending:
     shape, first = c.result(node), next((each for each in given if isinstance(each, Stored)), None)
     if first is None:
         raise Unfit("has no operand that is computed", "simplify the model")
     names = (*node.inputs, "")
-    return paired(c, kind, given, [names[at] for at in (0, 1)], shape)
+    return make_binary(c, kind, given, [names[at] for at in (0, 1)], shape)
 
 
-def paired(
+def make_binary(
     c: Conversion,
     kind: str,
     given: Sequence[Stored | Constant],
@@ -186,9 +182,10 @@ def paired(
     def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
         brought = iter(values)
         typed = [
-            next(brought) if isinstance(part, Stored) else _typed(part, to.dtype) for part in parts
+            next(brought) if isinstance(part, Stored) else _quantize_constant(part, to.dtype)
+            for part in parts
         ]
-        operands, order = aligned(c, typed, shape)
+        operands, order = align(c, typed, shape)
         return _result(c, kind, operands, shape, order, to, activation=activation)
 
     (low, high), (least, most) = (
@@ -218,7 +215,7 @@ def _span(part: Stored | Constant, name: str) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
-def _typed(part: Constant, dtype: str) -> Constant:
+def _quantize_constant(part: Constant, dtype: str) -> Constant:
     """Return a constant that is quantised as a whole with 8 or 16 bits."""
     to = part.known()
     if to.dtype == dtype or dtype != "int16":
@@ -252,7 +249,7 @@ def in_16_bits(values: NDArray[np.float64]) -> Constant:
     return Constant(values=to.nearest(values), quantization=to.quantization)
 
 
-def aligned(
+def align(
     c: Conversion, parts: Sequence[Stored | Constant], shape: Sequence[int]
 ) -> tuple[list[Operand], Order]:
     """Return operands of as many dimensions as the result, and in one order; and that order.
@@ -276,10 +273,10 @@ def aligned(
         wide.append(part)
     stored = [part for part in wide if isinstance(part, Stored)]
     order = max(stored, key=lambda part: c.emit.tensor(part.tensor).elements).order
-    return [_ordered(c, part, order, rank) for part in wide], order
+    return [_order(c, part, order, rank) for part in wide], order
 
 
-def _ordered(c: Conversion, part: Stored | Constant, order: Order, rank: int) -> Operand:
+def _order(c: Conversion, part: Stored | Constant, order: Order, rank: int) -> Operand:
     if isinstance(part, Stored):
         return c.emit.in_order(part, order)
     values = part.values.reshape((1,) * (rank - part.values.ndim) + part.values.shape)
@@ -298,7 +295,7 @@ def _result(
     to: Grid,
     **attributes: str,
 ) -> Stored:
-    stored = layout.permuted(shape, order)
+    stored = layout.permute(shape, order)
     tensor = c.emit.operator(kind, operands, stored, to, **attributes)
     return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=True)
 
@@ -335,7 +332,7 @@ def _chain(
             raise Unfit(
                 f"has operands that do not broadcast to {[*shape]}", AGAIN, "E052"
             ) from fault
-        operands, order = aligned(c, [total, other], extents)
+        operands, order = align(c, [total, other], extents)
         total = _result(c, kind, operands, extents, order, to)
     return total
 
@@ -349,7 +346,7 @@ def choice(c: Conversion, node: Node) -> Part:
 
     def make(to: Grid, activation: str) -> Stored:
         brought = [on_grid(c, part, name, to) for part, name in zip(parts, names, strict=True)]
-        operands, order = aligned(c, [condition, *brought], shape)
+        operands, order = align(c, [condition, *brought], shape)
         return _result(c, "select_v2", operands, shape, order, to)
 
     return handed_on(parts, names, shape, make)

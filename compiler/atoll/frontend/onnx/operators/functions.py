@@ -12,8 +12,8 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import (
-    leaking,
     looked_up,
+    multiply_below_zero,
     real_operand,
     results_of,
     sigmoid,
@@ -21,8 +21,8 @@ from atoll.frontend.onnx.operators.curves import (
 from atoll.frontend.onnx.operators.elements import (
     binary,
     divide,
+    make_binary,
     negate,
-    paired,
     power,
 )
 from atoll.frontend.onnx.operators.weights import uniform
@@ -33,7 +33,7 @@ from atoll.frontend.real_functions import (
     after,
     error_function,
     reciprocal,
-    rounded,
+    round_results,
 )
 
 Attributes = Mapping[str, Any]
@@ -81,12 +81,12 @@ def with_number(
             uniform(part, name) if isinstance(part, Constant) else None
             for part, name in zip(parts, node.inputs, strict=True)
         ]
-        if len(parts) == 2 and (shared := _shared(c, node, handler, computes, every=every)):
+        if len(parts) == 2 and (shared := _share_function(c, node, handler, computes, every=every)):
             return shared
         if len(parts) != 2 or (numbers[0] is None) == (numbers[1] is None):
             return handler(c, node)
         at = numbers.index(None)
-        joined = _joined(computes, at, numbers[1 - at])
+        joined = _join(computes, at, numbers[1 - at])
         if found := _source(c, node, at):
             return _table(c, found[0], after(joined, found[1]))
         x, exact = parts[at], f"quantise '{node.inputs[at]}' to int8 or uint8"
@@ -104,7 +104,7 @@ def with_number(
     return made
 
 
-def _shared(
+def _share_function(
     c: Conversion,
     node: Node,
     handler: Handler,
@@ -154,14 +154,14 @@ def _of(c: Conversion, part: Part, x: Stored) -> RealFunction | None:
     """Return what a part computes of a value, None if it is made of something else."""
     if isinstance(part, Pending):
         if part.of is not None:
-            return _clamped(part) if part.of[0] == x else None
+            return _clamp(part) if part.of[0] == x else None
         if part.wide is None or x.known() != part.wide or c.held(part, "", wide=True) != x:
             return None
         return np.asarray
     return np.asarray if part == x else None
 
 
-def _clamped(part: Pending) -> RealFunction:
+def _clamp(part: Pending) -> RealFunction:
     assert part.of is not None
     return after(lambda values: values.clip(part.low, part.high), part.of[1])
 
@@ -176,10 +176,10 @@ def _with_table(c: Conversion, result: Pending, x: Stored, computes: RealFunctio
     return replace(result, make=make, own=whole.own, of=whole.of)
 
 
-def _joined(computes: Callable[[Any, Any], Any], at: int, number: Any) -> RealFunction:
+def _join(computes: Callable[[Any, Any], Any], at: int, number: Any) -> RealFunction:
     if at == 0:
-        return rounded(lambda x: computes(x, number))
-    return rounded(lambda x: computes(number, x))
+        return round_results(lambda x: computes(x, number))
+    return round_results(lambda x: computes(number, x))
 
 
 def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] | None:
@@ -187,7 +187,7 @@ def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] |
     part = c.part(node, at)
     if not isinstance(part, Pending) or part.of is None or part.of[0].known().dtype != "int8":
         return None
-    return part.of[0], _clamped(part)
+    return part.of[0], _clamp(part)
 
 
 def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
@@ -261,24 +261,24 @@ def _plain(computes: RealFunction, wide: Handler | None = None) -> Handler:
 def _gelu(attributes: Attributes) -> RealFunction:
     if attributes["approximate"] == "tanh":
         root = math.sqrt(2 / math.pi)
-        return rounded(lambda x: x / 2 * (1 + np.tanh(root * (x + 0.044715 * x**3))))
-    return rounded(lambda x: x / 2 * (1 + error_function(x / math.sqrt(2))))
+        return round_results(lambda x: x / 2 * (1 + np.tanh(root * (x + 0.044715 * x**3))))
+    return round_results(lambda x: x / 2 * (1 + error_function(x / math.sqrt(2))))
 
 
 def _celu(alpha: float) -> RealFunction:
-    return rounded(lambda x: np.maximum(x, 0) + np.minimum(alpha * np.expm1(x / alpha), 0))
+    return round_results(lambda x: np.maximum(x, 0) + np.minimum(alpha * np.expm1(x / alpha), 0))
 
 
 def _elu(alpha: float) -> RealFunction:
-    return rounded(lambda x: np.where(x > 0, x, alpha * np.expm1(x)))
+    return round_results(lambda x: np.where(x > 0, x, alpha * np.expm1(x)))
 
 
 def _selu(alpha: float, gamma: float) -> RealFunction:
-    return rounded(lambda x: gamma * np.where(x > 0, x, alpha * np.expm1(x)))
+    return round_results(lambda x: gamma * np.where(x > 0, x, alpha * np.expm1(x)))
 
 
 def _swish(alpha: float) -> RealFunction:
-    return rounded(lambda x: x / (1 + np.exp(-alpha * x)))
+    return round_results(lambda x: x / (1 + np.exp(-alpha * x)))
 
 
 def _raised(handler: Handler) -> Handler:
@@ -300,7 +300,7 @@ def _raised(handler: Handler) -> Handler:
 
 def _wide_abs(c: Conversion, node: Node) -> Part:
     """Multiply what is below 0 with -1."""
-    return leaking(c, real_operand(c, node, wide=True), -1.0)
+    return multiply_below_zero(c, real_operand(c, node, wide=True), -1.0)
 
 
 def _wide_swish(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
@@ -310,11 +310,11 @@ def _wide_swish(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
     if alpha <= 0:
         raise Unfit(f"has alpha {alpha:g}; above 0 is supported where the operand has 16 bits")
     if alpha != 1:
-        product = paired(c, "mul", [x, Constant(values=np.array(alpha))], ("", ""), x.shape)
+        product = make_binary(c, "mul", [x, Constant(values=np.array(alpha))], ("", ""), x.shape)
         scaled = c.settled(product, grid("int16", alpha * x.known().scale, 0))  # the same bytes
     gate = c.with_operands(sigmoid("logistic"), node, [scaled or x], x.shape)
     assert isinstance(gate, Pending)
-    computes = rounded(lambda given: 1 / (1 + np.exp(-alpha * given)))
+    computes = round_results(lambda given: 1 / (1 + np.exp(-alpha * given)))
     error = gate.error + (x.error if scaled else 0.0)
     return c.with_operands(
         HANDLERS["Mul"], node, [x, replace(gate, of=(x, computes), error=error)], x.shape
@@ -333,12 +333,12 @@ HANDLERS: dict[str, Handler] = {
     "Cos": _plain(COMMON["COS"]),
     "Div": with_number(divide, operator.truediv, every=True),
     "Elu": function(lambda given: _elu(given["alpha"]), alpha=1.0),
-    "Erf": _plain(rounded(error_function)),
+    "Erf": _plain(round_results(error_function)),
     "Exp": _plain(COMMON["EXP"]),
     "Floor": _plain(COMMON["FLOOR"]),
     "Gelu": function(_gelu, approximate="none"),
     "Log": _plain(COMMON["LOG"]),
-    "Mish": _plain(rounded(lambda x: x * np.tanh(_softplus(x)))),
+    "Mish": _plain(round_results(lambda x: x * np.tanh(_softplus(x)))),
     "Mul": with_number(binary("mul"), operator.mul),
     "Neg": _plain(COMMON["NEG"], negate),
     "Pow": _raised(with_number(power, np.power, every=True)),
@@ -349,14 +349,14 @@ HANDLERS: dict[str, Handler] = {
         alpha=1.6732632423543772,
         gamma=1.0507009873554805,
     ),
-    "Sign": _plain(rounded(np.sign)),
+    "Sign": _plain(round_results(np.sign)),
     "Sin": _plain(COMMON["SIN"]),
-    "Softplus": _plain(rounded(_softplus)),
-    "Softsign": _plain(rounded(lambda x: x / (1 + np.abs(x)))),
+    "Softplus": _plain(round_results(_softplus)),
+    "Softsign": _plain(round_results(lambda x: x / (1 + np.abs(x)))),
     "Sqrt": _plain(COMMON["SQRT"]),
     "Swish": function(lambda given: _swish(given["alpha"]), _wide_swish, alpha=1.0),
     "Sub": with_number(binary("sub"), operator.sub),
     "ThresholdedRelu": function(
-        lambda given: rounded(lambda x: np.where(x > given["alpha"], x, 0)), alpha=1.0
+        lambda given: round_results(lambda x: np.where(x > given["alpha"], x, 0)), alpha=1.0
     ),
 }

@@ -12,12 +12,12 @@ from atoll.frontend.onnx.conversion import (
     Conversion,
     Handler,
     attributes_as,
+    hand_on,
     handing_on,
-    waiting,
 )
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.elements import aligned, common_grid, handed_on, on_grid
+from atoll.frontend.onnx.operators.elements import align, common_grid, handed_on, on_grid
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.protos import AGAIN
 
@@ -46,15 +46,15 @@ def reshape(c: Conversion, node: Node) -> Part:
         raise Unfit(f"makes {[*shape]} of {[*part.shape]}", AGAIN, "E052")
     if isinstance(part, Constant):
         return _constant(part, lambda values: values.reshape(shape))
-    return reshaped(c, c.stored(node), shape)
+    return reshape_value(c, c.stored(node), shape)
 
 
-def reshaped(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
+def reshape_value(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
     """Return a value with other extents of as many elements."""
     x = x if shape == x.shape else c.emit.unfolded(x)
-    order = x.order if x.folded else layout.reshaped(x.shape, x.order, shape)
+    order = x.order if x.folded else layout.reshape(x.shape, x.order, shape)
     if order is not None:
-        stored = c.emit.stored_shape(x) if x.folded else layout.permuted(shape, order)
+        stored = c.emit.stored_shape(x) if x.folded else layout.permute(shape, order)
         return replace(x, tensor=c.emit.reshaped(x.tensor, stored), shape=shape, order=order)
     kept = len(shape) - 1
     if shape[:-1] == x.shape[:kept] and x.order[:kept] == layout.plain(kept):
@@ -68,9 +68,9 @@ def reshaped(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
             unfolded=layout.steps(behind, tuple(sorted(behind))),
         )
     x = c.emit.in_order(x, layout.joinable(x.shape, shape))
-    joined = layout.reshaped(x.shape, x.order, shape)
+    joined = layout.reshape(x.shape, x.order, shape)
     assert joined is not None, f"{x.shape} as {x.order} to {shape}"
-    tensor = c.emit.reshaped(x.tensor, layout.permuted(shape, joined))
+    tensor = c.emit.reshaped(x.tensor, layout.permute(shape, joined))
     return replace(x, tensor=tensor, shape=shape, order=joined)
 
 
@@ -83,10 +83,10 @@ def transpose(c: Conversion, node: Node) -> Part:
         raise Unfit(f"has perm {axes} for {rank} dimensions")
     if isinstance(part, Constant):
         return _constant(part, lambda values: values.transpose(axes), axes)
-    return renamed(c, c.stored(node), axes)
+    return rename_axes(c, c.stored(node), axes)
 
 
-def renamed(c: Conversion, x: Stored, axes: tuple[int, ...]) -> Stored:
+def rename_axes(c: Conversion, x: Stored, axes: tuple[int, ...]) -> Stored:
     """Return a value whose axes are those of another one, in this order."""
     x = c.emit.unfolded(x)
     shape = tuple(x.shape[axis] for axis in axes)
@@ -118,10 +118,10 @@ def slice_(c: Conversion, node: Node) -> Part:
         if not -rank <= axis < rank:
             raise Unfit(f"has axis {axis} for {rank} dimensions")
         ranges[axis] = range(x.shape[axis])[slice(*limits)]
-    return taken(c, x, ranges)
+    return take_ranges(c, x, ranges)
 
 
-def taken(c: Conversion, x: Stored, ranges: Sequence[range]) -> Stored:
+def take_ranges(c: Conversion, x: Stored, ranges: Sequence[range]) -> Stored:
     """Return the elements at some places along each axis of ONNX."""
     x = c.emit.unfolded(x)
     ranges = [each if len(each) != 1 else range(each[0], each[0] + 1) for each in ranges]
@@ -133,7 +133,7 @@ def taken(c: Conversion, x: Stored, ranges: Sequence[range]) -> Stored:
     ):
         return x
     stored = [ranges[axis] for axis in x.order]
-    made, begin = layout.permuted(shape, x.order), _table([each.start for each in stored])
+    made, begin = layout.permute(shape, x.order), _table([each.start for each in stored])
     begins = Held(begin, "begin")
     if all(each.step == 1 for each in stored):
         size = Held(_table(made), "size")
@@ -164,7 +164,7 @@ def split(c: Conversion, node: Node) -> tuple[Part, ...]:
         ranges = [range(extent) for extent in x.shape]
         end = begin + c.result(node, at)[axis]
         ranges[axis] = range(begin, end)
-        parts.append(taken(c, x, ranges))
+        parts.append(take_ranges(c, x, ranges))
         begin = end
     return tuple(parts)
 
@@ -176,23 +176,23 @@ def gather(c: Conversion, node: Node) -> Part:
     places = [int(each) % x.shape[axis] for each in indices.reshape(-1)]
     if indices.ndim > 1 or not places:
         raise Unfit("gathers by indices of several dimensions, or none", "use Slice and Concat")
-    value = picked(c, x, axis, places)
+    value = pick(c, x, axis, places)
     left = (*x.shape[:axis], *x.shape[axis + 1 :])
-    return value if indices.ndim else reshaped(c, value, left)
+    return value if indices.ndim else reshape_value(c, value, left)
 
 
-def picked(c: Conversion, x: Stored, axis: int, places: Sequence[int]) -> Stored:
+def pick(c: Conversion, x: Stored, axis: int, places: Sequence[int]) -> Stored:
     """Return the elements at some places along an axis: regular runs of them, joined."""
     x, runs = c.emit.unfolded(x), [*_runs(places)]
     if len(runs) > MOST_RUNS:
         raise Unfit(f"takes {len(runs)} runs of places, the most is {MOST_RUNS}")
     whole = [range(extent) for extent in x.shape]
-    parts = [taken(c, x, [*whole[:axis], run, *whole[axis + 1 :]]) for run in runs]
+    parts = [take_ranges(c, x, [*whole[:axis], run, *whole[axis + 1 :]]) for run in runs]
     if len(parts) == 1:
         return parts[0]
     shape = (*x.shape[:axis], len(places), *x.shape[axis + 1 :])
     options: dict[str, int | str] = {"axis": x.order.index(axis), "activation": "none"}
-    made, to = layout.permuted(shape, x.order), x.known()
+    made, to = layout.permute(shape, x.order), x.known()
     tensor = c.emit.operator("concatenation", parts, made, to, **options)
     return replace(x, tensor=tensor, shape=shape)
 
@@ -220,8 +220,8 @@ def concat(c: Conversion, node: Node) -> Part:
     def make(to: Grid, activation: str) -> Stored:
         named = zip(values, node.inputs, strict=True)
         brought = [on_grid(c, value, name, to) for value, name in named]
-        operands, order = aligned(c, brought, shape)
-        made = layout.permuted(shape, order)
+        operands, order = align(c, brought, shape)
+        made = layout.permute(shape, order)
         options: dict[str, int | str] = {"axis": order.index(axis), "activation": "none"}
         tensor = c.emit.operator("concatenation", operands, made, to, **options)
         return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=real)
@@ -236,22 +236,22 @@ def pad(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
 
     A value that the grid of the operand does not have waits for the grid of the result.
     """
-    part, value = c.part(node, 0), _filling(c, node)
+    part, value = c.part(node, 0), _pad_value(c, node)
     if isinstance(part, Stored) and part.real:
-        part = brought(c, part)
+        part = let_wait(c, part)
     own = part.lies_on if isinstance(part, Pending) else None
     if not isinstance(part, Pending) or own is None or value is None or own.states(value):
-        return handing_on(_padded)(c, node)
+        return handing_on(_pad)(c, node)
     wide = finer(own)
-    return waiting(c, node, _padded, part, wide if wide.states(value) else None)
+    return hand_on(c, node, _pad, part, wide if wide.states(value) else None)
 
 
-def brought(c: Conversion, x: Stored) -> Pending:
+def let_wait(c: Conversion, x: Stored) -> Pending:
     """Return a value as one that waits for its grid."""
     return Pending(shape=x.shape, make=lambda to, _: c.requantized(x, to), own=x.grid)
 
 
-def _filling(c: Conversion, node: Node) -> float | None:
+def _pad_value(c: Conversion, node: Node) -> float | None:
     """Return what a node pads with, None where it reflects."""
     mode = attributes_as(node, {"mode": "constant"})["mode"]
     if mode not in ("constant", "reflect"):
@@ -265,9 +265,9 @@ def _filling(c: Conversion, node: Node) -> float | None:
     return value - (128 if values.dtype == np.uint8 else 0)
 
 
-def _padded(c: Conversion, node: Node) -> Part:
+def _pad(c: Conversion, node: Node) -> Part:
     x, shape, rank = c.stored(node), c.result(node), len(c.part(node, 0).shape)
-    value, to = _filling(c, node), x.known()
+    value, to = _pad_value(c, node), x.known()
     pads = c.integers(node, 1)
     axes = [axis % rank for axis in c.integers(node, 3)] if c.has(node, 3) else [*range(rank)]
     if len(pads) != 2 * len(axes) or min(pads, default=0) < 0:
@@ -277,12 +277,12 @@ def _padded(c: Conversion, node: Node) -> Part:
     for at, axis in enumerate(axes):
         table[x.order.index(axis)] = pads[at], pads[at + len(axes)]
     operands: list[Operand] = [x, Held(table, "paddings")]
-    made = layout.permuted(shape, x.order)
+    made = layout.permute(shape, x.order)
     if value is None and to.dtype == "int16":
         for axis, (before, after) in zip(x.order, table.tolist(), strict=True):
             if before or after:
                 places = np.pad(np.arange(x.shape[axis]), (before, after), mode="reflect")
-                x = picked(c, x, axis, places.tolist())
+                x = pick(c, x, axis, places.tolist())
         return x
     if value is None:
         tensor = c.emit.operator("mirror_pad", operands, made, to, mode="reflect")

@@ -11,7 +11,7 @@ from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import real_operand
-from atoll.frontend.onnx.operators.moves import reshaped
+from atoll.frontend.onnx.operators.moves import reshape_value
 from atoll.frontend.onnx.operators.weights import real_values
 from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, fixed_point
@@ -30,10 +30,12 @@ def layer_normalization(c: Conversion, node: Node) -> Part:
         raise Unfit("hands out means or deviations")
     factors = _parameters(c, node, 1, depth)
     offsets = _parameters(c, node, 2, depth) if c.has(node, 2) else np.zeros(depth)
-    added = _added(x, found["epsilon"], depth)
+    added = _added_to_deviation(x, found["epsilon"], depth)
     x = c.emit.unfolded(x)
     x = c.emit.in_order(x, layout.last(x.order, rank - 1))
-    return Pending(shape=x.shape, make=lambda to, _: _made(c, x, to, factors, offsets, added))
+    return Pending(
+        shape=x.shape, make=lambda to, _: _make_normalization(c, x, to, factors, offsets, added)
+    )
 
 
 def instance_normalization(c: Conversion, node: Node) -> Part:
@@ -44,17 +46,17 @@ def instance_normalization(c: Conversion, node: Node) -> Part:
     channels, extents = shape[1], shape[2:]
     factors, offsets = (_parameters(c, node, at, channels)[:, None] for at in (1, 2))
     depth = math.prod(extents)
-    added = _added(x, attributes_as(node, {"epsilon": 1e-5})["epsilon"], depth)
-    x = reshaped(c, c.emit.plain(x), (shape[0], channels, depth))
+    added = _added_to_deviation(x, attributes_as(node, {"epsilon": 1e-5})["epsilon"], depth)
+    x = reshape_value(c, c.emit.plain(x), (shape[0], channels, depth))
     x = c.emit.plain(x)
 
     def make(to: Grid, activation: str) -> Stored:
-        return reshaped(c, _made(c, x, to, factors, offsets, added), shape)
+        return reshape_value(c, _make_normalization(c, x, to, factors, offsets, added), shape)
 
     return Pending(shape=shape, make=make)
 
 
-def _added(x: Stored, epsilon: float, depth: int) -> int:
+def _added_to_deviation(x: Stored, epsilon: float, depth: int) -> int:
     """Return what a deviation gets, in squares of `depth` steps of x."""
     added = epsilon * (depth / x.known().scale) ** 2
     if x.known().dtype != "int8" or not 0 <= added <= GREATEST_ADDED:
@@ -62,7 +64,9 @@ def _added(x: Stored, epsilon: float, depth: int) -> int:
     return round(added)
 
 
-def _made(c: Conversion, x: Stored, to: Grid, factors: Reals, offsets: Reals, added: int) -> Stored:
+def _make_normalization(
+    c: Conversion, x: Stored, to: Grid, factors: Reals, offsets: Reals, added: int
+) -> Stored:
     fixed = fixed_point(factors / to.scale, offsets / to.scale + to.zero_point)
     if to.dtype != "int8" or fixed is None:
         raise Unfit("has a result of 16 bits, or one whose steps are too fine for it")

@@ -11,12 +11,12 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.curves import looked_up, real_operand
-from atoll.frontend.onnx.operators.dense import multiplied
-from atoll.frontend.onnx.operators.elements import paired
-from atoll.frontend.onnx.operators.moves import reshaped, taken
+from atoll.frontend.onnx.operators.dense import make_matmul
+from atoll.frontend.onnx.operators.elements import make_binary
+from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
 from atoll.frontend.onnx.operators.reductions import axes_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
-from atoll.frontend.real_functions import RealFunction, rounded
+from atoll.frontend.real_functions import RealFunction, round_results
 
 _STEPS, _WIDEST = 255, 32767
 _MOST_OFF = 0.1
@@ -41,23 +41,23 @@ def product(c: Conversion, node: Node) -> Part:
         for other in left:
             made = _product(c, [c.held(made, node.inputs[0], wide=True), other])
     if isinstance(made, Stored):
-        return reshaped(c, made, shape)
+        return reshape_value(c, made, shape)
     whole = made
     return replace(
         whole,
         shape=shape,
-        make=lambda to, activation: reshaped(c, whole.make(to, activation), shape),
+        make=lambda to, activation: reshape_value(c, whole.make(to, activation), shape),
     )
 
 
 def _part(c: Conversion, x: Stored, axis: int, places: range) -> Stored:
     ranges = [range(extent) for extent in x.shape]
     ranges[axis] = places
-    return taken(c, x, ranges)
+    return take_ranges(c, x, ranges)
 
 
 def _product(c: Conversion, pair: Sequence[Stored]) -> Pending:
-    return paired(c, "mul", pair, ("", ""), pair[0].shape)
+    return make_binary(c, "mul", pair, ("", ""), pair[0].shape)
 
 
 def sum_of_squares(c: Conversion, node: Node) -> Part:
@@ -66,7 +66,7 @@ def sum_of_squares(c: Conversion, node: Node) -> Part:
     return replace(
         squares,
         shape=shape,
-        make=lambda to, activation: reshaped(c, squares.make(to, activation), shape),
+        make=lambda to, activation: reshape_value(c, squares.make(to, activation), shape),
     )
 
 
@@ -83,7 +83,7 @@ def _squares(c: Conversion, node: Node) -> Pending:
         replace(c.emit.stored(c.emit.reshaped(tensor, (rows, *extents)), x.known()), error=x.error)
         for extents in ((1, count), (count, 1))
     )
-    made = multiplied(c, row, column, (rows, 1, 1))
+    made = make_matmul(c, row, column, (rows, 1, 1))
     assert made.range is not None
     return replace(made, range=(0.0, made.range[1]))
 
@@ -115,7 +115,7 @@ def norm(c: Conversion, node: Node) -> Part:
                 share = replace(share, tensor=added)
             total = share
         assert total is not None
-        return reshaped(c, c.requantized(total, to), shape)
+        return reshape_value(c, c.requantized(total, to), shape)
 
     return Pending(shape=shape, make=make, range=(0.0, most), error=error)
 
@@ -133,7 +133,7 @@ def _ranges(greatest: float, step: float) -> Iterator[tuple[float, float]]:
 
 def _root(start: float) -> RealFunction:
     """Return how much greater a root is than where its table starts."""
-    return rounded(lambda sums: np.maximum(np.sqrt(sums), start) - start)
+    return round_results(lambda sums: np.maximum(np.sqrt(sums), start) - start)
 
 
 HANDLERS: dict[str, Handler] = {

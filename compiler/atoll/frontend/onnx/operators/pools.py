@@ -9,7 +9,7 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.moves import reshaped, taken
+from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
 from atoll.frontend.onnx.operators.reductions import along, axes_of, mean
 from atoll.frontend.onnx.operators.windows import (
     DIMENSIONS,
@@ -17,7 +17,7 @@ from atoll.frontend.onnx.operators.windows import (
     as_image,
     from_image,
     image_of,
-    sliding,
+    sliding_of,
 )
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.protos import AGAIN
@@ -31,7 +31,7 @@ def max_pool(c: Conversion, node: Node) -> Part:
     x, shape = c.stored(node), c.result(node)
     window = _window(c, node)
     if max(window.dilations) == 1 and not _in_padding(window, x, shape):
-        return _pooled(c, "max_pool_2d", x, window, shape)
+        return _pool(c, "max_pool_2d", x, window, shape)
     return _greatest(c, x, window, shape)
 
 
@@ -39,14 +39,14 @@ def _greatest(c: Conversion, x: Stored, window: Sliding, shape: tuple[int, ...])
     """Compare what lies below each tap of a window, which may have gaps or lie beside the image."""
     to, (down, across) = x.known(), as_image(shape)[1:3]
     image = c.emit.stored(image_of(c, x).tensor, to)
-    image = _surrounded(c, image, window, int(to.limits[0]))
+    image = _surround(c, image, window, int(to.limits[0]))
     batch, _, _, channels = c.emit.stored_shape(image)
     made: Stored | None = None
     for row, column in np.ndindex(*window.kernel):
         starts = (row * window.dilations[0], column * window.dilations[1])
         sides = zip(starts, (down, across), window.strides, strict=True)
         places = [range(start, start + count * step, step) for start, count, step in sides]
-        tap = taken(c, image, [range(batch), *places, range(channels)])
+        tap = take_ranges(c, image, [range(batch), *places, range(channels)])
         if made is not None:
             tensor = c.emit.operator("maximum", [made, tap], tap.shape, to)
             tap = replace(tap, tensor=tensor)
@@ -55,7 +55,7 @@ def _greatest(c: Conversion, x: Stored, window: Sliding, shape: tuple[int, ...])
     return replace(from_image(c, made.tensor, shape, to), real=x.real)
 
 
-def _surrounded(c: Conversion, image: Stored, window: Sliding, value: int) -> Stored:
+def _surround(c: Conversion, image: Stored, window: Sliding, value: int) -> Stored:
     """Return an image [N, H, W, C] with a value in the padding of a window."""
     (top, left), (bottom, right) = window.before, window.after
     batch, height, width, channels = image.shape
@@ -89,7 +89,7 @@ _MOST_FINER = 1.9
 
 
 def average_pool(c: Conversion, node: Node) -> Part:
-    """Make an AVERAGE_POOL_2D; see `_averaged` for results on other grids."""
+    """Make an AVERAGE_POOL_2D; see `_average` for results on other grids."""
     x, window = c.stored(node, wide=True), _window(c, node)
     shape = c.result(node)
     if max(window.dilations) > 1:
@@ -104,18 +104,18 @@ def average_pool(c: Conversion, node: Node) -> Part:
     alone = not (padded and padding_counts)
 
     def make(grid: Grid, activation: str) -> Stored:
-        made = _averaged(c, x, window, shape, grid, alone=alone, by_ones=by_ones)
+        made = _average(c, x, window, shape, grid, alone=alone, by_ones=by_ones)
         if made is None and by_ones:
             made = _by_ones(c, x, window, shape, grid)
         if made is None:
             fine = c.requantized(x, finer(x.known()))
-            made = c.requantized(_pooled(c, "average_pool_2d", fine, window, shape), grid)
+            made = c.requantized(_pool(c, "average_pool_2d", fine, window, shape), grid)
         return made
 
     return Pending(shape=shape, make=make, range=x.range, error=x.error)
 
 
-def _averaged(
+def _average(
     c: Conversion,
     x: Stored,
     window: Sliding,
@@ -138,11 +138,11 @@ def _averaged(
     """
     own = x.known()
     if alone and grid == own:
-        return _pooled(c, "average_pool_2d", x, window, shape)
+        return _pool(c, "average_pool_2d", x, window, shape)
     if by_ones and prod(window.kernel) * x.shape[1] <= _MOST_ONES:
         return _by_ones(c, x, window, shape, grid)
     if alone and own.scale < _MOST_FINER * grid.scale:
-        return c.requantized(_pooled(c, "average_pool_2d", x, window, shape), grid)
+        return c.requantized(_pool(c, "average_pool_2d", x, window, shape), grid)
     return None
 
 
@@ -176,10 +176,10 @@ def _channel_means(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Pending:
 
     def make(grid: Grid, activation: str) -> Stored:
         ones = x.known().dtype == "int8"
-        made = _averaged(c, x, window, whole, grid, alone=True, by_ones=ones)
+        made = _average(c, x, window, whole, grid, alone=True, by_ones=ones)
         if made is None:
             return along(c, "mean", c.emit.unfolded(x), axes, shape, grid, keep=keep)
-        return reshaped(c, made, shape)
+        return reshape_value(c, made, shape)
 
     return Pending(shape=shape, make=make, range=x.range, error=x.error)
 
@@ -196,7 +196,7 @@ def _image_window(shape: tuple[int, ...]) -> Sliding:
 def global_max_pool(c: Conversion, node: Node) -> Part:
     """Make a MAX_POOL_2D whose window is the image."""
     x = c.stored(node)
-    return _pooled(c, "max_pool_2d", x, _image_window(x.shape), c.result(node))
+    return _pool(c, "max_pool_2d", x, _image_window(x.shape), c.result(node))
 
 
 def _window(c: Conversion, node: Node) -> Sliding:
@@ -204,7 +204,7 @@ def _window(c: Conversion, node: Node) -> Sliding:
     kernel, shape = node.attributes.get("kernel_shape"), c.part(node, 0).shape
     if not isinstance(kernel, tuple) or len(kernel) != len(shape) - 2 or len(kernel) not in (1, 2):
         raise Unfit(f"has kernel_shape {kernel} for an operand of {len(shape)} dimensions")
-    window = sliding(node, kernel, shape[2:])
+    window = sliding_of(node, kernel, shape[2:])
     places, sizes = as_image(c.result(node))[1:3], as_image(shape)[1:3]
     starts = [
         (count - 1) * step - begin
@@ -219,7 +219,7 @@ def _window(c: Conversion, node: Node) -> Sliding:
     return replace(window, after=(after[0], after[1]))
 
 
-def _pooled(
+def _pool(
     c: Conversion,
     kind: str,
     x: Stored,

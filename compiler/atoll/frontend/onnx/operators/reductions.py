@@ -11,12 +11,12 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.operators.moves import reshaped, taken
+from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.protos import AGAIN
 
 
-def _reduced(
+def _reduce(
     c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
 ) -> Pending:
     x = c.emit.unfolded(x)
@@ -58,13 +58,13 @@ def along(
         raise Unfit(f"makes {[*shape]} along axes {[*axes]} of {[*x.shape]}", AGAIN, "E052")
     order = x.order if keep else layout.without_axes(x.order, axes)
     options = {} if to is None else {"keep_dims": keep}
-    made = layout.permuted(shape, order)
+    made = layout.permute(shape, order)
     if to is None and keep:
         made = tuple(extent for at, extent in enumerate(made) if at not in places)
     held = Held(np.array(places, np.int32), "axes")
     tensor = c.emit.operator(kind, [x, held], made, to or "int32", **options)
     if to is None and keep:
-        tensor = c.emit.reshaped(tensor, layout.permuted(shape, order))
+        tensor = c.emit.reshaped(tensor, layout.permute(shape, order))
     return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=to is not None)
 
 
@@ -91,7 +91,7 @@ def reduction(kind: str) -> Callable[[Conversion, Node], Part]:
         x, shape = c.stored(node, wide=True), c.result(node)
         axes = axes_of(c, node)
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
-        return _reduced(c, kind, x, axes, shape, keep=keep) if axes else x
+        return _reduce(c, kind, x, axes, shape, keep=keep) if axes else x
 
     return made
 
@@ -124,10 +124,10 @@ def _by_halves(
             for first in (0, extent - half):
                 ranges = [range(each) for each in x.shape]
                 ranges[axis] = range(first, first + half)
-                parts.append(taken(c, x, ranges))
+                parts.append(take_ranges(c, x, ranges))
             made = c.emit.stored_shape(parts[0])
             x = replace(parts[0], tensor=c.emit.operator(kind, parts, made, x.known()))
-    return reshaped(c, x, shape)
+    return reshape_value(c, x, shape)
 
 
 def place_of(kind: str) -> Handler:

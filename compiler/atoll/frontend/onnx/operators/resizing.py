@@ -13,7 +13,7 @@ from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, h
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.operators.copies import MOST_COPIES
 from atoll.frontend.onnx.operators.curves import real_operand
-from atoll.frontend.onnx.operators.moves import picked
+from atoll.frontend.onnx.operators.moves import pick
 from atoll.frontend.onnx.operators.windows import as_image, from_image, image_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.windows.resize_bilinear import ONE, Side, side_of
@@ -45,9 +45,9 @@ def _nearest(c: Conversion, node: Node) -> Part:
         found = _places(c, node, axis, size, places)
         times = places // size
         if times and (found == np.arange(places) // times).all() and places % size == 0:
-            x = _repeated(c, x, axis, times)
+            x = _repeat(c, x, axis, times)
         else:
-            x = picked(c, x, axis, found.tolist())
+            x = pick(c, x, axis, found.tolist())
     return x
 
 
@@ -81,7 +81,7 @@ def _places(c: Conversion, node: Node, axis: int, size: int, places: int) -> NDA
     return np.clip(_ROUNDED[rounded](at), 0, size - 1).astype(np.int64)
 
 
-def _repeated(c: Conversion, x: Stored, axis: int, times: int) -> Stored:
+def _repeat(c: Conversion, x: Stored, axis: int, times: int) -> Stored:
     """Return a value with each element along an axis there several times."""
     if times == 1:
         return x
@@ -95,7 +95,7 @@ def _repeated(c: Conversion, x: Stored, axis: int, times: int) -> Stored:
     options: dict[str, int | str] = {"axis": 1, "activation": "none"}
     joined = (outer, times, inner)
     made = c.emit.operator("concatenation", [one] * times, joined, x.known(), **options)
-    return replace(x, tensor=c.emit.reshaped(made, layout.permuted(shape, x.order)), shape=shape)
+    return replace(x, tensor=c.emit.reshaped(made, layout.permute(shape, x.order)), shape=shape)
 
 
 def _bilinear(c: Conversion, node: Node) -> Part:

@@ -8,16 +8,16 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.operators.moves import taken
+from atoll.frontend.onnx.operators.moves import take_ranges
 from atoll.frontend.onnx.operators.weights import bias_of, weights_of
 from atoll.frontend.onnx.operators.windows import (
     DIMENSIONS,
     Sliding,
     as_image,
-    convolved,
     from_image,
-    sliding,
-    summed,
+    make_operands,
+    make_sums,
+    sliding_of,
 )
 from atoll.frontend.onnx.parts import Grid, Part, Stored, Unfit
 from atoll.frontend.onnx.protos import AGAIN
@@ -38,7 +38,7 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
     groups = attributes_as(node, {"group": 1})["group"]
     if depth != x.shape[1] or groups < 1 or depth % groups:
         raise Unfit(f"has {groups} groups for {x.shape[1]} channels and {depth} filters")
-    window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
+    window, shape = sliding_of(node, tuple(kernel), x.shape[2:]), c.result(node)
     if len(shape) != rank:
         raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
     taps = _spread(weights.values.reshape(depth, outputs, *window.kernel), window.dilations)
@@ -59,7 +59,7 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
     ranges += [range(cut, extent) for cut, extent in zip(front, extents, strict=True)]
 
     def make(x: Stored, bias: Array | None, grid: Grid, activation: str) -> Stored:
-        operands = convolved(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
+        operands = make_operands(c, x, weights, bias, Held(filters, "filter", weights.along(0)))
         tensor = c.emit.operator(
             "transpose_conv",
             operands,
@@ -70,9 +70,9 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
             same=bool(same),
             activation=activation,
         )
-        return taken(c, from_image(c, tensor, wide, grid), ranges)
+        return take_ranges(c, from_image(c, tensor, wide, grid), ranges)
 
-    return summed(c, bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+    return make_sums(c, bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
 
 
 def _spread(taps: Array, dilations: tuple[int, int]) -> Array:

@@ -124,7 +124,7 @@ def constant_weights(part: Constant, name: str, channels: int) -> Weights:
     )
 
 
-def repeated(c: Conversion, tensor: str, grid: Grid, times: int, groups: int = 1) -> str:
+def repeat_channels(c: Conversion, tensor: str, grid: Grid, times: int, groups: int = 1) -> str:
     """Return an operand whose channels, in groups along its last axis, are there several times.
 
     So sums of products by the parts of wide weights are those by the weights.

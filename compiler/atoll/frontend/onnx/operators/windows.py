@@ -10,7 +10,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.operators.weights import Weights, bias_of, repeated, weights_of
+from atoll.frontend.onnx.operators.weights import Weights, bias_of, repeat_channels, weights_of
 from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.window import same_padding
 
@@ -44,7 +44,7 @@ class Sliding:
         }
 
 
-def sliding(node: Node, kernel: tuple[int, ...], image: tuple[int, ...]) -> Sliding:
+def sliding_of(node: Node, kernel: tuple[int, ...], image: tuple[int, ...]) -> Sliding:
     """Return how a node's window slides over an image of one or two dimensions.
 
     Raises:
@@ -111,7 +111,7 @@ def as_image(shape: tuple[int, ...]) -> tuple[int, ...]:
 def from_image(c: Conversion, tensor: str, shape: tuple[int, ...], grid: Grid) -> Stored:
     """Return a result [N, H, W, C] as a value of ONNX's extents."""
     order = layout.channels_last(len(shape))
-    stored = c.emit.reshaped(tensor, layout.permuted(shape, order))
+    stored = c.emit.reshaped(tensor, layout.permute(shape, order))
     return Stored(tensor=stored, shape=shape, order=order, grid=grid, real=True)
 
 
@@ -125,11 +125,11 @@ def conv(c: Conversion, node: Node) -> Part:
     outputs, depth, *kernel = weights.values.shape
     if groups < 1 or depth * groups != x.shape[1] or outputs % groups:
         raise Unfit(f"has {groups} groups for {x.shape[1]} channels and {outputs} filters")
-    window, shape = sliding(node, tuple(kernel), x.shape[2:]), c.result(node)
+    window, shape = sliding_of(node, tuple(kernel), x.shape[2:]), c.result(node)
     taps = weights.values.reshape(outputs, depth, *window.kernel)
     each_alone = depth == 1 and groups > 1 and not weights.wide
     attributes: dict[str, int] = {
-        **(unpadded(window) if window.pads_widely else window).attributes(),
+        **(without_padding(window) if window.pads_widely else window).attributes(),
         **{"dilation_h": window.dilations[0], "dilation_w": window.dilations[1]},
     }
     filters = weights.filters(taps.transpose(0, 2, 3, 1), 3)
@@ -141,24 +141,24 @@ def conv(c: Conversion, node: Node) -> Part:
 
     def make(x: Stored, bias: Array | None, grid: Grid, activation: str) -> Stored:
         held = Held(filters, "filter", weights.along(axis))
-        image, *others = convolved(c, x, weights, bias, held, groups)
+        image, *others = make_operands(c, x, weights, bias, held, groups)
         if window.pads_widely:
-            image = _padded(c, image, window, x.known())
+            image = _pad(c, image, window, x.known())
         operands = [image, *others]
         tensor = c.emit.operator(
             kind, operands, as_image(shape), grid, activation=activation, **attributes
         )
         return from_image(c, tensor, shape, grid)
 
-    return summed(c, bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
+    return make_sums(c, bias_of(c, node, 2, x, weights), make, shape, 1, x, weights)
 
 
-def unpadded(window: Sliding) -> Sliding:
+def without_padding(window: Sliding) -> Sliding:
     """Return a window without padding."""
     return replace(window, before=(0, 0), after=(0, 0))
 
 
-def _padded(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -> Stored:
+def _pad(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -> Stored:
     """Return an image [N, H, W, C] with the padding of a window around it."""
     assert isinstance(image, Stored)
     (top, left), (bottom, right) = window.before, window.after
@@ -172,7 +172,7 @@ def _padded(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -
 Make = Callable[[Stored, Array | None, Grid, str], Stored]
 
 
-def summed(
+def make_sums(
     c: Conversion,
     bias: Array | None,
     make: Make,
@@ -190,7 +190,7 @@ def summed(
         total = values + (0 if bias is None else bias)
         if not (np.abs(total) < 2**31).all():
             raise Unfit("has a bias that leaves int32 in the scale of its sums")
-        return summed(c, total.astype(np.int64), make, shape, channels, x, weights)
+        return make_sums(c, total.astype(np.int64), make, shape, channels, x, weights)
 
     def made(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
         (operand,) = values
@@ -207,7 +207,7 @@ def summed(
     )
 
 
-def convolved(
+def make_operands(
     c: Conversion,
     x: Stored,
     weights: Weights,
@@ -219,7 +219,7 @@ def convolved(
     image = image_of(c, x)
     if weights.wide:
         image = c.emit.stored(
-            repeated(c, image.tensor, x.known(), weights.parts, groups), x.known()
+            repeat_channels(c, image.tensor, x.known(), weights.parts, groups), x.known()
         )
     return [image, filters, None if bias is None else weights.held_bias(x, bias)]
 
