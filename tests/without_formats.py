@@ -22,4 +22,11 @@ class Absent(MetaPathFinder):
         return None
 
 
-sys.meta_path.insert(0, Absent())
+def keep_away() -> None:
+    """Let no module of the packages be imported from now on."""
+    sys.meta_path.insert(0, Absent())
+
+
+def pytest_configure() -> None:
+    """Do so where ``-p tests.without_formats`` asks for it."""
+    keep_away()

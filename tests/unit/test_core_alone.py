@@ -18,12 +18,13 @@ COMMANDS = (
     ("schema", "soc"),
 )
 OF_FORMATS = ("board", "compare", "image", "importing", "selftest")
+KEEP_AWAY = "from tests.without_formats import keep_away; keep_away()"
 WITH_IMAGES = ("npu_stream/test_mutants.py", "vela/test_edges.py")
 """Tests of the core that also judge linked images."""
 
 
 def test_commands_of_the_core_run_where_no_format_is_installed() -> None:
-    code = "import tests.without_formats, sys; from atoll.cli import main; "
+    code = f"{KEEP_AWAY}; import sys; from atoll.cli import main; "
     code += f"print([main([*each]) for each in {COMMANDS}], file=sys.stderr)"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -32,7 +33,7 @@ def test_commands_of_the_core_run_where_no_format_is_installed() -> None:
 
 def test_a_package_of_formats_is_kept_away() -> None:
     for name in FORMATS:
-        code = f"import tests.without_formats, {name}.cli"
+        code = f"{KEEP_AWAY}; import {name}.cli"
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert f"{name} is kept away from the core" in done.stderr
