@@ -21,7 +21,7 @@ ARENA_BYTES = 2**20
 Array = NDArray[Any]
 
 
-class RefusedError(Exception):
+class RefusedError(RuntimeError):
     """TFLM does not accept a network."""
 
 

@@ -97,6 +97,6 @@ def test_p10_steps_in_another_order_make_other_chains(monkeypatch: pytest.Monkey
     def turned(steps: Sequence[Step], soc: ResolvedSoc) -> list[tuple[Step, ...]]:
         return [tuple(reversed(each)) for each in right(steps, soc)]
 
-    monkeypatch.setattr(joined_lists, "joined", turned)
+    monkeypatch.setattr(joined_lists, "join_lists", turned)
     with pytest.raises(PlanError, match="E197"):
         lists(compiled().module)

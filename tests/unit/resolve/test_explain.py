@@ -25,6 +25,7 @@ def test_every_subject_has_a_table() -> None:
         "reach_layers",
         "stacks",
         "protection",
+        "targets",
         "accelerators",
         "layers",
     ]

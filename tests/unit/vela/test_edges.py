@@ -245,7 +245,7 @@ def test_what_vela_gives_up_on_runs_on_the_core(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """RELUs, a HARD_SWISH that Vela cannot take, and RELUs."""
-    monkeypatch.setattr(subgraphs, "optimised", refusing("HARD_SWISH"))
+    monkeypatch.setattr(subgraphs, "optimise", refusing("HARD_SWISH"))
     tree = Tree(tflite_builder)
     x = tree.add((1, 16), **SCALE)
     for code in (*["RELU"] * count, "HARD_SWISH", *["RELU"] * count):
