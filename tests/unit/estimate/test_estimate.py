@@ -214,7 +214,7 @@ def test_p1_the_host_goes_on_beside_what_it_starts(engine: int, core: int, lengt
 def test_p1_start_up_paints_stacks_and_copies_constants() -> None:
     usual = before_cycles(compiled("lagoon").soc, (cost_of(compiled("lagoon")),))
     half = compiled("lagoon", "devices.cpu.stack.size=4 KiB")
-    assert usual - before_cycles(half.soc, (cost_of(half),)) == 4096 // 16 * 49
+    assert usual - before_cycles(half.soc, (cost_of(half),)) == 4096 // 16 * 45
     in_ram = compiled(
         "lagoon",
         "pools.weights.memory=sram",

@@ -50,7 +50,7 @@ BEFORE_CYCLES = 1500
 START_BLOCK = 16
 """Bytes that a turn of the start-up code's loops handles."""
 
-FILLED_CYCLES, COPIED_CYCLES = 49, 87
+FILLED_CYCLES, COPIED_CYCLES = 45, 87
 """For each such block of a stack that is painted, and of constants that are copied to RAM."""
 
 AFTER_CYCLES = 765

@@ -41,6 +41,7 @@
     sub     a2, a2, a0
     li      t0, 16
     bltu    a2, t0, 2f
+    .balign 4
 1:  sw      a1, 0(a0)
     sw      a1, 4(a0)
     sw      a1, 8(a0)
