@@ -101,7 +101,7 @@ def test_a_remedy_of_targets_says_what_it_costs_and_works(tmp_path: Path, capsys
     [
         ("copy_0=plain", "delete it"),
         ("conv_2d_0=fast", "delete it"),
-        ("*=fast", "use one of lean, or delete it"),
+        ("*=fast", "use one of lean, own, or delete it"),
     ],
 )
 def test_a_target_that_cannot_be_has_no_remedy_that_leads_to_the_next_fault(

@@ -105,7 +105,10 @@ class _Names:
                 self._check("E026", "tensor", name, self._tensors, at)
 
     def targeted(self) -> None:
-        """Check operators that have targets, as far as it is known before they have devices."""
+        """Check operators that have targets, as far as it is known before they have devices.
+
+        Which targets are in the place of one that no core has is known only where they run.
+        """
         cores = {core.name: [each.name for each in core.targets] for core in self._soc.cpus}
         known = [*dict.fromkeys(name for names in cores.values() for name in names), OWN]
         asked = {
@@ -117,7 +120,7 @@ class _Names:
         for key, target in self._model.targets.items():
             at, placed = self._where.at("targets", key), asked.get(key)
             own = cores.get(identifier(placed)) if placed else None
-            if target not in known:
+            if target not in known and get_close_matches(target, known):
                 message = f"'targets' asks for target '{target}' of '{key}', which no core has"
                 self.faults.add("E217", message, at=at, remedy=not_there(target, set(known)))
             elif own is not None and target not in (*own, OWN):
