@@ -23,6 +23,10 @@ _MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
 _WORD = 0xFFFF_FFFF
 
 
+_TRAP_RETURNS = (bytes.fromhex("73002030"), bytes.fromhex("73002010"))
+"""MRET and SRET of RISC-V."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
     """What an image has to run.
@@ -89,6 +93,16 @@ class Code:
         """Tell whether there are instructions at an address."""
         return any(begin <= address < end for begin, end in self.executable) and not any(
             begin <= address < end for begin, end in self.data.items()
+        )
+
+    @property
+    def returns_from_traps(self) -> bool:
+        """Tell whether code of RISC-V has an instruction that ends a handler."""
+        return any(
+            self.read(place, len(each)) == each
+            for begin, end in self.executable
+            for place in range(begin, end, 2)
+            for each in _TRAP_RETURNS
         )
 
     def named(self, names: Mapping[int, str]) -> "Code":

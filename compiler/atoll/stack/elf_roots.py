@@ -5,19 +5,21 @@ Sources: Armv7-M and Armv8-M manuals, "The vector table"; RISC-V privileged manu
 Arm ARM, "Exception vectors".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from atoll.stack.bound import Depth
 from atoll.stack.elf_code import Code
 from atoll.stack.elf_stack import Program
-from atoll.stack.instruction import SP
+from atoll.stack.instruction import SP, Kind
 
 _WORD = 4
 _HARDWARE = ("entry", "reset")
 _RESET, _FIRST_HANDLER, _MOST_VECTORS = 1, 2, 512
 _A64_STEP, _A64_VECTORS = 0x80, 16
-_CAUSES = 64
+_CAUSES, _FROM_TABLE = 64, 3
+_RESERVED = (7, 8, 9, 10, 13)
+"""Vectors that some profile reserves; boot loaders keep checksums and marks there."""
 _FRAME, _FLOAT_FRAME = 36, 108
 """Bytes that a Cortex-M pushes for an exception, 4 of them to align the stack."""
 
@@ -83,10 +85,10 @@ def find_roots(
     """
     code = program.code
     thumb = code.machine == "EM_ARM"
-    table: tuple[int, ...] = ()
+    table, lost = tuple[int, ...](), ""
     if thumb:
         entry &= ~1
-        table = _vectors(code, vectors if vectors is not None else _table(code, entry))
+        table, lost = _vectors(code, vectors if vectors is not None else _table(code, entry))
     begins = {entry: "entry"} if not named else dict.fromkeys(named, "named")
     if len(table) > _RESET and not named:
         begins.setdefault(table[_RESET] & ~1, "reset")
@@ -96,6 +98,7 @@ def find_roots(
     handlers: dict[int, Root] = {}
     while True:  # handlers may set up others
         found, unknown = _set_up(program)
+        unknown = unknown or lost
         places |= {at: why for at, why in found.items() if at not in places}
         more = [at for at in places if at not in handlers and at not in begins]
         if not more:
@@ -123,6 +126,8 @@ def _set_up(program: Program) -> tuple[dict[int, str], str]:
     """Return where exceptions begin that code sets up, and why that is not known, "" if it is."""
     code, unknown = program.code, ""
     places: dict[int, str] = {}
+    if code.machine == "EM_RISCV" and not any(program.traps()) and code.returns_from_traps:
+        unknown = "code returns from traps, and nothing that was followed says where they begin"
     for function, base in program.traps():
         where = f"{function} sets where exceptions begin to"
         if base is None:
@@ -132,11 +137,15 @@ def _set_up(program: Program) -> tuple[dict[int, str], str]:
             places |= {at: "exception" for at in span if code.runs(at)}
             unknown = unknown or ("" if code.runs(base) else f"{where} {base:#010x}, without code")
         elif code.machine == "EM_RISCV":
-            places |= dict.fromkeys(_riscv_handlers(code, base), "trap")
+            handlers, lost = _riscv_handlers(code, base)
+            places |= dict.fromkeys(handlers, "trap")
+            unknown = unknown or (f"{function} sets {lost}" if lost else "")
         elif not code.fixed(base, _WORD):
             unknown = f"{where} a table at {base:#010x}, which code may change"
         else:
-            places |= _number_handlers(_vectors(code, base))
+            table, lost = _vectors(code, base)
+            places |= _number_handlers(table)
+            unknown = unknown or lost
     return places, unknown
 
 
@@ -172,34 +181,72 @@ def _table(code: Code, entry: int) -> int | None:
     return None
 
 
-def _vectors(code: Code, begin: int | None) -> tuple[int, ...]:
-    """Return the vectors at an address, as many as lead to Thumb code or are 0."""
+def _vectors(code: Code, begin: int | None) -> tuple[tuple[int, ...], str]:
+    """Return the vectors at an address, and why some are not known, "" if all are.
+
+    Words that the architecture reserves may hold anything. A table goes on behind its symbol for
+    as long as words lead to Thumb code: an image may have it in several arrays.
+    """
     if begin is None:
-        return ()
-    size = code.object_ends.get(begin, begin + _WORD * _MOST_VECTORS) - begin
-    found = []
-    for number in range(min(size // _WORD, _MOST_VECTORS)):
-        word = code.word(begin + number * _WORD)
-        if word is None or (number and word and not (word & 1 and code.runs(word & ~1))):
+        return (), ""
+    found: list[int] = []
+    end = code.object_ends.get(begin)
+    for number in range(_MOST_VECTORS):
+        place = begin + number * _WORD
+        if place == end and _is_table(code, place):
+            end = code.object_ends[place]
+        word = code.word(place)
+        inside = end is not None and place < end
+        leads = bool(word and word & 1 and code.runs(word & ~1))
+        if word is None or not (leads or inside or (end is None and not word) or not number):
+            if number in _RESERVED and word is not None:
+                found.append(0)
+                continue
             break
+        if number and word and not leads:
+            if number not in _RESERVED:
+                what = f"vector {number} leads to {word:#010x}, where the image has no code"
+                return tuple(found), what
+            word = 0
         found.append(word)
-    return tuple(found)
+    return tuple(found), ""
 
 
-def _riscv_handlers(code: Code, base: int) -> Iterator[int]:
-    """Yield the handler of all traps; with vectors, the jump of each cause."""
+def _is_table(code: Code, begin: int) -> bool:
+    """Tell whether the object at an address holds addresses of Thumb code, and nothing else."""
+    words = [code.word(at) for at in range(begin, code.object_ends.get(begin, begin), _WORD)]
+    return any(words) and all(
+        word is not None and (not word or (word & 1 and code.runs(word & ~1))) for word in words
+    )
+
+
+def _riscv_handlers(code: Code, base: int) -> tuple[list[int], str]:
+    """Return the handler of all traps, with vectors the jump of each cause; and what is not known.
+
+    Entries that are no code are gaps between causes. Behind a gap, or the symbol of the table, an
+    entry is a jump.
+    """
     begin = base & ~3
-    yield begin
+    found = [begin]
+    if base & 3 == _FROM_TABLE:
+        return found, "a mode in which they begin where a table in memory says, which is not read"
     if not base & 1:
-        return
-    start = code.start(begin)
-    if start is None:
-        return
-    steps = {item.address: item for item in code.decode(start, begin)}
+        return found, ""
+    end, gap = code.ends.get(begin), False
     for number in range(1, _CAUSES):
-        item = steps.get(begin + _WORD * number)
+        place = begin + _WORD * number
+        start = code.start(place) if code.word(place) else None
+        items = () if start is None else code.decode(start, place)
+        item = next((each for each in items if each.address == place), None)
+        beyond = gap or (end is not None and place >= end)
         if item is None:
-            return
-        yield item.address
+            gap = True
+            continue
+        if beyond and item.kind is not Kind.JUMP:
+            if end is not None and place >= end:
+                break
+            continue
+        found.append(place)
         if SP in (item.rd, *item.clobbers):  # the last entry is a handler itself
-            return
+            break
+    return found, ""
