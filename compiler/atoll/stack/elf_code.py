@@ -23,7 +23,7 @@ _MAPPING = re.compile(r"\$([adtx])(?:\..*|rv.*)?")
 _WORD = 0xFFFF_FFFF
 
 
-_TRAP_RETURNS = (bytes.fromhex("73002030"), bytes.fromhex("73002010"))
+_TRAP_RETURNS = re.compile(rb"\x73\x00\x20[\x10\x30]")
 """MRET and SRET of RISC-V."""
 
 
@@ -98,12 +98,10 @@ class Code:
     @property
     def returns_from_traps(self) -> bool:
         """Tell whether code of RISC-V has an instruction that ends a handler."""
-        return any(
-            self.read(place, len(each)) == each
-            for begin, end in self.executable
-            for place in range(begin, end, 2)
-            for each in _TRAP_RETURNS
-        )
+        if self.machine != "EM_RISCV":
+            return False
+        code = (self.read(begin, end - begin) for begin, end in self.executable)
+        return any(not at.start() % 2 for each in code for at in _TRAP_RETURNS.finditer(each))
 
     def named(self, names: Mapping[int, str]) -> "Code":
         """Return the same with functions of these names, each as long as until the next one."""

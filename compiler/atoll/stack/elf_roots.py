@@ -108,6 +108,8 @@ def find_roots(
             handlers[at] = _root(program, at, places[at], handles=True, pushed=pushed)
     if thumb and not table and not unknown:
         unknown = "no vector table is found"
+    if not (thumb or handlers or unknown) and code.returns_from_traps:
+        unknown = "code returns from traps, and nothing that was followed says where they begin"
     return Roots(
         entries=entries,
         handlers=tuple(sorted(handlers.values(), key=lambda each: each.address)),
@@ -126,8 +128,6 @@ def _set_up(program: Program) -> tuple[dict[int, str], str]:
     """Return where exceptions begin that code sets up, and why that is not known, "" if it is."""
     code, unknown = program.code, ""
     places: dict[int, str] = {}
-    if code.machine == "EM_RISCV" and not any(program.traps()) and code.returns_from_traps:
-        unknown = "code returns from traps, and nothing that was followed says where they begin"
     for function, base in program.traps():
         where = f"{function} sets where exceptions begin to"
         if base is None:
@@ -196,27 +196,29 @@ def _vectors(code: Code, begin: int | None) -> tuple[tuple[int, ...], str]:
         if place == end and _is_table(code, place):
             end = code.object_ends[place]
         word = code.word(place)
-        inside = end is not None and place < end
-        leads = bool(word and word & 1 and code.runs(word & ~1))
-        if word is None or not (leads or inside or (end is None and not word) or not number):
-            if number in _RESERVED and word is not None:
-                found.append(0)
-                continue
-            break
-        if number and word and not leads:
-            if number not in _RESERVED:
-                what = f"vector {number} leads to {word:#010x}, where the image has no code"
-                return tuple(found), what
+        if number in _RESERVED and word and not _leads(code, word):
             word = 0
+        known = not number or not word or _leads(code, word)
+        behind = end is not None and place >= end and not word
+        if word is None or behind or not (known or (end is not None and place < end)):
+            break
+        if not known:
+            what = f"vector {number} leads to {word:#010x}, where the image has no code"
+            return tuple(found), what
         found.append(word)
     return tuple(found), ""
+
+
+def _leads(code: Code, word: int) -> bool:
+    """Tell whether a word is the address of Thumb code."""
+    return bool(word & 1) and code.runs(word & ~1)
 
 
 def _is_table(code: Code, begin: int) -> bool:
     """Tell whether the object at an address holds addresses of Thumb code, and nothing else."""
     words = [code.word(at) for at in range(begin, code.object_ends.get(begin, begin), _WORD)]
     return any(words) and all(
-        word is not None and (not word or (word & 1 and code.runs(word & ~1))) for word in words
+        word is not None and (not word or _leads(code, word)) for word in words
     )
 
 
