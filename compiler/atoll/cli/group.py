@@ -88,7 +88,10 @@ class CommandGroup(TyperGroup):
 def _first_sentence(entry: str) -> str:
     """Return the first line of the docstring of ``module:function``, read but not imported."""
     module, _, function = entry.partition(":")
-    spec = find_spec(module)
+    try:
+        spec = find_spec(module)
+    except ModuleNotFoundError:  # its package is gone: whoever runs the command is told
+        spec = None
     text = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
     found = re.search(
         rf'^def {function}\(.*?^    """(.+?)(?:""")?$', text, re.DOTALL | re.MULTILINE
