@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from atoll.api.requests import Requests
     from atoll.api.runs import NetworkRun, Run
     from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult, check_selftest
-    from atoll.api.simulation import Validation, run, simulate, validate
+    from atoll.api.simulation import Validation, Waveforms, run, simulate, validate
     from atoll.api.written import WrittenFiles, new_accelerator, new_soc, schema, write_schemas
     from atoll.diagnostics.errors import (
         AtollError,
@@ -127,6 +127,7 @@ else:
             "ToolchainError": "atoll.diagnostics.errors",
             "UsageError": "atoll.diagnostics.errors",
             "Validation": "atoll.api.simulation",
+            "Waveforms": "atoll.api.simulation",
             "WrittenFiles": "atoll.api.written",
             "build": "atoll.api.builds",
             "check_accelerator": "atoll.api.kits",
@@ -217,6 +218,7 @@ __all__ = [
     "ToolchainError",
     "UsageError",
     "Validation",
+    "Waveforms",
     "WrittenFiles",
     "build",
     "check_accelerator",

@@ -25,6 +25,25 @@ AcceleratorWord = Literal["rtl", "model", "none"]
 Accelerator = AcceleratorWord | Mapping[str, Literal["rtl", "model"]] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Waveforms:
+    """Waveforms to record.
+
+    Attributes:
+        path: the file (.vcd, or .fst where possible).
+        first: cycle from which they are recorded.
+        last: cycle up to which they are.
+        operator: record its first run alone; of several networks, ``NETWORK:OPERATOR``.
+        limit: recording ends when the file is so large, such as ``"200 MiB"``; None: 1 GiB.
+    """
+
+    path: Path | str
+    first: int | None = None
+    last: int | None = None
+    operator: str | None = None
+    limit: str | None = None
+
+
 class Outcome(Protocol):
     """What the simulator returns of one network."""
 
@@ -105,7 +124,7 @@ def run(
     accelerator: Accelerator = None,
     keep: Path | str | None = None,
     toolchain: str | None = None,
-    waves: Path | str | None = None,
+    waves: Waveforms | Path | str | None = None,
     oracle: bool = False,
     dataset: Path | str | None = None,
 ) -> Run:
@@ -118,7 +137,7 @@ def run(
         accelerator: who plays the accelerators, or each by its name; None: RTL where there is some.
         keep: keep the build folder there.
         toolchain: compiles and links; None takes the description's.
-        waves: record waveforms in this file (.vcd, .fst), with ``cpu="rtl"``.
+        waves: record waveforms in this file, with ``cpu="rtl"``.
         oracle: hold the imported network against another implementation too: onnxruntime for an
             ONNX file, tflite-micro for a TFLite file.
         dataset: labelled samples (.npz: labels, and an array for each input) of one network, all of
@@ -144,7 +163,7 @@ def run(
         accelerator=accelerator,
         keep=None if keep is None else Path(keep),
         toolchain=toolchain,
-        waves=None if waves is None else Path(waves),
+        waves=Path(waves) if isinstance(waves, str) else waves,
         oracle=oracle,
         dataset=None if dataset is None else Path(dataset),
     )
@@ -157,7 +176,7 @@ def simulate(
     *,
     cpu: Literal["rtl", "iss", "qemu"] = "rtl",
     accelerator: Accelerator = None,
-    waves: Path | str | None = None,
+    waves: Waveforms | Path | str | None = None,
 ) -> Run:
     """Simulate the firmware of a build folder and check it; the rest is as in `run`.
 
@@ -170,7 +189,7 @@ def simulate(
         samples_for(compiled, samples),
         cpu=cpu,
         accelerator=accelerator,
-        waves=None if waves is None else Path(waves),
+        waves=Path(waves) if isinstance(waves, str) else waves,
     )
     return run_of(compiled, outcomes)
 
@@ -184,6 +203,7 @@ def validate(
     caches: bool = False,
     seed: int = 1,
     jobs: int | None = None,
+    resume: bool = False,
     build: BuildSource = None,
     toolchain: str | None = None,
     **requests: Unpack[Requests],
@@ -198,6 +218,7 @@ def validate(
         caches: leave out each operation on a data cache, with the instruction-set simulator.
         seed: draws other mutants and faults.
         jobs: simulations at a time; None takes all cores.
+        resume: go on with the mutants of a campaign that was interrupted.
         build: a build file, or what it would say.
         toolchain: compiles and links; None takes the description's.
         **requests: keys of a build file.
@@ -219,6 +240,7 @@ def validate(
         caches=caches,
         seed=seed,
         jobs=jobs,
+        resume=resume,
         toolchain=toolchain,
     )
     return Validation(found.passed, found)

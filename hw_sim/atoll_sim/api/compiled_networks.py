@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
+from atoll.api.simulation import Waveforms
 from atoll.artifacts.samples import Sample, random_sample
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
@@ -37,7 +38,7 @@ def run_compiled(
     accelerator: Accelerator = None,
     keep: Path | None = None,
     toolchain: str | None = None,
-    waves: Path | Waves | None = None,
+    waves: Path | Waveforms | Waves | None = None,
     oracle: bool = False,
     dataset: Path | None = None,
 ) -> tuple[Outcome, ...]:
@@ -136,7 +137,7 @@ class Folder:
         *,
         cpu: str = CpuKind.RTL,
         accelerator: Accelerator = None,
-        waves: Path | Waves | None = None,
+        waves: Path | Waveforms | Waves | None = None,
     ) -> tuple[Outcome, ...]:
         """Simulate the firmware and check it.
 
@@ -278,5 +279,15 @@ def _instead(soc: ResolvedSoc) -> tuple[str, str]:
     return core, unit
 
 
-def _waves(asked: Path | Waves | None, models: Sequence[Compiled]) -> Waves | None:
-    return of_network(request_waves(asked) if isinstance(asked, Path) else asked, models)
+def _waves(asked: Path | Waveforms | Waves | None, models: Sequence[Compiled]) -> Waves | None:
+    if isinstance(asked, Path):
+        asked = Waveforms(asked)
+    if isinstance(asked, Waveforms):
+        asked = request_waves(
+            Path(asked.path),
+            first=asked.first,
+            last=asked.last,
+            operator=asked.operator,
+            limit=asked.limit,
+        )
+    return of_network(asked, models)

@@ -371,10 +371,41 @@ def test_a_build_folder_is_simulated(made: atoll.Compilation, tmp_path: Path) ->
         atoll.simulate(built.folder, cpu="native")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"first": 3, "last": 2}, "E089"),
+        ({"operator": "conv_2d_0", "first": 1}, "E089"),
+        ({"limit": "much"}, "E089"),
+        ({"operator": "no_such_operator"}, "E025"),
+    ],
+)
+def test_waveforms_that_cannot_be_recorded_are_refused(
+    asked: dict[str, Any], code: str, made: atoll.Compilation, tmp_path: Path
+) -> None:
+    with pytest.raises(atoll.UsageError) as wrong:
+        atoll.run(made, waves=atoll.Waveforms(tmp_path / "a.vcd", **asked))
+    assert wrong.value.code == code
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.rtl
+@pytest.mark.slow
+def test_the_first_run_of_an_operator_is_recorded(made: atoll.Compilation, tmp_path: Path) -> None:
+    path = tmp_path / "a.vcd"
+    run = atoll.run(made, waves=atoll.Waveforms(str(path), operator="conv_2d_0", limit="100 MiB"))
+    report = run.network.to_json()
+    layer = next(each for each in report["cycles"]["by_layer"] if each["operator"] == "conv_2d_0")
+    (note,) = [note for note in report["notes"] if note.startswith("waves: ")]
+    assert f"cycles {layer['begin']:,} to " in note
+    assert path.read_text().startswith("$")
+
+
 @pytest.mark.rtl
 @pytest.mark.slow
 def test_faults_are_planted_and_noticed() -> None:
     found = atoll.validate("lagoon", DIGITS, mutants=2, jobs=1)
+    assert atoll.validate("lagoon", DIGITS, mutants=2, jobs=1, resume=True).rows() == found.rows()
     assert found.passed
     assert [row["network"] for row in found.rows()] == ["digits_int8"] * 2
     assert found.to_json()["networks"][0]["right_build"]["bit_exact"]
