@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 
+from atoll.description.tree import BUILT_IN
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 SLOW = 10_000
@@ -11,7 +12,7 @@ SLOW = 10_000
 
 def notes_of(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return sentences for whoever described the chip."""
-    return (*_unused_parts(soc), *_silent(soc), *_slow(soc))
+    return (*_unused_parts(soc), *_silent(soc), *_slow(soc), *_unclocked(soc))
 
 
 def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
@@ -42,4 +43,15 @@ def _slow(soc: ResolvedSoc) -> Iterator[str]:
             yield (
                 f"the clock of {kind} '{device.name}' is {device.clock} Hz; a number "
                 f"without a unit is hertz: write 'clock: {device.clock} MHz', for example"
+            )
+
+
+def _unclocked(soc: ResolvedSoc) -> Iterator[str]:
+    host = soc.host_cpu
+    for device in soc.devices:
+        said = soc.layers.get(f"devices.{device.name}.clock")
+        if said == BUILT_IN and device.clock != host.clock:
+            yield (
+                f"the clock of device '{device.name}' is not given: it counts as "
+                f"{device.clock / 1e6:g} MHz, and that of the host is {host.clock / 1e6:g} MHz"
             )

@@ -34,13 +34,24 @@ def test_notes_name_what_nothing_uses(tmp_path: Path, capsys: pytest.CaptureFixt
     chip = tmp_path / "chip.yaml"
     chip.write_text(CHIP)
     assert main(["check", str(chip), "--json"]) == 0
-    memory, core, clock, _ = json.loads(capsys.readouterr().out)["notes"]
+    memory, core, clock, _, spare = json.loads(capsys.readouterr().out)["notes"]
     assert memory.startswith("nothing is planned or linked into 'idle', 'more': no pool and no ")
     assert core.startswith("core 'spare' has no mailbox: it gets no image and runs no operators")
     assert "clock of core 'cpu' is 100 Hz" in clock
     assert "write 'clock: 100 MHz'" in clock
+    assert spare.startswith("the clock of device 'spare' is not given")
     assert main(["check", str(chip)]) == 0
-    assert capsys.readouterr().out.count("\nnote: ") == 4
+    assert capsys.readouterr().out.count("\nnote: ") == 5
+
+
+def test_a_clock_that_is_not_given_is_said(tmp_path: Path) -> None:
+    chip = tmp_path / "chip.yaml"
+    text = "extends: lagoon\nsoc: own\ndevices:\n  cpu: {clock: 250 MHz}\n"
+    chip.write_text(text)
+    assert notes_of(load_soc(chip)) == ()
+    chip.write_text(text + "  npu: {clock: null}\n")
+    (note,) = notes_of(load_soc(chip))
+    assert note.startswith("the clock of device 'npu' is not given: it counts as 100 MHz")
 
 
 @pytest.mark.parametrize("chip", ["lagoon", "twin", "quad"])

@@ -3,11 +3,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
+from atoll.description.core_files import find_core, known_cores, load_core
 from atoll.description.edits import Candidate, Edit, hexadecimal, set_key, to_yaml_line
+from atoll.description.share import is_path
 from atoll.description.tree import Key
+from atoll.diagnostics.errors import DescriptionError
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.sections import SECTIONS
 
@@ -133,6 +137,15 @@ def _stack(case: Case, parent: Key) -> Iterator[Any]:
         yield from ({"memory": memory, "size": size} for size in _STACKS)
 
 
+def _isa(case: Case, parent: Key) -> Iterator[Any]:
+    """Yield what the core of the device runs, its name perhaps misspelt."""
+    word = str(case.at(*parent, "core"))
+    name = word if is_path(word) else nearest_word(word, [*known_cores()])
+    with suppress(DescriptionError):
+        if name:
+            yield from load_core(find_core(name, "", case.trial.folder, None), None).model.isas
+
+
 def _engine(case: Case, parent: Key) -> Iterator[Any]:
     yield from known_accelerators()
 
@@ -163,6 +176,7 @@ _BY_KEY: Mapping[str, Callable[[Case, Key], Iterator[Any]]] = {
     "reach": _reach,
     "devices.kind": _device_kind,
     "memories.kind": _memory_kind,
+    "devices.isa": _isa,
     "origin": _origin,
     "size": _size,
     "registers": _page,
