@@ -360,6 +360,7 @@ def test_an_instance_that_cannot_be_says_where_and_what_helps() -> None:
     assert wrong.value.place.line_text == "a,3,3,1"
 
 
+@pytest.mark.rtl
 def test_a_build_folder_is_simulated(made: atoll.Compilation, tmp_path: Path) -> None:
     pytest.importorskip("unicorn")
     built = atoll.build(made, tmp_path / "build")
