@@ -153,6 +153,6 @@ def test_p2_a_text_for_people_is_refused_where_it_leaves_bytes_out(tmp_path: Pat
     ],
 )
 def test_p2_ill_formed_text_is_refused_with_its_place(text: str, message: str) -> None:
-    with pytest.raises(ProgramError, match="E079") as caught:
+    with pytest.raises(ProgramError, match="E222") as caught:
         parse_graph(text)
     assert message in str(caught.value)

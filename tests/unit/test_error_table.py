@@ -45,3 +45,14 @@ def test_docstrings_and_documents_name_no_other_code() -> None:
     sources = [path for part in ("compiler", "hw_sim") for path in (ROOT / part).rglob("*.py")]
     named = {code for path in documents + sources for code in CODE.findall(path.read_text())}
     assert named <= raised()
+
+
+def test_codes_that_went_are_not_used_again() -> None:
+    rows = re.findall(r"^\| error codes \| (.*) \| gone \|$", text_of("CHANGELOG.md"), re.M)
+    gone = {code for row in rows for code in CODE.findall(row)}
+    assert gone
+    assert not gone & raised()
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text()

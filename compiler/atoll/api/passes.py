@@ -98,7 +98,7 @@ def run_passes(
     Raises:
         UsageError: E001, E002, it cannot be read; E199, E208, E209, there is no such pass, or it
             takes no such program.
-        AtollError: E078, E079, E198, the text is no program.
+        AtollError: E078, E222, E198, the text is no program.
 
     >>> import atoll
     >>> names = ["fuse-activations", "remove-dead-code"]

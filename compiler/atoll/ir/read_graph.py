@@ -26,7 +26,7 @@ def parse_graph(text: str, path: Path | None = None) -> Graph:
         path: the file that it is from, for messages.
 
     Raises:
-        ProgramError: E079, the text is no graph; E198, it is one for people.
+        ProgramError: E222, the text is no graph; E198, it is one for people.
     """
     tokens = Tokens(text, "graph", path)
     graph = _Reader(tokens).graph()
@@ -68,7 +68,7 @@ class _Reader:
             if each not in tensors:
                 message = f"the graph names tensor '{each}' and does not declare it"
                 remedy = f"add a line '%{each}: int8[1]' with its type and shape"
-                raise tokens.fault("E079", message, remedy, position)
+                raise tokens.fault("E222", message, remedy, position)
         return Graph(name, tuple(tensors.values()), tuple(operators), inputs, outputs)
 
     def _port(self) -> str:
@@ -174,7 +174,7 @@ class _Reader:
         except (TypeError, ValueError, KeyError, AttributeError) as fault:
             message = f"layout '{order}' has not the values that a layout has"
             remedy = "write it as 'atoll opt' prints it"
-            raise self._tokens.fault("E079", message, remedy, position) from fault
+            raise self._tokens.fault("E222", message, remedy, position) from fault
         return layout
 
     def _operator(self) -> Operator:

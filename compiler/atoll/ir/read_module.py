@@ -44,7 +44,7 @@ def parse_module(
         path: the file that the text is from, for messages.
 
     Raises:
-        ProgramError: E079, the text is no module; E198, it is one for people.
+        ProgramError: E222, the text is no module; E198, it is one for people.
     """
     tokens = Tokens(text, "loop program", path)
     name = tokens.name("module")

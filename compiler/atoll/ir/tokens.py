@@ -68,7 +68,7 @@ class Tokens:
         """Step over `token`.
 
         Raises:
-            ProgramError: E079; something else comes next.
+            ProgramError: E222; something else comes next.
         """
         if not self.accept(token):
             self.refuse(f"'{token}'")
@@ -77,7 +77,7 @@ class Tokens:
         """Step over a token that is a key of `choices` and return its value.
 
         Raises:
-            ProgramError: E079; something else comes next.
+            ProgramError: E222; something else comes next.
         """
         if self.next not in choices:
             self.refuse(what)
@@ -113,7 +113,7 @@ class Tokens:
         """Step over the bytes of `owner` and return them: `size` zeros, or those that are written.
 
         Raises:
-            ProgramError: E079, there are none; E198, there is their checksum alone.
+            ProgramError: E222, there are none; E198, there is their checksum alone.
         """
         if self.accept(ZEROS):
             return bytes(size)
@@ -156,10 +156,10 @@ class Tokens:
         """Say what was wanted at this place, and what is there.
 
         Raises:
-            ProgramError: E079.
+            ProgramError: E222.
         """
         found = "the end" if self.finished() else f"'{self.next[:LONGEST]}'"
-        raise self.fault("E079", f"{found} instead of {wanted}", "correct this place")
+        raise self.fault("E222", f"{found} instead of {wanted}", "correct this place")
 
     def lack(self, what: str) -> NoReturn:
         """Say what this text leaves out.

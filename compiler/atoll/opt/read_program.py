@@ -30,7 +30,7 @@ def read_program(source: Path | str, *, verified: bool = True) -> Program:
         verified: the program is to be well-formed.
 
     Raises:
-        UsageError: E001, E002, it cannot be read; AtollError: E078, E079, E198 and those of front
+        UsageError: E001, E002, it cannot be read; AtollError: E078, E222, E198 and those of front
             ends, it holds none of these.
     """
     if isinstance(source, str) and "\n" in source:

@@ -32,7 +32,7 @@ def test_fault(old: str, new: str, message: str) -> None:
     with pytest.raises(ProgramError) as caught:
         parse_module(GOOD.replace(old, new, 1))
     assert message in str(caught.value)
-    assert caught.value.faults[0].code == "E079"
+    assert caught.value.faults[0].code == "E222"
 
 
 def test_truncated_text_is_a_fault_wherever_it_ends() -> None:
