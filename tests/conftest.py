@@ -14,7 +14,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 
 TESTS = Path(__file__).parent
-pytest_plugins = ("tests.skips",)
+pytest_plugins = ("tests.quick", "tests.skips")
 SHARED = TESTS.parent.parent / "shared"
 
 
