@@ -25,6 +25,7 @@ from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.programs import begun_of, programs_of, run_by_program
 from atoll_sim.protocol.records import AccessKind, EventKind
+from atoll_sim.simulate.firmware import Text
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.trace.simulation import Stop
 
@@ -59,7 +60,7 @@ class IssChip:
         model: IssModel,
         bench: Bench,
         engines: Engines,
-        code: Mapping[str, Sequence[range]],
+        code: Mapping[str, Sequence[Text]],
     ) -> None:
         """Set the chip up as it is when reset is released.
 
@@ -94,6 +95,7 @@ class IssChip:
     def _run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
         heard, since, told, turns = 0, 0, 0, 0
         while self._stop is None:
+            self._let_released_run()
             due = self._due()
             if (restart := self.restarts()) is not None and (not due or due[0][0] >= restart):
                 self._guard.restart()
@@ -128,7 +130,9 @@ class IssChip:
 
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
-        self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
+        self._mailboxes = {
+            cpu.name: Mailbox(soc.host, at, held=cpu.is_held) for cpu in soc.cpus if cpu.mailbox
+        }
         self._programs = {e.name: self._program(e) for e in soc.engines if e.spec.program}
         lists = {
             each.name: list_registers(each, self._run_list)
@@ -140,8 +144,18 @@ class IssChip:
             **self._programs,
         }
         self._cores = {
-            cpu.name: self._made_core(cpu, at) for cpu in soc.cpus if cpu.name in self._code
+            cpu.name: self._made_core(cpu, at)
+            for cpu in soc.cpus
+            if cpu.name in self._code and not cpu.is_held
         }
+
+    def _let_released_run(self) -> None:
+        """Add the cores that their host has loaded and let run."""
+        for cpu in self._soc.cpus:
+            if cpu.is_held and cpu.name in self._code and cpu.name not in self._cores:
+                begin = self._mailboxes[cpu.name].released
+                if begin is not None:
+                    self._cores[cpu.name] = self._made_core(cpu, begin)
 
     def _made_core(self, cpu: Cpu, at: int) -> IssCore:
         core = IssCore(

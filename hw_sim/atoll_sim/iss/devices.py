@@ -9,10 +9,10 @@ SLVERR (docs/platform.md).
 from collections.abc import Callable
 
 from atoll.protocol import ConsoleRegister, GuardRegister
-from atoll.resolve.mailbox import ID, REGISTERS
+from atoll.resolve.mailbox import ID, registers_of
 from atoll_sim.engines.interface import BusFault
 
-MAILBOX = dict(REGISTERS)
+MAILBOX = registers_of(held=True)
 BUSY, DONE = 1, 2
 CAUSE_WRITE, CAUSE_BUS = 1, 2
 
@@ -118,10 +118,13 @@ class Mailbox:
     Attributes:
         rung: since when the core's line is high, or None.
         answered: since when the host's is.
+        released: since when the core may run; None while it is kept in reset.
     """
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, begin: int = 0, *, held: bool = False) -> None:
         self._host = host
+        self._held = held
+        self.released = None if held else begin
         self._command = self._result = 0
         self.rung: int | None = None
         self.answered: int | None = None
@@ -147,6 +150,8 @@ class Mailbox:
             self._command, self.rung, self.answered = value, now, None
         elif hosts and offset == MAILBOX["CLEAR"]:
             self.answered = None
+        elif hosts and offset == MAILBOX["RELEASE"] and self._held and value == 1:
+            self.released = now if self.released is None else self.released
         elif not hosts and offset == MAILBOX["RESULT"] and busy:
             self._result, self.rung, self.answered = value, None, now
         else:
