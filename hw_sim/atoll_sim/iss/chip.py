@@ -95,7 +95,6 @@ class IssChip:
     def _run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
         heard, since, told, turns = 0, 0, 0, 0
         while self._stop is None:
-            self._let_released_run()
             due = self._due()
             if (restart := self.restarts()) is not None and (not due or due[0][0] >= restart):
                 self._guard.restart()
@@ -131,7 +130,9 @@ class IssChip:
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
         self._mailboxes = {
-            cpu.name: Mailbox(soc.host, at, held=cpu.is_held) for cpu in soc.cpus if cpu.mailbox
+            cpu.name: Mailbox(soc.host, partial(self._release, cpu) if cpu.is_held else None)
+            for cpu in soc.cpus
+            if cpu.mailbox
         }
         self._programs = {e.name: self._program(e) for e in soc.engines if e.spec.program}
         lists = {
@@ -149,13 +150,11 @@ class IssChip:
             if cpu.name in self._code and not cpu.is_held
         }
 
-    def _let_released_run(self) -> None:
-        """Add the cores that their host has loaded and let run."""
-        for cpu in self._soc.cpus:
-            if cpu.is_held and cpu.name in self._code and cpu.name not in self._cores:
-                begin = self._mailboxes[cpu.name].released
-                if begin is not None:
-                    self._cores[cpu.name] = self._made_core(cpu, begin)
+    def _release(self, cpu: Cpu, at: int) -> None:
+        """Let a core run that its host has loaded; the host waits for its turn."""
+        if cpu.name in self._code and cpu.name not in self._cores:
+            self._cores[cpu.name] = self._made_core(cpu, at)
+            self._cores[self._soc.host].stop()
 
     def _made_core(self, cpu: Cpu, at: int) -> IssCore:
         core = IssCore(

@@ -118,13 +118,17 @@ class Mailbox:
     Attributes:
         rung: since when the core's line is high, or None.
         answered: since when the host's is.
-        released: since when the core may run; None while it is kept in reset.
     """
 
-    def __init__(self, host: str, begin: int = 0, *, held: bool = False) -> None:
+    def __init__(self, host: str, release: Callable[[int], None] | None = None) -> None:
+        """Connect it.
+
+        Args:
+            host: the core that rings.
+            release: told when the other core leaves its reset, if the host decides when.
+        """
         self._host = host
-        self._held = held
-        self.released = None if held else begin
+        self._release = release
         self._command = self._result = 0
         self.rung: int | None = None
         self.answered: int | None = None
@@ -150,8 +154,8 @@ class Mailbox:
             self._command, self.rung, self.answered = value, now, None
         elif hosts and offset == MAILBOX["CLEAR"]:
             self.answered = None
-        elif hosts and offset == MAILBOX["RELEASE"] and self._held and value == 1:
-            self.released = now if self.released is None else self.released
+        elif hosts and offset == MAILBOX["RELEASE"] and self._release and value == 1:
+            self._release(now)
         elif not hosts and offset == MAILBOX["RESULT"] and busy:
             self._result, self.rung, self.answered = value, None, now
         else:
