@@ -35,7 +35,7 @@ def check_loaders(draft: Draft, memories: tuple[Memory, ...]) -> None:
                 "E202",
                 f"'{device.label or name}' has a 'load', from which nothing copies its code",
                 at=draft.where.at("devices", name, "load"),
-                remedy="delete it, or write 'loader: copy'",
+                remedy=f"remove 'devices.{name}.load', or write 'loader: copy'",
             )
         if device.loader is None:
             continue

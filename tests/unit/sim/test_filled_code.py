@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M1, M6: code is fetched once it has arrived, and nobody writes it later."""
+"""D5, M6: code is fetched once it has arrived, and nobody writes it later."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class Watched:
         return [(it.rule, it.device, it.pool, it.address - self.origin) for it in each]
 
 
-def test_m6_code_is_written_once_and_then_fetched(chip: Compiled) -> None:
+def test_d5_m6_code_is_written_once_and_then_fetched(chip: Compiled) -> None:
     watched = Watched(chip)
     watched.touch(watched.writer, WRITE, 0, 64)
     watched.touch(watched.owner.name, FETCH, 0)
@@ -68,7 +68,7 @@ def test_m6_code_is_written_once_and_then_fetched(chip: Compiled) -> None:
     assert watched.found() == []
 
 
-def test_m1_what_has_not_arrived_is_not_fetched(chip: Compiled) -> None:
+def test_d5_m6_what_has_not_arrived_is_not_fetched(chip: Compiled) -> None:
     watched = Watched(chip)
     place = watched.owner.code.name
     watched.touch(watched.writer, WRITE, 0, 60)
@@ -76,7 +76,7 @@ def test_m1_what_has_not_arrived_is_not_fetched(chip: Compiled) -> None:
     assert watched.found() == [("read before write", watched.owner.name, place, 60)]
 
 
-def test_m6_code_that_is_not_the_images_is_noticed(chip: Compiled) -> None:
+def test_d5_m6_code_that_is_not_the_images_is_noticed(chip: Compiled) -> None:
     watched = Watched(chip)
     watched.touch(watched.writer, WRITE, 0, 60)
     watched.shadow.trace(READY)
@@ -85,7 +85,7 @@ def test_m6_code_that_is_not_the_images_is_noticed(chip: Compiled) -> None:
 
 
 @pytest.mark.parametrize("event", ["nothing", "ready"])
-def test_m6_nobody_else_writes_code_and_nobody_later(chip: Compiled, event: str) -> None:
+def test_d5_m6_nobody_else_writes_code_and_nobody_later(chip: Compiled, event: str) -> None:
     watched = Watched(chip)
     watched.touch(watched.writer, WRITE, 0, 64)
     if event == "ready":
@@ -98,7 +98,7 @@ def test_m6_nobody_else_writes_code_and_nobody_later(chip: Compiled, event: str)
     assert found[2:] == (watched.owner.code.name, 8)
 
 
-def test_m6_what_is_behind_the_image_is_not_written(chip: Compiled) -> None:
+def test_d5_m6_what_is_behind_the_image_is_not_written(chip: Compiled) -> None:
     watched = Watched(chip)
     watched.touch(watched.writer, WRITE, 64)
     assert watched.found()[0][3] == 64
