@@ -18,6 +18,7 @@ from atoll.bsp.firmware import link_unchecked
 from atoll.cli import main
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_image.check import disagreements
 from atoll_image.elf import read_image
@@ -172,6 +173,31 @@ def test_d5_m6_a_host_that_loads_wrongly_is_noticed(
     right = headers.device_source
     monkeypatch.setattr(headers, "device_source", lambda soc: edit(right(soc)))
     assert tuple(found) in noticed(hosted, link(hosted, tmp_path), tmp_path)
+
+
+CACHED = (
+    *("devices.cpu.core=cortex_m7", "devices.cpu.isa=armv7e-m", "devices.cpu.cache={line: 32}"),
+    *("devices.dsp.core=cortex_m4", "devices.dsp.isa=armv7e-m"),
+)
+
+
+def test_d5_a_host_with_a_data_cache_cleans_what_it_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = compile_file(load_soc(LOADERS / "hosted.yaml", CACHED), MODEL)
+    (tmp_path / "right").mkdir()
+    assert_exact(compiled, link(compiled, tmp_path / "right"), tmp_path)
+    right, clean = headers.device_source, r"  atoll_cache_clean\(.*\);\n"
+
+    def without(soc: ResolvedSoc) -> str:
+        text, count = re.subn(clean, "", right(soc))
+        assert count == 1
+        return text
+
+    monkeypatch.setattr(headers, "device_source", without)
+    (tmp_path / "wrong").mkdir()
+    result = run(compiled, link(compiled, tmp_path / "wrong"), tmp_path)
+    assert (result.stop, result.results) == (Stop.STALL, ()), "the core runs what is in memory"
 
 
 @pytest.mark.rtl
