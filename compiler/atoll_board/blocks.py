@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from atoll.protocol import ConsoleRegister, GuardRegister
-from atoll.resolve.mailbox import REGISTERS as MAILBOX
+from atoll.resolve.mailbox import registers_of
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc
 
@@ -91,6 +91,7 @@ def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
             line=engine.irq,
             label=engine.shown,
         )
+    mailbox = registers_of(held=any(core.is_held for core in soc.cpus))
     for core in soc.cpus:
         if box := core.mailbox:
             yield Block(
@@ -99,7 +100,7 @@ def _blocks(soc: ResolvedSoc) -> Iterator[Block]:
                 what=f"Mailbox of core {core.name}",
                 origin=box.origin,
                 size=box.size,
-                offsets=MAILBOX,
+                offsets=mailbox,
                 line=core.irq,
                 label=core.shown,
             )

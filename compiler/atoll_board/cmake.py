@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.bsp.clang import Clang
+from atoll.bsp.core_image import IMAGE_SECTION
 from atoll.bsp.cores import elf_names, script_name
 from atoll.bsp.gcc import LIBRARY, Gcc
 from atoll.bsp.missing_driver import undriven_engines
 from atoll.bsp.zig import Zig
 from atoll.diagnostics.errors import ToolchainError
+from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu
 from atoll_board.ethos_u import npus_of
 from atoll_board.freertos.ports import why_not
@@ -68,6 +70,7 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
     images = tuple(_images(board))
     names = sorted({tool.name for image in images for tool in image.tools})
     kernel = not why_not(board.soc.host_cpu)
+    held = [core_as_it_sees(board.soc, each) for each in board.cores if each.is_held]
     return {
         "CMakeLists.txt": users(render("CMakeLists.txt", board, own=tuple(_own(board)))),
         "CMakePresets.json": generated_entry(_presets(names)),
@@ -83,7 +86,16 @@ def cmake_files(board: Board) -> Mapping[str, Entry]:
             )
         ),
         "cmake/atoll.cmake": generated_entry(
-            render("atoll.cmake", board, images=images, ethos_u=npus_of(board.soc))
+            render("atoll.cmake", board, images=images, ethos_u=npus_of(board.soc), held=held)
+        ),
+        **(
+            {
+                "cmake/atoll_image_source.cmake": generated_entry(
+                    render("atoll_image_source.cmake", board, section=IMAGE_SECTION)
+                )
+            }
+            if held
+            else {}
         ),
         **{
             f"cmake/{name}.cmake": generated_entry(

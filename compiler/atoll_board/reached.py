@@ -10,5 +10,5 @@ def memories_of(soc: ResolvedSoc, core: Cpu) -> tuple[Memory, ...]:
     seen = as_seen_by(soc, core.name)
     reached = {pool.region.memory for pool in seen.pools if pool.reach[core.name] != Access.NONE}
     own = core_as_it_sees(soc, core)
-    reached |= {region.memory for region in (own.code, own.data, *own.stacks)}
+    reached |= {region.memory for region in (*own.code_regions, own.data, *own.stacks)}
     return tuple(memory for memory in seen.memories if memory.name in reached)

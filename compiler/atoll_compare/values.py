@@ -129,6 +129,8 @@ def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
     yield "core", Value(core.spec.name)
     yield "toolchain", Value("your own commands" if core.commands else core.toolchain)
     yield from _region("code", core.code)
+    if core.load:
+        yield from _region("load", core.load)
     yield from _region("data", core.data)
     yield from _region("stack", core.stack)
     for thread in core.threads:

@@ -85,7 +85,7 @@ def _stack(
     if any(convention_faults(image, core)):
         return None
     thumb = core.instructions.family is Family.THUMB
-    vectors = core_as_it_sees(soc, core).code.origin if thumb else None
+    vectors = core_as_it_sees(soc, core).boot.origin if thumb else None
     return stack_of(path, image, questions, vectors)
 
 

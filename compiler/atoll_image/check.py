@@ -18,6 +18,7 @@ from atoll_image.provided import provided_faults
 from atoll_image.start_copies import wrong_copies
 
 _WORD = 4
+_CODE = (RegionKind.CODE, RegionKind.LOAD)
 _STACK_TOPS = ("atoll_stack_top", "_estack", "__StackTop", "__stack_top", "_stack_top")
 _STACK_LIMITS = ("atoll_stack_limit", "__StackLimit", "_sstack")
 """What linker scripts call the ends of the main stack: Atoll's, CMSIS', newlib's, vendors'."""
@@ -66,7 +67,7 @@ class Rules:
 
     def _starts(self) -> Iterator[Fault]:
         """The core finds its first instruction, or its vectors, where it looks for them."""
-        code, image = self.core.code, self.image
+        code, image = self.core.boot, self.image
         thumb = self.core.instructions.family is Family.THUMB
         entry = image.entry & ~1 if thumb else image.entry
         where = f"the entry {entry:#010x}"
@@ -105,7 +106,7 @@ class Rules:
         """The address of the first bytes that the core reads: an instruction, or vectors."""
         core = self.core
         thumb = core.instructions.family is Family.THUMB
-        return core.code.origin if thumb else core.reset_address
+        return core.boot.origin if thumb else core.reset_address
 
     def _overlaps(self) -> Iterator[Fault]:
         for one, two in pairwise(self.image.sections):
@@ -180,14 +181,14 @@ class Rules:
             yield self._fault(f"{what} overlaps '{region.name}'", self.soc.memory(region.memory).at)
         elif region.kind is RegionKind.STACK and not _reserves_a_stack(section):
             yield self._fault(f"{what} overlaps '{region.name}'")
-        elif section.executable and region.kind is not RegionKind.CODE:
+        elif section.executable and region.kind not in _CODE:
             yield self._fault(f"{what} has instructions, and lies in '{region.name}'")
-        elif section.writable and region.kind is RegionKind.CODE:
+        elif section.writable and region.kind in _CODE:
             yield self._fault(f"{what} is written, and lies in '{region.name}'")
 
     def _load(self, section: Span) -> Iterator[Fault]:
         """Bytes are there when the core begins, or where start-up code copies them from."""
-        code, size = self.core.code, len(section.data)
+        code, size = self.core.boot, len(section.data)
         what = f"section {section}"
         if section.load != section.begin:
             if section.begin <= self._first < section.end:
@@ -203,7 +204,7 @@ class Rules:
                 yield self._fault(f"{what} {where}")
             return
         memory = self._memory(section)
-        if self.core.loader == "xip" and memory is not None and memory.kind == "ram":
+        if self.core.loader in ("xip", "copy") and memory is not None and memory.kind == "ram":
             yield self._fault(f"{what} is in RAM '{memory.name}', and nothing copies it there")
 
     def _copies(self) -> Iterator[Fault]:

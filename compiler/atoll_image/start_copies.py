@@ -24,6 +24,7 @@ _CONVENTIONS = (
     ("__data_region_load_start", "__data_region_start", "__data_region_end"),  # Zephyr
     ("__textdata_base__", "__data_base__", "__data_end__"),  # ChibiOS
     ("atoll_data_load", "atoll_data_start", "atoll_data_end"),
+    ("atoll_code_load", "atoll_code_start", "atoll_code_end"),
 )
 """Symbols of the first byte that is copied, of where it goes, and of the first byte behind."""
 

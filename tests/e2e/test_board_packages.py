@@ -29,7 +29,12 @@ CHIPS = {
 """Lagoon with another core."""
 
 RISCV, ARM, A64 = "riscv64-unknown-elf-gcc", "arm-none-eabi-gcc", "aarch64-linux-gnu-gcc"
-MACHINES = {"zcu102": str(ROOT / "examples" / "08_qemu_machines" / "xlnx_zcu102.yaml")}
+LOADERS = ROOT / "tests" / "data" / "loaders"
+MACHINES = {
+    "zcu102": str(ROOT / "examples" / "08_qemu_machines" / "xlnx_zcu102.yaml"),
+    "copied": str(LOADERS / "copied.yaml"),
+    "hosted": str(LOADERS / "hosted.yaml"),
+}
 """Chips that are not in socs/."""
 
 pytest.importorskip("unicorn")
@@ -77,11 +82,14 @@ def iss(started: SimRequest) -> SimResult:
     [
         ("twin", "zig"),
         ("m33", "zig"),
+        ("hosted", "zig"),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
                 ("lagoon", "zig"),
                 ("twin", RISCV),
+                ("copied", RISCV),
+                ("hosted", RISCV),
                 ("quad", "zig"),
                 ("atoll2", "zig"),
                 ("ibex", "zig"),

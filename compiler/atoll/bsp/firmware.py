@@ -9,6 +9,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from atoll.bsp.calling_convention import check_convention
+from atoll.bsp.core_image import image_source, image_source_name
 from atoll.bsp.cores import elf_names, image_cores, script_name, works_of
 from atoll.bsp.emitters import write_bsp
 from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
@@ -71,11 +72,11 @@ def link_firmware(
         ToolchainError: E071 to E075, a tool is missing or refused its input.
         PlanError: E074, code or data do not fit their region; E066 and E076, the stack.
     """
-    images = [
-        _link_image(soc, core, parts, link, tools)
+    images = {
+        core.name: _link_image(soc, core, parts, link, tools)
         for core, link, tools in _compile_images(soc, parts, out, toolchain, definitions)
-    ]
-    return Firmware(folder=out, images=tuple(images))
+    }
+    return Firmware(folder=out, images=tuple(images[core.name] for core in image_cores(soc)))
 
 
 def link_unchecked(
@@ -97,15 +98,15 @@ def link_unchecked(
     Returns:
         The ELF files, the host's first.
     """
-    elves = []
+    elves = {}
     for core, link, tools in _compile_images(soc, parts, out, toolchain):
         script = out / link.script
         if core.name == soc.host:
             write_text(script, edit(script.read_text(encoding="utf-8")))
         if log := tools.link(link):
             raise with_room(link_error(soc, core, log), soc)
-        elves.append(out / link.elf)
-    return tuple(elves)
+        elves[core.name] = out / link.elf
+    return tuple(elves[core.name] for core in image_cores(soc))
 
 
 def _compile_images(
@@ -115,20 +116,26 @@ def _compile_images(
     toolchain: str | None,
     definitions: tuple[str, ...] = (),
 ) -> Iterator[tuple[Cpu, Link, Toolchain]]:
-    """Yield for each core what to link, once all of it is there."""
-    names = elf_names(soc)
+    """Yield for each core what to link, once all of it is there.
+
+    Cores whose images the host's has come first, and are linked before the next is asked for.
+    """
+    images = tuple(zip(image_cores(soc), elf_names(soc), strict=True))
     models = tuple(part.interface for part in parts)
     origins = {symbol: origin for part in parts for symbol, origin in part.origins.items()}
     sources = write_bsp(soc, models, out / "bsp", origins)
-    for core, elf in zip(image_cores(soc), names, strict=True):
+    for core, elf in sorted(images, key=lambda image: not image[0].is_held):
         tools = find_toolchain(core, toolchain, definitions)
         folder = "obj" if core.name == soc.host else f"obj/{core.name}"
         objects = []
-        with _begin_compiling(sources[core.name], out, folder, core, tools) as compiled:
+        files = sources[core.name]
+        if core.name == soc.host:
+            files += tuple(_write_held_images(soc, out, images))
+        with _begin_compiling(files, out, folder, core, tools) as compiled:
             codes = [part.codes() for part in parts]
             for each in compiled:
                 objects.append(each)
-                step = f"file {len(objects)} of {len(sources[core.name])} compiled"
+                step = f"file {len(objects)} of {len(files)} compiled"
                 tell(f"building the firmware of '{core.name}': {step}")
         for part, code in zip(parts, codes, strict=True):
             objects.append(f"{folder}/{c_name(part.interface.name)}_model.o")
@@ -142,6 +149,16 @@ def _compile_images(
             objects_folder=folder,
         )
         yield core, link, tools
+
+
+def _write_held_images(
+    soc: ResolvedSoc, out: Path, images: Sequence[tuple[Cpu, str]]
+) -> Iterator[str]:
+    """Write the images of cores that the host loads as sources of the host's; yield their names."""
+    for core, elf in images:
+        if core.is_held:
+            write_text(out / "bsp" / image_source_name(core), image_source(soc, core, out / elf))
+            yield image_source_name(core)
 
 
 def _link_image(
@@ -174,7 +191,7 @@ def _begin_compiling(
 ) -> AbstractContextManager[Iterator[str]]:
     """Begin to compile what the cache does not hold; give the objects in the order of `sources`."""
     bsp = out / "bsp"
-    (out / folder).mkdir(exist_ok=True)
+    (out / folder).mkdir(parents=True, exist_ok=True)
     headers = {path.name: path.read_bytes() for path in bsp.glob("*.h")}
 
     def compile_one(source: str) -> str:
@@ -212,7 +229,7 @@ def _region_use(soc: ResolvedSoc, core: Cpu, elf: Path) -> Iterator[RegionUse]:
         spans = tuple(_spans(ELFFile(file)))
     seen = as_seen_by(soc, core.name)
     own = core_as_it_sees(soc, core)
-    for region in (*(pool.region for pool in seen.pools), own.code, own.data):
+    for region in (*(pool.region for pool in seen.pools), *own.code_regions, own.data):
         ends = [min(end, region.end) for start, end in spans if _starts_in(region, start)]
         if used := max(ends, default=region.origin) - region.origin:
             yield RegionUse(region=region.name, used=used, size=region.size)

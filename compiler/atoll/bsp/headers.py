@@ -4,10 +4,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.bsp.core_image import image_symbol
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.linker import POOL_SYMBOL
 from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
+from atoll.isa.instruction_set import Family
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
@@ -120,7 +122,8 @@ def device_header(soc: ResolvedSoc) -> str:
     refuse_clashes(_device_names(soc), "atoll_devices.h")
     offsets = {npu.spec.name: npu.spec.registers for npu in soc.engines if npu.spec.registers}
     if soc.remote_cpus:
-        offsets["mailbox"] = mailbox.REGISTERS
+        held = any(core.is_held for core in soc.remote_cpus)
+        offsets["mailbox"] = mailbox.registers_of(held=held)
     return render(
         "atoll_devices.h",
         made_from=made_from(soc),
@@ -141,6 +144,9 @@ def device_source(soc: ResolvedSoc) -> str:
         drivers=drivers(soc),
         registers=_registers,
         driven=tuple(_driven(soc)),
+        held=tuple(_held(soc)),
+        held_names={core.name for core, *_ in _held(soc)},
+        thumb=soc.host_cpu.instructions.family is Family.THUMB,
         views={
             engine.name: tuple(each for each in soc.memories if engine.name in each.views)
             for engine in soc.engines
@@ -149,6 +155,15 @@ def device_source(soc: ResolvedSoc) -> str:
         timeout=min(_patience(soc) // _TIMEOUT_FRACTION, _LONGEST_WAIT),
         core_timeout=min(soc.host_cpu.clock * _CORE_TIMEOUT, _LONGEST_WAIT),
     )
+
+
+def _held(soc: ResolvedSoc) -> Iterator[tuple[Cpu, str, bool]]:
+    """Yield cores that the host loads, their images, and whether its cache has to be cleaned."""
+    cache = soc.host_cpu.cache
+    for core in soc.remote_cpus:
+        if core.is_held:
+            cleaned = bool(cache and cache.write_back) and soc.memory(core.code.memory).cached
+            yield core, image_symbol(core), cleaned
 
 
 def _patience(soc: ResolvedSoc) -> int:

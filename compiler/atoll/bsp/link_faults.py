@@ -59,5 +59,7 @@ def _find_region(soc: ResolvedSoc, cpu: Cpu, name: str) -> tuple[Region, str, So
     if name.startswith("pool_"):
         pool = soc.pool(name.removeprefix("pool_"))
         return pool.region, f"pools.{pool.name}.size", pool.at
-    region = {"code": cpu.code, "data": cpu.data, "stack": cpu.stack}[name]
+    spans = {"code": cpu.code, "load": cpu.load, "data": cpu.data, "stack": cpu.stack}
+    region = spans[name]
+    assert region is not None
     return region, f"devices.{cpu.name}.{name}.size", cpu.at

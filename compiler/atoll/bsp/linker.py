@@ -66,6 +66,7 @@ def linker_script(
         **_sections_of(soc.host_cpu),
         cpu=soc.host_cpu,
         host=True,
+        held=any(core.is_held for core in soc.remote_cpus),
         pools=soc.pools,
         constants=constants,
         copied=copied_pools(soc),
@@ -98,6 +99,7 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterf
         **_sections_of(core),
         cpu=own,
         host=False,
+        held=False,
         pools=as_seen_by(soc, core.name).pools,
         constants=(),
         copied=(),
@@ -115,7 +117,11 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterf
 
 
 def _sections_of(core: Cpu) -> Mapping[str, object]:
-    """Return what its family of cores calls sections that are in no region."""
+    """Return where a core begins, and what its family calls sections that are in no region."""
+    return {"boot": "load" if core.load else "code", **_family_sections(core)}
+
+
+def _family_sections(core: Cpu) -> Mapping[str, object]:
     if core.instructions.family is Family.THUMB:
         return {
             "thumb": True,

@@ -114,6 +114,7 @@ def _startup(
         copied=copied,
         entry=entry,
         bits=core.instructions.bits,
+        core=core,
         blocks=_blocks(soc, core),
         threads=tuple(stack.name.split(".")[1] for stack in core.threads),
         works=tuple(work for work in works if work.thread),

@@ -14,7 +14,7 @@ class Area:
     Attributes:
         name: of the region, such as ``cpu.stack``; ``<device>.registers``, ``<core>.mailbox`` or
             ``console``.
-        kind: ``code``, ``data``, ``stack``, or ``registers``.
+        kind: ``code``, ``load``, ``data``, ``stack``, or ``registers``.
         device: the core; for registers the host, but a mailbox has a port at its core as well.
         limit: bytes of the stack that models run on, counted from its end, that one run may use;
             else all.
@@ -35,7 +35,7 @@ def areas_of(soc: ResolvedSoc) -> tuple[Area, ...]:
 
 def _areas(soc: ResolvedSoc) -> Iterator[Area]:
     for cpu in soc.cpus:
-        for region in (cpu.code, cpu.data, *cpu.stacks):
+        for region in (*cpu.code_regions, cpu.data, *cpu.stacks):
             yield _area(cpu, region)
     for cpu in soc.cpus:
         if cpu.mailbox:

@@ -187,6 +187,11 @@ class Cpu(Described):
     )
     stack: Stack = Field(examples=["{memory: sram, size: 8 KiB}"])
     code: Span = Field(default=Span(), description="Instructions and read-only data.")
+    load: Span | None = Field(
+        default=None,
+        description="Of 'loader: copy': where start-up code, and what it copies, lie until then.",
+        examples=["{memory: flash, size: 64 KiB}"],
+    )
     data: Span = Field(default=Span(), description=".data and .bss.")
     mailbox: Address | None = Field(
         default=None,

@@ -33,7 +33,7 @@ from atoll.report.validate_schema import validation_shape
 _DEVICE = object_of(
     **dict.fromkeys(("device", "kind", "is", "note"), TEXT),
     **dict.fromkeys(("type", "id", "ordinal", "clock_hz"), COUNT),
-    loader=choice("xip", "external", "none"),
+    loader=choice("xip", "copy", "host", "external", "none"),
 )
 _SPAN = dict.fromkeys(("first_address", "last_address", "size_bytes"), COUNT)
 _MEMORY = object_of(

@@ -99,7 +99,7 @@ def _is_known(draft: Draft, claim: Claim) -> bool:
     if claim.memory not in draft.soc.memories:
         return False
     device = claim.key[:2]
-    shared = [(*device, part) for part in ("stack", "code", "data", "protection")]
+    shared = [(*device, part) for part in ("stack", "code", "load", "data", "protection")]
     parts = ("kind", "origin", "size")
     chosen_by = [("memories", name, field) for name in draft.soc.memories for field in parts]
     return all(draft.knows(*key) for key in (*shared, *chosen_by)) and draft.whole("memories")
@@ -111,6 +111,7 @@ def _claims(draft: Draft, memories: tuple[Memory, ...]) -> Iterator[Claim]:
         core = draft.description.cores.get(name)
         least = core.model.reset.alignment if core else CODE_ALIGNMENT
         yield _code(draft, name, memories, max(least, CODE_ALIGNMENT))
+        yield from _load(draft, name, memories, max(least, CODE_ALIGNMENT))
     for name, cpu in cores:
         stack = _claim(name, RegionKind.STACK, cpu.stack.memory, cpu.stack.size, STACK_ALIGNMENT)
         for each in (stack, *_threads(name, cpu)):
@@ -163,13 +164,33 @@ def code_memory(cpu: Cpu, memories: tuple[Memory, ...]) -> tuple[str, str]:
     return largest.name, "the largest rom" if len(roms) > 1 else "the only rom"
 
 
+def load_memory(cpu: Cpu, memories: tuple[Memory, ...]) -> str:
+    """Return the ROM that a core copies its code from: the largest one by default, "" if none."""
+    if cpu.load and cpu.load.memory:
+        return cpu.load.memory
+    roms = [memory for memory in memories if memory.kind == "rom"]
+    return max(roms, key=lambda memory: memory.size).name if roms else ""
+
+
+def _load(draft: Draft, name: str, memories: tuple[Memory, ...], alignment: int) -> Iterator[Claim]:
+    cpu = dict(draft.cpus())[name]
+    if cpu.loader == "copy" and (where := load_memory(cpu, memories)):
+        own = cpu.load.size if cpu.load else None
+        size = own or _code_size(draft, where, alignment)
+        yield _claim(name, RegionKind.LOAD, where, size, alignment)
+
+
 def _code(draft: Draft, name: str, memories: tuple[Memory, ...], alignment: int) -> Claim:
     cpu = dict(draft.cpus())[name]
     where = cpu.code.memory or code_memory(cpu, memories)[0]
-    described = draft.soc.memories.get(where)
-    room = described.size if described else CODE_SIZE
-    size = cpu.code.size or min(CODE_SIZE, max(room // 2 & -alignment, alignment))
+    size = cpu.code.size or _code_size(draft, where, alignment)
     return _claim(name, RegionKind.CODE, where, size, alignment)
+
+
+def _code_size(draft: Draft, memory: str, alignment: int) -> int:
+    described = draft.soc.memories.get(memory)
+    room = described.size if described else CODE_SIZE
+    return min(CODE_SIZE, max(room // 2 & -alignment, alignment))
 
 
 def _claim(device: str, kind: RegionKind, memory: str, size: int, alignment: int) -> Claim:

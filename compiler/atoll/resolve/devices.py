@@ -103,6 +103,7 @@ def _cpu(
         toolchain=model.toolchain,
         commands=Commands(compile=own.compile, link=own.link) if own else None,
         code=regions[f"{name}.{RegionKind.CODE}"],
+        load=regions.get(f"{name}.{RegionKind.LOAD}"),
         data=regions[f"{name}.{RegionKind.DATA}"],
         stack=regions[f"{name}.{RegionKind.STACK}"],
         threads=tuple(

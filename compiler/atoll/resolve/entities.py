@@ -62,8 +62,10 @@ class Device:
         ordinal: number among all devices of the chip: its place in the one enumeration.
         clock: hertz.
         label: its name as the YAML has it, which may have '-' and '.', or its own ``label``.
-        loader: ``xip``, its code runs in place, in a ROM; ``external``, its code lies in RAM, and
-            what is no part of any image writes it there before it runs; ``none``, it has no code.
+        loader: ``xip``, its code runs in place, in a ROM; ``copy``, start-up code of its own copies
+            it from a ROM to RAM; ``host``, the host's image has it and writes it to RAM, then lets
+            the core begin; ``external``, its code lies in RAM, and what is no part of any image
+            writes it there before it runs; ``none``, it has no code.
     """
 
     name: str
@@ -93,7 +95,9 @@ class Cpu(Device):
         spec: what kind of core it is.
         toolchain: ``zig``, ``gcc`` or ``clang``.
         commands: what compiles and links instead of `toolchain`.
-        code: region of instructions and read-only data; its origin is the reset address.
+        code: region of instructions and read-only data.
+        load: region of start-up code and of all that it copies at start; None where code is not
+            copied.
         data: region of .data and .bss.
         stack: region of the main stack; it grows down from its end.
         threads: stacks of the other threads, each named ``<device>.<thread>.stack``.
@@ -115,6 +119,7 @@ class Cpu(Device):
     toolchain: str
     commands: Commands | None = None
     code: Region
+    load: Region | None = None
     data: Region
     stack: Region
     threads: tuple[Region, ...] = ()
@@ -160,9 +165,24 @@ class Cpu(Device):
         return self.instructions.name
 
     @property
+    def boot(self) -> Region:
+        """The region that the core begins in: its origin is that of the vectors."""
+        return self.load or self.code
+
+    @property
     def reset_address(self) -> int:
         """Address of the first instruction."""
-        return self.code.origin + self.spec.reset_offset
+        return self.boot.origin + self.spec.reset_offset
+
+    @property
+    def code_regions(self) -> tuple[Region, ...]:
+        """Where it has instructions, the region that it begins in first."""
+        return (self.load, self.code) if self.load else (self.code,)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it stays in reset until its host has written its code."""
+        return self.loader == "host"
 
     @property
     def stacks(self) -> tuple[Region, ...]:

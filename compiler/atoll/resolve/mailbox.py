@@ -10,19 +10,29 @@ Host and core see the same registers at the same address, each through a port of
 | STATUS | reads BUSY (bit 0) and DONE (bit 1) | likewise |
 | RESULT | reads what the core wrote | writes: BUSY falls, DONE is set, the host interrupted |
 | CLEAR | writes: DONE and the host's interrupt fall | refused |
+| RELEASE | writes 1: the core, which its host loads, leaves reset | refused |
+
+Only the mailbox of a core that stays in reset until its host has loaded it has RELEASE.
 """
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 ID = 0x61744D42
 REGISTERS = MappingProxyType(
     {"ID": 0x00, "COMMAND": 0x04, "STATUS": 0x08, "RESULT": 0x0C, "CLEAR": 0x10}
 )
+RELEASE = MappingProxyType({"RELEASE": 0x14})
 SIZE = 4096
 LINE = 3
 """Interrupt line at the core that stays raised while BUSY."""
 MODEL_SHIFT = 16
 """A command is a step's number below this bit, above it the model's position in the image."""
+
+
+def registers_of(*, held: bool) -> Mapping[str, int]:
+    """Return the registers of a mailbox by name: those of a core that stays in reset are more."""
+    return {**REGISTERS, **RELEASE} if held else REGISTERS
 
 
 def core_command(position: int, number: int) -> int:

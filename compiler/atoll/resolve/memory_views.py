@@ -96,6 +96,7 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
         return replace(
             each,
             code=moved(each.code),
+            load=moved(each.load) if each.load else None,
             data=moved(each.data),
             stack=moved(each.stack),
             threads=tuple(map(moved, each.threads)),

@@ -18,7 +18,7 @@ def notes_of(soc: ResolvedSoc) -> tuple[str, ...]:
 def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
     regions = [pool.region for pool in soc.pools]
     for core in soc.cpus:
-        regions += (core.code, core.data, *core.stacks)
+        regions += (*core.code_regions, core.data, *core.stacks)
     used = {region.memory for region in regions}
     if idle := [f"'{each.name}'" for each in soc.memories if each.name not in used]:
         yield (

@@ -24,6 +24,7 @@ class RegionKind(StrEnum):
     """What a span of a memory is for."""
 
     CODE = "code"
+    LOAD = "load"
     DATA = "data"
     STACK = "stack"
     POOL = "pool"
@@ -108,8 +109,8 @@ class Region:
     """A span of one memory with one purpose; regions of a memory never overlap.
 
     Attributes:
-        name: the pool's name, or ``<device>.code``, ``<device>.data``, ``<device>.stack``,
-            ``<device>.<thread>.stack``.
+        name: the pool's name, or ``<device>.code``, ``<device>.load``, ``<device>.data``,
+            ``<device>.stack``, ``<device>.<thread>.stack``.
     """
 
     name: str

@@ -64,8 +64,8 @@ def views_of(draft: Draft) -> dict[Key, Mapping[str, int]]:
 def _memory_names(draft: Draft) -> Iterator[tuple[Key, str]]:
     for name, cpu in draft.cpus():
         yield ("devices", name, "stack", "memory"), cpu.stack.memory
-        for part, span in (("code", cpu.code), ("data", cpu.data)):
-            if span.memory is not None:
+        for part, span in (("code", cpu.code), ("load", cpu.load), ("data", cpu.data)):
+            if span is not None and span.memory is not None:
                 yield ("devices", name, part, "memory"), span.memory
     for name, device in draft.devices():
         if isinstance(device, Dma):

@@ -45,6 +45,7 @@ _NOTHING_FOLLOWS = (
     ("cache",),
     ("views",),
     ("label",),
+    ("load",),
 )
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 

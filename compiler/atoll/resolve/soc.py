@@ -188,13 +188,14 @@ class ResolvedSoc:
         """Yield every region of the chip: pools, then the cores' code, data and stack."""
         yield from (pool.region for pool in self.pools)
         for cpu in self.cpus:
-            yield from (cpu.code, cpu.data, *cpu.stacks)
+            yield from (*cpu.code_regions, cpu.data, *cpu.stacks)
 
     def windows(self, device: Device) -> Iterator[tuple[Region | Registers, Access]]:
         """Yield all that `device` may touch: what the firewall lets through, nothing more.
 
-        Pools by reach; a core also its own code (read), data, stack and mailbox; the host also
-        every register block and mailbox. A device without a port to memory touches nothing itself.
+        Pools by reach; a core also its own code (read, or written if it copies it), data, stack and
+        mailbox; the host also every register block and mailbox, and the code that it loads. A
+        device without a port to memory touches nothing itself.
         """
         if isinstance(device, Engine) and device.spec.fed:
             return
@@ -202,9 +203,13 @@ class ResolvedSoc:
             if pool.reach[device.name] is not Access.NONE:
                 yield pool.region, pool.reach[device.name]
         if isinstance(device, Cpu):
-            yield device.code, Access.READ
+            if device.load:
+                yield device.load, Access.READ
+            yield device.code, Access.WRITE if device.load else Access.READ
             yield device.data, Access.WRITE
             yield from ((stack, Access.WRITE) for stack in device.stacks)
+        if device.name == self.host:
+            yield from ((each.code, Access.WRITE) for each in self.cpus if each.is_held)
         yield from ((block, Access.WRITE) for block in self.registers_of(device))
 
     @property

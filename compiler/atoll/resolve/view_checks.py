@@ -10,7 +10,7 @@ from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.tree import Key
 from atoll.resolve.address_map import Block, is_placed, register_blocks
-from atoll.resolve.claims import code_memory
+from atoll.resolve.claims import code_memory, load_memory
 from atoll.resolve.cores import local_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import STEP
@@ -181,6 +181,8 @@ def _reached_memories(draft: Draft, device: str, memories: tuple[Memory, ...]) -
         yield cpu.stack.memory
         yield cpu.data.memory or cpu.stack.memory
         yield cpu.code.memory or code_memory(cpu, memories)[0]
+        if cpu.loader == "copy" and (load := load_memory(cpu, memories)):
+            yield load
 
 
 def _seen(draft: Draft, device: str, memories: tuple[Memory, ...]) -> list[tuple[int, int, str]]:

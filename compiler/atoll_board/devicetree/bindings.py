@@ -17,6 +17,7 @@ _PLAIN = {
     "atoll,rom": ("memory", "Read-only memory of the chip, with its regions"),
     "atoll,pool": ("region", "A pool, in which buffers of networks are planned"),
     "atoll,code": ("region", "Instructions and read-only data of a core"),
+    "atoll,load": ("region", "Start-up code of a core, and what it copies to RAM"),
     "atoll,data": ("region", "Static data of a core"),
     "atoll,stack": ("region", "A stack of a core"),
     "atoll,mailbox": ("registers", "Registers through which a core runs operators for the host"),

@@ -41,6 +41,10 @@ def why_not(soc: ResolvedSoc, core: Cpu) -> str:
         return f"Zephyr has no driver for the interrupt controller '{controller}'"
     if controller == "fast" and core.spec.local is None:
         return f"core '{core.spec.name}' has no timer"
+    if core.load:
+        return f"nothing of Zephyr's start-up code copies the code of '{name}' ('loader: copy')"
+    if core.is_held or any(each.is_held for each in soc.cpus if core.name == soc.host):
+        return "its build has no image of one core in that of another ('loader: host')"
     _, size = ram_of(soc, core)
     if size < LEAST_RAM:
         need = f"Zephyr needs {LEAST_RAM} in one piece: raise devices.{name}.data.size"

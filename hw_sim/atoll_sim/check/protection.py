@@ -113,7 +113,8 @@ def _rule(soc: ResolvedSoc, cpu: Cpu, address: int, kind: AccessKind, place: str
         return "fetch outside code"
     if any(stack.origin - GUARD <= address < stack.origin for stack in cpu.stacks):
         return "stack below its limit"
-    reach = {pool.name: pool.reach[cpu.name] for pool in soc.pools} | {cpu.code.name: Access.READ}
+    reach = {pool.name: pool.reach[cpu.name] for pool in soc.pools}
+    reach |= {region.name: Access.READ for region in cpu.code_regions}
     if place in reach:
         return "device without reach" if reach[place] is Access.NONE else "write to read-only"
     if place.endswith(f".{RegionKind.STACK}"):

@@ -58,12 +58,14 @@ class Mailbox:
         host: signals of the host's port.
         core: signals of the core's port.
         line: interrupt line at the core.
+        holds: it keeps the core in reset until the host has loaded it.
     """
 
     name: str
     host: str
     core: str
     line: int
+    holds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Master:
         interrupts: signal with the interrupt lines of a core.
         clock: the input, without ``_i``, of a clock of its own; "" if it has the host's.
         stand_in: a software model plays it.
+        held: a core that stays in reset until its host has loaded it.
     """
 
     name: str
@@ -145,6 +148,7 @@ class Master:
     interrupts: str
     clock: str = ""
     stand_in: bool = False
+    held: bool = False
 
     @property
     def port(self) -> str:
@@ -154,7 +158,12 @@ class Master:
     @property
     def reset(self) -> str:
         """Return the reset of its module."""
-        return f"{self.port}_rst_n" if self.clock else "rst_n"
+        return f"{self.port}_rst_n" if self.clock else self.bus_reset
+
+    @property
+    def bus_reset(self) -> str:
+        """Return its reset at the clock of the bus."""
+        return f"{self.signal}_run_rst_n" if self.held else "rst_n"
 
     @property
     def straps(self) -> tuple[Strap, ...]:

@@ -142,6 +142,7 @@ def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
             host=f"reg_{core.name}",
             core=f"box_{core.name}",
             line=LINE,
+            holds=core.is_held,
         )
         for core in soc.cpus
         if core.mailbox
@@ -195,6 +196,7 @@ def _master(
         interrupts=_interrupts(soc, device),
         clock=f"clk_{device.name}" if own_clock and not stand_in else "",
         stand_in=stand_in,
+        held=isinstance(device, Cpu) and device.is_held,
     )
 
 

@@ -25,6 +25,7 @@ from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.programs import begun_of, programs_of, run_by_program
 from atoll_sim.protocol.records import AccessKind, EventKind
+from atoll_sim.simulate.firmware import Text
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.trace.simulation import Stop
 
@@ -59,7 +60,7 @@ class IssChip:
         model: IssModel,
         bench: Bench,
         engines: Engines,
-        code: Mapping[str, Sequence[range]],
+        code: Mapping[str, Sequence[Text]],
     ) -> None:
         """Set the chip up as it is when reset is released.
 
@@ -128,7 +129,11 @@ class IssChip:
 
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
-        self._mailboxes = {cpu.name: Mailbox(soc.host) for cpu in soc.cpus if cpu.mailbox}
+        self._mailboxes = {
+            cpu.name: Mailbox(soc.host, partial(self._release, cpu) if cpu.is_held else None)
+            for cpu in soc.cpus
+            if cpu.mailbox
+        }
         self._programs = {e.name: self._program(e) for e in soc.engines if e.spec.program}
         lists = {
             each.name: list_registers(each, self._run_list)
@@ -140,8 +145,16 @@ class IssChip:
             **self._programs,
         }
         self._cores = {
-            cpu.name: self._made_core(cpu, at) for cpu in soc.cpus if cpu.name in self._code
+            cpu.name: self._made_core(cpu, at)
+            for cpu in soc.cpus
+            if cpu.name in self._code and not cpu.is_held
         }
+
+    def _release(self, cpu: Cpu, at: int) -> None:
+        """Let a core run that its host has loaded; the host waits for its turn."""
+        if cpu.name in self._code and cpu.name not in self._cores:
+            self._cores[cpu.name] = self._made_core(cpu, at)
+            self._cores[self._soc.host].stop()
 
     def _made_core(self, cpu: Cpu, at: int) -> IssCore:
         core = IssCore(

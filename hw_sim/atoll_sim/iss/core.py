@@ -35,6 +35,7 @@ from atoll_sim.iss.riscv import (
 from atoll_sim.iss.rules import FLOATS, Span, Why, extensions_of
 from atoll_sim.iss.systems import system_addresses, system_of
 from atoll_sim.protocol.records import AccessKind, EventKind
+from atoll_sim.simulate.firmware import Text
 
 WORD = 4
 
@@ -57,7 +58,7 @@ class IssCore:
         chip: Around,
         blocks: Iterable[tuple[range, Device]],
         lines: Lines,
-        code: Iterable[range],
+        code: Iterable[Text],
     ) -> None:
         """Set a core up as it is at reset.
 
@@ -95,7 +96,7 @@ class IssCore:
         self._map_registers()
         self._emulator.watch(*model.hooks, ctypes.byref(self.state))
         self._emulator.watch_exceptions(self._note_exception)
-        texts = [(span, model.peek(self._on_bus(span.start), len(span))) for span in code]
+        texts = [(at.span, model.peek(self._on_bus(at.load), len(at.span))) for at in code]
         found, watch = system_addresses(self._system, texts), self._emulator.watch_instructions
         watch(found, self._system_instruction)
         unit = CoreUnit(cpu.unit, self._emulator)

@@ -9,10 +9,10 @@ SLVERR (docs/platform.md).
 from collections.abc import Callable
 
 from atoll.protocol import ConsoleRegister, GuardRegister
-from atoll.resolve.mailbox import ID, REGISTERS
+from atoll.resolve.mailbox import ID, registers_of
 from atoll_sim.engines.interface import BusFault
 
-MAILBOX = dict(REGISTERS)
+MAILBOX = registers_of(held=True)
 BUSY, DONE = 1, 2
 CAUSE_WRITE, CAUSE_BUS = 1, 2
 
@@ -120,8 +120,15 @@ class Mailbox:
         answered: since when the host's is.
     """
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, release: Callable[[int], None] | None = None) -> None:
+        """Connect it.
+
+        Args:
+            host: the core that rings.
+            release: told when the other core leaves its reset, if the host decides when.
+        """
         self._host = host
+        self._release = release
         self._command = self._result = 0
         self.rung: int | None = None
         self.answered: int | None = None
@@ -147,6 +154,8 @@ class Mailbox:
             self._command, self.rung, self.answered = value, now, None
         elif hosts and offset == MAILBOX["CLEAR"]:
             self.answered = None
+        elif hosts and offset == MAILBOX["RELEASE"] and self._release and value == 1:
+            self._release(now)
         elif not hosts and offset == MAILBOX["RESULT"] and busy:
             self._result, self.rung, self.answered = value, None, now
         else:

@@ -22,7 +22,7 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.iss.engines import Engines, measure_rtl
 from atoll_sim.iss.engines import make_models as software
-from atoll_sim.simulate.firmware import executable_spans, write_image
+from atoll_sim.simulate.firmware import executable_texts, write_image
 from atoll_sim.simulate.run import requests_for
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.simulate.session import result_of, work_of
@@ -131,7 +131,7 @@ def simulate(
     model.load_records(image.read_bytes())
     bench = Bench(model, work_of(request, cores))
     elves = dict(zip((cpu.name for cpu in image_cores(soc)), request.elves, strict=False))
-    code = {cpu.name: executable_spans(elves[cpu.name]) for cpu in cores if cpu.name in elves}
+    code = {cpu.name: executable_texts(elves[cpu.name]) for cpu in cores if cpu.name in elves}
     begin = time.perf_counter()
     chip = IssChip(hardware or soc, model, bench, engines(model.memory), code)
     pace = _pace(request, bench, begin, progress)

@@ -46,7 +46,7 @@ def system_of(
     controller = cpu.spec.controller or ""
     if controller == "nvic":
         mpu = Mpu(cpu.spec.protection, rules)
-        return CortexSystem(registers, words, cpu.code.origin, lines, cache, rules, mpu)
+        return CortexSystem(registers, words, cpu.boot.origin, lines, cache, rules, mpu)
     if controller == "picorv32":
         return PicoSystem(registers, lines, cpu.reset_address)
     bits = cpu.instructions.bits

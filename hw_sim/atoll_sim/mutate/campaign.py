@@ -25,7 +25,7 @@ from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import Backends, CpuKind, Setup, judge
-from atoll_sim.simulate.firmware import copied_by, data_taken, load_images
+from atoll_sim.simulate.firmware import code_brought, copied_by, data_taken, load_images
 from atoll_sim.simulate.run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import SimResult
@@ -113,6 +113,7 @@ def run_right(
         in_runs=_touched_ranges(result, runs_only=True),
         copied=tuple(copied_by(tree.firmware.elves, compiled.soc)),
         data=data_taken(tree.firmware.elves, compiled.soc),
+        code=code_brought(tree.firmware.elves, compiled.soc),
         stack=report.stack[compiled.soc.host].watermark or 0,
         cycles=result.cycles,
     )

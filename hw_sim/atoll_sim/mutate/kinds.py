@@ -56,6 +56,7 @@ KINDS: Mapping[str, Kind] = {
     "damaged constant": Kind("linker", linker.damaged_constant),
     "truncated section": Kind("linker", linker.truncated_section),
     "moved section": Kind("linker", linker.moved_section),
+    "code copied wrongly": Kind("linker", linker.code_copied_wrongly),
     "shrunk window": Kind("firewall", firewall.shrunk_window),
     "moved window": Kind("firewall", firewall.moved_window),
     "closed window": Kind("firewall", firewall.closed_window),

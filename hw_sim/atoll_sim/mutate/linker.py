@@ -99,6 +99,25 @@ def moved_section(right: Right, random: Random) -> Mutant | None:
     return _image(right, f"{segment.address:#010x}", sentence, found)
 
 
+CODE_END = "    atoll_code_end = .;"
+CODE_LOAD = "  atoll_code_load = LOADADDR(.text);"
+
+
+def code_copied_wrongly(right: Right, random: Random) -> Mutant | None:
+    """Let start-up code leave the last words of the host's code, or copy it from elsewhere."""
+    cpu, name = right.compiled.soc.host_cpu, "atoll_code"
+    if cpu.load is None:
+        return None
+    if random.random() < 1 / 2:
+        count = 4 * random.randrange(1, 64)
+        sentence = f"start-up code copies the last {count} B of '{cpu.code.name}' no longer"
+        return _make_mutant(right, name, sentence, (CODE_END, f"{CODE_END[:-1]} - {count};"))
+    step = random.choice(STEPS)
+    sentence = f"start-up code copies '{cpu.code.name}' from {step:+} B beside where it is loaded"
+    wrong = f"{CODE_LOAD[:-1]} + {step};" if step > 0 else f"{CODE_LOAD[:-1]} - {-step};"
+    return _make_mutant(right, name, sentence, (CODE_LOAD, wrong))
+
+
 def _seen(right: Right) -> ResolvedSoc:
     """Return the chip as the host sees it, whose addresses the script has."""
     return as_seen_by(right.compiled.soc, right.compiled.soc.host)

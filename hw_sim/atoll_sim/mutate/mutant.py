@@ -26,6 +26,7 @@ class Right:
         in_runs: those of them that are touched between a run's begin and its end.
         copied: spans of the image that the start-up code copies, and where to.
         data: bytes of its data region that the image of each core takes.
+        code: what the code regions of cores must hold that start-up code fills.
         stack: bytes of the host's stack that the run used.
         cycles: that the run took.
     """
@@ -40,6 +41,7 @@ class Right:
     data: Mapping[str, int]
     stack: int
     cycles: int
+    code: Mapping[str, bytes] = field(default_factory=dict)
 
     def mutant(self, subject: str, sentence: str) -> "Mutant":
         """Return a mutant of this build in which nothing is wrong yet."""

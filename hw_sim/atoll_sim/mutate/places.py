@@ -70,7 +70,7 @@ def _addresses(mutant: Mutant) -> Iterator[int]:
 
 def _regions(compiled: Compiled) -> tuple[Region, ...]:
     cpu = compiled.soc.host_cpu
-    return (cpu.code, cpu.data, *cpu.stacks)
+    return (*cpu.code_regions, cpu.data, *cpu.stacks)
 
 
 def _edited_addresses(mutant: Mutant) -> Iterator[int]:

@@ -72,7 +72,7 @@ def try_image(
         SimulationError: E084; the image does not fit the chip.
     """
     judged = mutant.judged
-    started = started_cores(right.segments, judged.soc)
+    started = started_cores(right.segments, judged.soc, tuple(right.code))
     write_segments(segments, judged.soc, started, folder / IMAGE)
     _write_task(right, mutant, folder)
     mapped = write_map(right.compiled.soc, folder, mutant.windows)
@@ -81,7 +81,7 @@ def try_image(
     verdict = Verdict(by="")
     believed, true = ({**contents_of(each)} for each in (mutant.built, judged))
     for contents in (believed, true) if believed != true else (true,):
-        table = shadow_table(judged.soc, [judged.contract], [contents], right.data)
+        table = shadow_table(judged.soc, [judged.contract], [contents], right.data, right.code)
         (folder / SHADOW).write_bytes(table.words)
         told = _run([str(right.executable), *mapped, "--shadow", str(folder / SHADOW)], folder)
         if told["stop"] == "finding":

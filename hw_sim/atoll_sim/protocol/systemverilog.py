@@ -23,7 +23,7 @@ def protocol_package() -> str:
     tables = (
         _offsets("console", ConsoleRegister.__members__, 12),
         _offsets("guard", GuardRegister.__members__, 11),
-        _offsets("mailbox", mailbox.REGISTERS, 12),
+        _offsets("mailbox", mailbox.registers_of(held=True), 12),
         _enumeration("mailbox", identity, "mailbox_identity_e", "logic [31:0]"),
         _kinds("event", {each.name: each.value for each in EventKind}),
         _kinds("access", {each.name: each.number for each in AccessKind}),

@@ -6,13 +6,16 @@
 // Host and core see them through a port each, in the same cycle if they like. A write to COMMAND
 // raises the core's line until the core writes RESULT, which raises the host's until CLEAR or the
 // next COMMAND. An access that makes no sense to its side at that time changes nothing and is
-// answered with an error.
+// answered with an error. If the core stays in reset until its host has loaded it, a 1 in RELEASE
+// ends that.
 module atoll_mailbox
   import atoll_bus_pkg::*;
   import atoll_protocol_pkg::*;
 #(
   // Bytes of a beat, at least 8.
-  parameter int unsigned DataBytes = 8
+  parameter int unsigned DataBytes = 8,
+  // The core stays in reset until the host writes 1 to RELEASE; else there is no such register.
+  parameter bit          Holds     = 1'b0
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -41,7 +44,9 @@ module atoll_mailbox
   // Level interrupt at the host: there is a result
   output logic                   host_irq_o,
   // Level interrupt at the core: there is a step to run
-  output logic                   core_irq_o
+  output logic                   core_irq_o,
+  // The core may run
+  output logic                   core_run_o
 );
 
   `ATOLL_ASSERT_INIT(LegalBeat, $onehot(DataBytes) && DataBytes >= 8)
@@ -49,7 +54,7 @@ module atoll_mailbox
   logic host_read, host_write, host_granted, core_read, core_write, core_granted;
   logic [11:0] host_offset, core_offset;
   logic [31:0] host_value, host_found, core_value, core_found, status;
-  logic ring, answer, clear, busy_d, busy_q, done_d, done_q;
+  logic ring, answer, clear, release_core, run_d, run_q, busy_d, busy_q, done_d, done_q;
   logic [31:0] command_d, command_q, result_d, result_q;
 
   atoll_word_port #(
@@ -106,6 +111,7 @@ module atoll_mailbox
       MailboxStatus:  {host_granted, host_found} = {host_read, status};
       MailboxResult:  {host_granted, host_found} = {host_read, result_q};
       MailboxClear:   host_granted = host_write;
+      MailboxRelease: host_granted = host_write && Holds && host_value == 32'd1;
       default: host_granted = 1'b0;
     endcase
   end
@@ -123,11 +129,13 @@ module atoll_mailbox
 
   assign ring   = host_write && host_granted && host_offset == MailboxCommand;
   assign clear  = host_write && host_granted && host_offset == MailboxClear;
+  assign release_core = host_write && host_granted && host_offset == MailboxRelease;
   assign answer = core_write && core_granted;
 
   always_comb begin
     busy_d    = busy_q;
     done_d    = done_q && !clear;
+    run_d     = run_q || release_core;
     command_d = command_q;
     result_d  = result_q;
     if (ring) begin
@@ -144,11 +152,13 @@ module atoll_mailbox
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      run_q     <= !Holds;
       busy_q    <= 1'b0;
       done_q    <= 1'b0;
       command_q <= '0;
       result_q  <= '0;
     end else begin
+      run_q     <= run_d;
       busy_q    <= busy_d;
       done_q    <= done_d;
       command_q <= command_d;
@@ -158,9 +168,10 @@ module atoll_mailbox
 
   assign core_irq_o = busy_q;
   assign host_irq_o = done_q;
+  assign core_run_o = run_q;
 
   `ATOLL_ASSERT_KNOWN(KnownControl, {host_ready_o, host_rvalid_o, host_irq_o,
-                      core_ready_o, core_rvalid_o, core_irq_o})
+                      core_ready_o, core_rvalid_o, core_irq_o, core_run_o})
   `ATOLL_ASSERT(NeverBusyAndDone, !(busy_q && done_q))
   `ATOLL_ASSERT(NeverRingAndAnswer, !(ring && answer))
   `ATOLL_ASSERT_NEXT(OnlyTheHostRings, !busy_q && !(host_valid_i && host_we_i), !busy_q)

@@ -24,7 +24,12 @@ from atoll_sim.shadow.records import (
     Port,
 )
 
-AREA_KINDS = {"code": BufferKind.CODE, "data": BufferKind.DATA, "stack": BufferKind.STACK}
+AREA_KINDS = {
+    "code": BufferKind.CODE,
+    "load": BufferKind.CODE,
+    "data": BufferKind.DATA,
+    "stack": BufferKind.STACK,
+}
 
 Row = tuple[object, ...]
 
@@ -58,6 +63,7 @@ class Packer:
         self.lists: list[int] = []
         self.contents: list[Row] = []
         self.successions: list[Row] = []
+        self.areas: dict[str, int] = {}
 
     def add(self, contract: Contract, contents: Mapping[str, bytes]) -> None:
         """Append the buffers and operators of one network."""
@@ -148,6 +154,7 @@ class Packer:
             ]
             for address, size, part in parts:
                 if size:
+                    self.areas[area.name] = len(self.buffers)
                     span = SPAN.row(origin=address, size=size)
                     self.buffers.append(_buffer(span, part, owner))
                     covered = Covered(name="", place=area.name, address=area.address)

@@ -16,7 +16,7 @@ from atoll_sim.protocol.layout import U32, U64, Field, Layout, Number, record
 from atoll_sim.shadow.rules import RULES
 
 RECORDS = "shadow_records.h"
-MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 7
+MAGIC, VERSION = int.from_bytes(b"ATOL", "little"), 8
 NONE = 0xFFFF_FFFF
 NEVER = 0xFFFF_FFFE
 
@@ -99,6 +99,16 @@ OPERATOR = record(
 
 CONTENT = record("Content", "What a constant must hold.", buffer=U32, crc=U32)
 
+FILLED = record(
+    "Filled",
+    "Bytes that are written at start, before the writer does anything for a network.",
+    span=SPAN,
+    writer=Field(U32, "master"),
+    code=Field(U32, "buffer of the code that is brought there, else kNoWord"),
+    size=Field(U32, "bytes of it that are known; 0: none"),
+    crc=U32,
+)
+
 SUCCESSION = record(
     "Succession",
     "An operator that a master begins by itself, as it reads the first of its commands.",
@@ -116,12 +126,12 @@ SECTIONS: Mapping[str, Layout | Number] = {
     "buffers": BUFFER,
     "models": MODEL,
     "operators": OPERATOR,
-    "filled": SPAN,
+    "filled": FILLED,
     "contents": CONTENT,
     "successions": SUCCESSION,
     "lists": U32,
 }
-"""Of a table, in their order; the host fills `filled` before the first run."""
+"""Of a table, in their order."""
 
 FINDING = record(
     "Finding",
@@ -147,13 +157,13 @@ FINDING = record(
 def records_header() -> str:
     """Write ``shadow_records.h``."""
     rules = {rule.symbol: (number, rule.name) for number, rule in enumerate(RULES)}
-    layouts = (HEAD, MASTER, SPAN, POOL, BUFFER, MODEL, OPERATOR, CONTENT, SUCCESSION, FINDING)
+    tables = (MASTER, SPAN, POOL, BUFFER, MODEL, OPERATOR, CONTENT, FILLED, SUCCESSION)
     parts = (
         constants(magic=MAGIC, version=VERSION, no_word=NONE, never=NEVER, rules=len(RULES)),
         enumeration(BufferKind),
         enumeration(Port),
         enumerators("Rule", "What can be wrong.", rules),
-        *map(structure, layouts),
+        *map(structure, (HEAD, *tables, FINDING)),
         sections(SECTIONS),
     )
     return header({"shadow": parts})

@@ -97,6 +97,7 @@ class Shadow {
 
   // shadow_setup.cpp
   bool make_segments();
+  void let_fetch(uint32_t code, uint8_t free);
   void cut(const Bytes& bytes, std::vector<uint32_t>& cuts) const;
 
   // shadow_events.cpp
@@ -110,6 +111,7 @@ class Shadow {
   void check_outputs(uint64_t cycle);
   void check_output(uint64_t cycle, uint16_t buffer, bool all_ended);
   void check_constants(uint64_t cycle);
+  void end_filling(uint64_t cycle, uint32_t master);
   void bear(uint16_t buffer);
   void fill(uint16_t buffer);
   void refresh(uint16_t buffer);
@@ -151,6 +153,8 @@ class Shadow {
   uint16_t run_past(uint32_t master, uint32_t kind, uint32_t address) const;
   bool below_stack(uint32_t master, uint16_t segment) const;
   bool starting_up(uint32_t master, uint32_t kind, uint32_t address, uint16_t segment) const;
+  const Filled* filling(uint32_t master, uint32_t address) const;
+  uint16_t arriving(uint32_t master, uint16_t segment) const;
   uint16_t blamed(uint32_t master) const;
   uint16_t holder(uint32_t tag) const;
   void report(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address, uint32_t size,
@@ -172,6 +176,7 @@ class Shadow {
   uint32_t running_ = 0;             // operators under way
   uint32_t ended_ = 0;               // operators that ended in this run
   uint16_t latest_ = kNone;          // operator that began last
+  std::vector<uint8_t> filling_;     // by what is filled: code that may still be on its way
   std::vector<uint8_t> starting_;    // by master: has not done anything for a network yet
   std::vector<uint16_t> active_;     // operator under way by master
   std::vector<uint64_t> moved_;      // bytes written by the copy under way, by master

@@ -26,7 +26,7 @@ void Shadow::trace(uint64_t cycle, uint32_t word) {
   switch (console::event_of(word)) {
     case console::kOperatorBegin: return begin_operator(number);
     case console::kOperatorEnd: return end_operator(cycle, number);
-    case console::kReady: starting_[table_.host] = 0; return;
+    case console::kReady: return end_filling(cycle, table_.host);
     case console::kRunBegin: return begin_run(cycle);
     case console::kRunEnd: return end_run(cycle);
     default: return;
@@ -45,7 +45,7 @@ const Succession* Shadow::succession(uint32_t master, uint32_t address) const {
 void Shadow::begin_run(uint64_t cycle) {
   model_ = run_++ % table_.models.size();
   inside_ = true;
-  starting_[table_.host] = 0;
+  end_filling(cycle, table_.host);
   running_ = 0;
   ended_ = 0;
   std::fill(active_.begin(), active_.end(), kNone);
@@ -141,6 +141,7 @@ void Shadow::end_operator(uint64_t cycle, uint32_t number) {
     if (active != part) continue;
     active = kNone;
     --running_;
+    end_filling(cycle, table_.operators[part].master);
   }
   ++ended_;
   for (uint16_t buffer = 0; buffer < table_.buffers.size(); ++buffer) {
@@ -243,6 +244,22 @@ void Shadow::check_constants(uint64_t cycle) {
     const Verdict verdict{kContent, static_cast<uint16_t>(each.buffer)};
     report(cycle, table_.host, kRead, constant.span.origin, constant.span.size, verdict, kNone,
            false);
+  }
+}
+
+// `master` does its first work: it has written all that it fills, and its code is whole.
+void Shadow::end_filling(uint64_t cycle, uint32_t master) {
+  starting_[master] = 0;
+  for (size_t number = 0; number < table_.filled.size(); ++number) {
+    const Filled& each = table_.filled[number];
+    if (each.code == kNoWord || each.writer != master || !filling_[number]) continue;
+    filling_[number] = 0;
+    let_fetch(each.code, 1);
+    std::vector<uint8_t> found(each.size);
+    if (!each.size || !peek_ || !peek_(each.span.origin, found.size(), found.data())) continue;
+    if (crc32(found) == each.crc) continue;
+    const Verdict verdict{kContent, static_cast<uint16_t>(each.code)};
+    report(cycle, master, kRead, each.span.origin, each.size, verdict, kNone, false);
   }
 }
 

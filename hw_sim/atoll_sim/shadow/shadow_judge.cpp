@@ -79,7 +79,15 @@ Shadow::Verdict Shadow::judge_byte(uint32_t master, uint32_t kind, uint32_t addr
     return {};
   }
   if (kind == kFetch && fetch_[master * segments_.size() + segment]) return {};
-  if (starting_up(master, kind, address, segment)) return {};
+  if (kind == kFetch) {
+    const uint16_t code = arriving(master, segment);
+    if (code != kNone) return tag ? Verdict{} : Verdict{kUnwritten, code, kNone};
+  }
+  if (starting_up(master, kind, address, segment)) {
+    const Filled* filled = kind == kWrite ? filling(master, address) : nullptr;
+    if (filled && filled->code != kNoWord) bytes.tag[offset] = master + 1;
+    return {};
+  }
   return without_right(master, kind, address, segment, tag);
 }
 
@@ -177,19 +185,39 @@ bool Shadow::below_stack(uint32_t master, uint16_t segment) const {
   return found.kind >= kStack && found.owner == master;
 }
 
-// Before its first work, a core paints its stack, and the host fills constants in RAM.
+// Before its first work, a core paints its stack; constants in RAM and code are filled.
 bool Shadow::starting_up(uint32_t master, uint32_t kind, uint32_t address,
                          uint16_t segment) const {
+  if (kind == kWrite && filling(master, address)) return true;
   if (!starting_[master]) return false;
   for (uint16_t buffer : segments_[segment].buffers) {
     const Buffer& fixed = table_.buffers[buffer];
     if (fixed.kind == kBeyondStack && fixed.owner == master) return true;
   }
-  if (master != table_.host || kind != kWrite) return false;
-  for (const Span& span : table_.filled) {
-    if (address - span.origin < span.size) return true;
-  }
   return false;
+}
+
+// What `master` may still fill at `address`.
+const Filled* Shadow::filling(uint32_t master, uint32_t address) const {
+  for (size_t number = 0; number < table_.filled.size(); ++number) {
+    const Filled& each = table_.filled[number];
+    const bool open = each.code == kNoWord ? starting_[master] : filling_[number];
+    if (open && each.writer == master && address - each.span.origin < each.span.size) return &each;
+  }
+  return nullptr;
+}
+
+// The code of `master` in a segment that may still be on its way there.
+uint16_t Shadow::arriving(uint32_t master, uint16_t segment) const {
+  for (size_t number = 0; number < table_.filled.size(); ++number) {
+    const Filled& each = table_.filled[number];
+    if (each.code == kNoWord || !filling_[number]) continue;
+    const auto [first, last] = spans_[each.code];
+    if (table_.buffers[each.code].owner == master && first <= segment && segment <= last) {
+      return static_cast<uint16_t>(each.code);
+    }
+  }
+  return kNone;
 }
 
 void Shadow::refused(uint64_t cycle, uint32_t master, uint32_t kind, uint32_t address,

@@ -29,9 +29,22 @@ bool Shadow::load(const uint32_t* words, size_t count) {
       if (found.kind == kCode) fetch_[found.owner * segments_.size() + segment] = 1;
     }
   }
+  filling_.assign(table_.filled.size(), 1);
+  for (const Filled& each : table_.filled) {
+    if (each.code != kNoWord) let_fetch(each.code, 0);
+  }
   refresh_all();
   loaded_ = true;
   return true;
+}
+
+// Whether fetches from a core's code need no closer look.
+void Shadow::let_fetch(uint32_t code, uint8_t free) {
+  const auto [first, last] = spans_[code];
+  const uint32_t owner = table_.buffers[code].owner;
+  for (size_t segment = first; segment <= last; ++segment) {
+    fetch_[owner * segments_.size() + segment] = free;
+  }
 }
 
 void Shadow::cut(const Bytes& bytes, std::vector<uint32_t>& cuts) const {

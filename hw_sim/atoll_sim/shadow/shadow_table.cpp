@@ -78,6 +78,10 @@ bool Table::sound() const {
   for (const Content& content : contents) {
     if (content.buffer >= buffers.size()) return false;
   }
+  for (const Filled& each : filled) {
+    if (each.writer >= masters.size()) return false;
+    if (each.code != kNoWord && each.code >= buffers.size()) return false;
+  }
   for (const Succession& each : successions) {
     if (each.master >= masters.size() || each.model >= models.size()) return false;
   }

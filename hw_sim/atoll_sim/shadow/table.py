@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pack contracts as the table that the shadow memory loads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from zlib import crc32
 
 from atoll.contract.areas import Area
 from atoll.contract.contract import Contract
@@ -12,14 +13,17 @@ from atoll_sim.chip.plan import beat_bytes
 from atoll_sim.protocol.layout import U32
 from atoll_sim.shadow.packer import AREA_KINDS, Covered, Packer, span_row
 from atoll_sim.shadow.records import (
+    FILLED,
     HEAD,
     MAGIC,
     MASTER,
+    NONE,
     SECTIONS,
     VERSION,
 )
 
 _ALL_OF_EACH: Mapping[str, int] = MappingProxyType({})
+_NO_CODE: Mapping[str, bytes] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,7 @@ def shadow_table(
     contracts: Sequence[Contract],
     contents: Sequence[Mapping[str, bytes]] = (),
     data: Mapping[str, int] = _ALL_OF_EACH,
+    code: Mapping[str, bytes] = _NO_CODE,
     *,
     beats: bool = True,
 ) -> ShadowTable:
@@ -57,6 +62,7 @@ def shadow_table(
         contents: for each contract what constants must hold, by name; those not named may hold
             anything.
         data: bytes at the start of a core's data region that its image takes; else all.
+        code: what the code regions of cores must hold that start-up code fills, as far as known.
         beats: engines read whole beats, as in RTL; else what is seen is what they asked for.
     """
     masters = bus_masters(soc)
@@ -74,7 +80,7 @@ def shadow_table(
         "buffers": packer.buffers,
         "models": packer.models,
         "operators": packer.operators,
-        "filled": [span_row(pool.region) for pool in soc.pools if _is_filled(pool, soc)],
+        "filled": [*_filled_pools(soc, packer), *_filled_code(soc, packer, code)],
         "contents": packer.contents,
         "successions": packer.successions,
         "lists": packer.lists,
@@ -86,6 +92,29 @@ def shadow_table(
         operators=tuple(packer.named),
         models=len(contracts),
     )
+
+
+def _filled_pools(soc: ResolvedSoc, packer: Packer) -> Iterator[object]:
+    for pool in soc.pools:
+        if _is_filled(pool, soc):
+            writer = packer.masters[soc.host]
+            yield FILLED.row(span=span_row(pool.region), writer=writer, code=NONE, size=0, crc=0)
+
+
+def _filled_code(soc: ResolvedSoc, packer: Packer, code: Mapping[str, bytes]) -> Iterator[object]:
+    """Yield the code regions that a core or its host fills; what is known of one bounds it."""
+    for cpu in soc.cpus:
+        if not (cpu.load or cpu.is_held):
+            continue
+        data = code.get(cpu.name, b"")
+        region = replace(cpu.code, size=len(data) or cpu.code.size)
+        yield FILLED.row(
+            span=span_row(region),
+            writer=packer.masters[soc.host if cpu.is_held else cpu.name],
+            code=packer.areas[cpu.code.name],
+            size=len(data),
+            crc=crc32(data),
+        )
 
 
 def _is_filled(pool: Pool, soc: ResolvedSoc) -> bool:

@@ -45,7 +45,7 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
             in the same place.
     """
     segments = load_images(elves, soc)
-    started = started_cores(segments, soc)
+    started = started_cores(segments, soc, held_cores(elves, soc))
     write_segments(segments, soc, started, image)
     return started
 
@@ -53,15 +53,19 @@ def write_image(elves: Sequence[Path], soc: ResolvedSoc, image: Path) -> tuple[C
 def load_images(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
     """Return all that the images of cores, the host's first, put where on the bus.
 
+    That of a core that its host loads puts nothing anywhere: the host's has it.
+
     Raises:
         SimulationError: a file is missing, or no ELF file, or it has bytes for where its core does
             not see the memory that the bus has there.
     """
     found, faults = [], []
+    held = held_cores(elves, soc)
     for viewer, elf in _by_viewer(elves, soc):
         for segment in load_segments(elf):
             byte = on_bus(soc, viewer, segment.address)
-            found.append(replace(segment, address=byte))
+            if viewer not in held:
+                found.append(replace(segment, address=byte))
             seen = addresses_of(soc, viewer, range(byte, byte + 1))
             if segment.address not in (first.start for first in seen):
                 faults.append(_nowhere(segment, f"'{viewer}' of '{soc.name}' sees"))
@@ -85,9 +89,19 @@ def _by_viewer(elves: Sequence[Path], soc: ResolvedSoc) -> Iterator[tuple[str, P
         yield cores[number] if number < len(cores) else soc.host, elf
 
 
-def started_cores(segments: Sequence[Segment], soc: ResolvedSoc) -> tuple[Cpu, ...]:
-    """Return the cores whose first instruction is among `segments`."""
-    return tuple(cpu for cpu in soc.cpus if _covers(segments, cpu.reset_address))
+def held_cores(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[str, ...]:
+    """Return the cores with an image that the host's image has, and loads."""
+    with_image = {viewer for viewer, _ in _by_viewer(elves, soc)}
+    return tuple(cpu.name for cpu in soc.cpus if cpu.is_held and cpu.name in with_image)
+
+
+def started_cores(
+    segments: Sequence[Segment], soc: ResolvedSoc, held: Sequence[str] = ()
+) -> tuple[Cpu, ...]:
+    """Return the cores whose first instruction is among `segments`, and those that are `held`."""
+    return tuple(
+        cpu for cpu in soc.cpus if cpu.name in held or _covers(segments, cpu.reset_address)
+    )
 
 
 def write_segments(
@@ -101,7 +115,8 @@ def write_segments(
     faults = [*_homeless(segments, soc), *_find_overlaps(segments)]
     if faults:
         raise SimulationError.all(faults)
-    asleep = [cpu for cpu in soc.cpus if cpu not in started and cpu.name != soc.host]
+    absent = (cpu for cpu in soc.cpus if cpu not in started and not cpu.is_held)
+    asleep = [cpu for cpu in absent if cpu.name != soc.host]
     records = [
         *((segment.address, segment.data) for segment in segments),
         *((cpu.reset_address, asleep_program(cpu)) for cpu in asleep),
@@ -168,14 +183,66 @@ def data_taken(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, int]:
     return taken
 
 
-def executable_spans(elf: Path) -> tuple[range, ...]:
-    """Return where the instructions of `elf` lie when it runs."""
+def code_brought(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, bytes]:
+    """Return what the code region of each core must hold once start-up code has filled it.
+
+    A core that copies its code holds what runs there; one that its host loads, all that is loaded.
+
+    Raises:
+        SimulationError: a file is missing, or no ELF file.
+    """
+    found = {}
+    for viewer, elf in _by_viewer(elves, soc):
+        core = soc.device(viewer)
+        assert isinstance(core, Cpu)
+        if not (core.load or core.is_held):
+            continue
+        region = core_as_it_sees(soc, core).code
+        address = "p_vaddr" if core.load else "p_paddr"
+        found[viewer] = _joined(elf, address, range(region.origin, region.end))
+    return found
+
+
+def _joined(elf: Path, address: str, region: range) -> bytes:
+    """Return the bytes of segments in a region from its begin on; what lies between them is 0."""
+    joined = bytearray()
     with _open(elf) as file:
-        return tuple(
-            range(section["sh_addr"], section["sh_addr"] + section["sh_size"])
-            for section in file.iter_sections()
-            if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_size"]
-        )
+        for segment in file.iter_segments("PT_LOAD"):
+            if segment["p_filesz"] and segment[address] in region:
+                at = segment[address] - region.start
+                joined.extend(bytes(max(0, at + segment["p_filesz"] - len(joined))))
+                joined[at : at + segment["p_filesz"]] = segment.data()
+    return bytes(joined)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Instructions of an image.
+
+    Attributes:
+        span: where they lie when they run.
+        load: where the first byte is at reset.
+    """
+
+    span: range
+    load: int
+
+
+def executable_texts(elf: Path) -> tuple[Text, ...]:
+    """Return where the instructions of `elf` lie when it runs, and at reset."""
+    with _open(elf) as file:
+        shifts = {
+            segment["p_vaddr"]: segment["p_paddr"] - segment["p_vaddr"]
+            for segment in file.iter_segments("PT_LOAD")
+        }
+        texts = []
+        for section in file.iter_sections():
+            if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_size"]:
+                begin = section["sh_addr"]
+                below = max((first for first in shifts if first <= begin), default=begin)
+                span = range(begin, begin + section["sh_size"])
+                texts.append(Text(span, begin + shifts.get(below, 0)))
+        return tuple(texts)
 
 
 def copied_at_start(elf: Path) -> Iterator[tuple[range, int]]:

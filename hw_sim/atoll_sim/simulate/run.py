@@ -14,7 +14,7 @@ from atoll_sim.backends.session import Work
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.shadow.table import ShadowTable, shadow_table
-from atoll_sim.simulate.firmware import data_taken
+from atoll_sim.simulate.firmware import code_brought, data_taken
 from atoll_sim.simulate.pace import keep_speed, pace_of
 from atoll_sim.simulate.session import simulate
 from atoll_sim.simulate.stand_ins import StandIns
@@ -168,6 +168,7 @@ def _table(models: Sequence[Compiled], elves: Sequence[Path], *, beats: bool = T
         [model.contract for model in models],
         [contents_of(model) for model in models],
         data_taken(elves, soc),
+        code_brought(elves, soc),
         beats=beats,
     )
 

@@ -69,8 +69,8 @@ def _areas(soc: ResolvedSoc, cpu: Cpu, granule: int) -> Iterator[Area]:
         yield Area(
             begin=window.origin,
             end=-(-(window.origin + window.size) // granule) * granule,
-            writes=access is Access.WRITE,
-            runs=window is cpu.code,
+            writes=access is Access.WRITE and window not in cpu.code_regions,
+            runs=window in cpu.code_regions,
             registers=isinstance(window, Registers),
             kept=_owner_text(soc, cpu, window),
             names=(_name(soc, window),),

@@ -17,8 +17,8 @@ class Row(NamedTuple):
 
     generator: what makes its code; "": none.
     accelerator: what it is an instance of; "": none.
-    loader: "xip", its code runs in place; "external", what is no part of any image writes its code
-        to RAM before it runs; "none".
+    loader: "xip", its code runs in place; "copy", its start-up code copies it to RAM; "host", the
+        host writes it there before it runs; "external", what is no part of any image does; "none".
     """
 
     label: str

@@ -13,8 +13,8 @@ pub enum Device {
 }
 
 /// A device: its label, DLPack device type and id, code generator and accelerator ("": none), loader:
-/// "xip" (its code runs in place), "external" (in RAM, where what is no part of any image writes it before the core
-/// runs) or "none".
+/// "xip" (its code runs in place), "copy" (its start-up code copies it to RAM), "host" (the host writes it there before
+/// the core begins), "external" (what is no part of any image does) or "none".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub device: Device,
