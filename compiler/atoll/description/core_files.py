@@ -5,7 +5,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from atoll.description.core import LINES, LOCAL_SIZE, Core
-from atoll.description.faults import Faults, nearest
+from atoll.description.core_names import core_remedy
+from atoll.description.faults import Faults
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.share import described_in, is_path, shared_folder
 from atoll.description.tree import SourceMap
@@ -51,7 +52,7 @@ def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Pat
         "E042",
         f"core '{word}'{whose} is none of {', '.join(known_cores())}",
         at=at,
-        remedy=nearest(word, known_cores(), "give the path of your own core's YAML"),
+        remedy=core_remedy(word, known_cores()),
     )
 
 
