@@ -193,6 +193,9 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         if memory.alias:
             kinds = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
             entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
+        if any(each.name == memory.alias and each.size > memory.size for each in facts.memories):
+            entries += f", offset: {UNDECIDED}"
+            notes = f"a part of '{memory.alias}', for example 0; no file says where it begins"
         yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
 
 

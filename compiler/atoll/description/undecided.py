@@ -27,7 +27,7 @@ _CPU = {"kind": "cpu"}
 _NAMED = re.compile(r"#.*(?:one of|for example) (\S+?)(?:,|;|\s|$)")
 """The first answer that a comment of `atoll import` has."""
 
-_OF_COMMENTS = ("core", "isa", "origin")
+_OF_COMMENTS = ("core", "isa", "origin", "offset")
 """Keys whose answers `atoll import` writes behind them."""
 
 

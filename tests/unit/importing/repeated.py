@@ -137,6 +137,7 @@ ALIASES = _PACK.format(
     + _memory("Rom_NS", 0x0800_0000, 0x8_0000, "", "rx")
     + _memory("Ring_S", 0x3000_0000, 0x8000, 'alias="Ring_NS"')
     + _memory("Ring_NS", 0x2000_0000, 0x8000, 'alias="Ring_S"')
+    + _memory("Half", 0x1000_0000, 0x4000, 'alias="Ring_S"')
     + _memory("Lost", 0x7000_0000, 0x1000, 'alias="Nowhere"')
     + _memory("RAM_SBUS", 0x2100_0000, 0x4000)
     + _memory("RAM_CBUS", 0x0100_0000, 0x4000)

@@ -151,11 +151,13 @@ def test_an_alias_before_its_memory_is_no_question(tmp_path: Path) -> None:
     memories = chip(found)["memories"]
     assert {name: it["alias_of"] for name, it in memories.items() if "alias_of" in it} == {
         **{"rom_s": "rom_ns", "ring_s": "ring_ns", "lost": UNDECIDED, "ram_sbus": UNDECIDED},
+        "half": "ring_ns",
     }
     assert {"rom_ns", "ring_ns", "twice", "twice_2"} <= chip(found)["pools"].keys()
-    assert [key for key in asked(found) if "alias_of" in key] == [
-        *("memories.ram_sbus.alias_of", "memories.lost.alias_of"),
+    assert [key for key in asked(found) if key.startswith("memories.")] == [
+        *("memories.half.offset", "memories.ram_sbus.alias_of", "memories.lost.alias_of"),
     ]
+    assert "0" in [each.example for each in found.questions if each.key[-1] == "offset"]
 
 
 def test_twins_of_an_svd_need_evidence(tmp_path: Path) -> None:
