@@ -79,6 +79,7 @@ class _Map:
         name: of the space that its addresses are of; empty is the bus.
         why: why its memories are left out; empty if they are not.
         is_there: whether the component has it.
+        is_local: whether no other core can see it.
     """
 
     element: Element
@@ -87,6 +88,7 @@ class _Map:
     name: str = ""
     why: str = ""
     is_there: bool = True
+    is_local: bool = False
 
     def at(self, address: int | None) -> int | None:
         """Return which byte is at an address; the address itself if it counts no whole bytes."""
@@ -114,10 +116,13 @@ class _Component:
 
     def facts(self) -> Facts:
         """Return what the maps hold."""
-        found = [each for one in self._maps() for each in self._blocks(one)]
+        blocks = [(one, each) for one in self._maps() for each in self._blocks(one)]
+        found = [each for _, each in blocks]
         others = sum(each is None for each in found)
-        known = [each for each in found if isinstance(each, Memory)]
-        memories = [*_once(sorted(known, key=lambda it: (it.space, it.origin, it.name)))]
+        known = [(one, each) for one, each in blocks if isinstance(each, Memory)]
+        common = [each for one, each in known if not one.is_local]
+        memories = [*_once(sorted(common, key=lambda it: (it.space, it.origin, it.name)))]
+        memories += [each for one, each in known if one.is_local]
         left_out = [each for each in (*memories, *found) if isinstance(each, LeftOut)]
         if others:
             why = "a description has no place for them"
@@ -155,7 +160,7 @@ class _Component:
             yield Core(name=word or "cpu", word=word, core=core, isas=isas, source=source)
 
     def _maps(self) -> Iterator[_Map]:
-        """Yield the maps: first that of the bus, and what cores have inside last.
+        """Yield the maps: first that of the bus, and what cores have for themselves last.
 
         The bus is the map of memories that most cores refer to, by name the first of such.
         """
@@ -168,7 +173,11 @@ class _Component:
         inside = self._root.first("addressSpaces")
         own = [
             _Map(
-                local, self._users("addressSpaceRef", space.said("name")), self._bits(space, local)
+                local,
+                self._users("addressSpaceRef", space.said("name")),
+                self._bits(space, local),
+                name=space.said("name"),
+                is_local=True,
             )
             for space in (inside.each("addressSpace") if inside else ())
             if not self._absent(space) and (local := space.first("localMemoryMap"))
@@ -177,7 +186,7 @@ class _Component:
         for one in (*plain, *sorted(own, key=_name)):
             absent = self._absent(one.element)
             odd = "" if one.bits and one.bits % 8 == 0 else f"an address counts {one.bits} bits"
-            space = "" if one is bus or (bus is None and one is own[0]) else _name(one)
+            space = "" if one is bus or (bus is None and len(own) == 1) else _name(one)
             one = replace(one, name=space, why=absent or odd, is_there=not absent)
             yield one
             for remap in one.element.each("memoryRemap"):
@@ -371,11 +380,11 @@ def _has_memory(element: Element) -> bool:
 
 
 def _name(one: _Map) -> str:
-    return one.element.said("name")
+    return one.name or one.element.said("name")
 
 
 def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:
-    """Yield the memories; what two maps name with one size is one, which their cores see."""
+    """Yield the memories; two of one name and size in two maps are taken for one."""
     kept: list[Memory] = []
     places: dict[tuple[str, int], int] = {}
     for each in memories:
@@ -388,7 +397,8 @@ def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:
         if each.origin != first.origin:
             views = (*views, *((core, each.origin) for core in each.cores))
             if not each.cores:
-                why = f"it is at {first.origin:#x} of another map; its 'views' say who sees it here"
+                why = f"it is taken for that at {first.origin:#x} of another map, by name and size"
                 yield memory_left_out(each.name, each.origin, why, each.source)
-        kept[place] = replace(first, cores=tuple(dict.fromkeys(cores)), views=views)
+        why = f"{first.why}; taken for that of {each.source}, by name and size"
+        kept[place] = replace(first, cores=tuple(dict.fromkeys(cores)), views=views, why=why)
     yield from kept

@@ -105,6 +105,27 @@ PRESENT = component(
     parameters(SIZE="2 ** 4"),
 )
 
+LOCAL = component(
+    2014,
+    "<addressSpaces>",
+    *(
+        f"<addressSpace><name>{name}</name><localMemoryMap><name>own</name>"
+        f"{block('tcm', '0', '65536')}</localMemoryMap></addressSpace>\n"
+        for name in ("space0", "space1")
+    ),
+    "</addressSpaces>",
+    "<memoryMaps>",
+    memory_map("one", block("ram", "'h2000_0000", "4096"), block("rom", "0", "4096")),
+    memory_map("two", block("ram", "'h3000_0000", "4096")),
+    "</memoryMaps><cpus>",
+    *(
+        f"<cpu><name>Cortex-M{number + 3}</name>"
+        f'<addressSpaceRef addressSpaceRef="space{number}"/></cpu>\n'
+        for number in (0, 1)
+    ),
+    "</cpus>",
+)
+
 _PACK = (
     '<?xml version="1.0"?>\n<package schemaVersion="1.7.0"><devices><family Dfamily="F">\n{}'
     '<device Dname="GULL2">\n{}</device></family></devices></package>\n'
@@ -199,6 +220,7 @@ REPEATED = {
     "arrays.xml": ARRAYS,
     "units.xml": UNITS,
     "present.xml": PRESENT,
+    "local.xml": LOCAL,
     "cores.pdsc": CORES,
     "aliases.pdsc": ALIASES,
     "twins.svd": TWINS,

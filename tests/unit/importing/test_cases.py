@@ -485,7 +485,7 @@ def test_maps_are_spaces_of_their_own(tmp_path: Path) -> None:
     assert "# at 0x0 of npu_map" in found.text
     assert "memories.dram.origin" in asked(found)
     out = left_out(found)
-    assert "0x30000000 of another map" in out["memory both at 0x50000000"]
+    assert "taken for that at 0x30000000 of another map" in out["memory both at 0x50000000"]
     assert "parallel bank" in out["memory f0 at 0x80000000"]
 
 

@@ -139,6 +139,17 @@ def test_what_cores_see_at_one_address_are_views(tmp_path: Path) -> None:
     assert len({*examples}) == len(examples) == 3
 
 
+def test_what_a_core_has_for_itself_is_no_other_cores(tmp_path: Path) -> None:
+    """Two local maps have a memory of one name, size and address: they are two."""
+    found = read("local.xml", tmp_path)
+    views = [(it["origin"], it.get("views")) for it in chip(found)["memories"].values()]
+    assert views == [
+        *((0, None), (0x2000_0000, None)),
+        *((UNDECIDED, {"cortex_m3": 0}), (UNDECIDED, {"cortex_m4": 0})),
+    ]
+    assert "taken for" in left_out(found)["memory ram at 0x30000000"]
+
+
 def test_maps_of_cores_in_renode_are_views(tmp_path: Path) -> None:
     memories = chip(read("own.repl", tmp_path))["memories"]
     assert {name: each.get("views") for name, each in memories.items()} == {
