@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A remedy for a word that is no core never names another core."""
 
+from pathlib import Path
+
 import pytest
 
-from atoll.description.core_files import known_cores
+from atoll.description.core_files import known_cores, load_core
 from atoll.description.core_names import core_remedy, core_spelled, is_other_core
 from atoll.description.faults import nearest_part
+from atoll.diagnostics.errors import DescriptionError
 
 
 @pytest.mark.parametrize(
@@ -63,3 +66,21 @@ def test_own_names_mean_themselves() -> None:
 def test_other_digits_are_another_accelerator(word: str, meant: str) -> None:
     remedy = nearest_part(word, ("ethos_u55", "ethos_u65", "reef"), "delete it")
     assert remedy.startswith(f"did you mean '{meant}'?" if meant else "use one of ethos_u55, ")
+
+
+@pytest.mark.parametrize(
+    ("isa", "remedy"),
+    [
+        ("rv64gcv", "write 'rv64gc', or delete it"),
+        ("armv8m.base+fp", "delete it: docs/cores.md"),
+        ("armv7em+fp", "write 'armv7e-m+fp', or delete it"),
+        *((name, "delete it: docs/cores.md") for name in ("armv7-a", "armv7-r", "hexagonv99")),
+    ],
+)
+def test_another_architecture_is_no_remedy(isa: str, remedy: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"core: mine\nversion: 1\nisas: [{isa}]\n")
+    with pytest.raises(DescriptionError) as caught:
+        load_core(path, None)
+    (fault,) = caught.value.faults
+    assert (fault.remedy or "").startswith(remedy)
