@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import NoReturn
 
 from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll_import.engines import engine_of
@@ -105,6 +106,7 @@ class _Component:
     def __init__(self, given: Given, root: Element) -> None:
         self._given = given
         self._root = root
+        self._repeated = 0
         parameters = [each for each in root.walk() if each.tag == "parameter"]
         said = {(each.said("name"), each.said("value")) for each in parameters}
         names = Counter(name for name, value in said if value)
@@ -211,8 +213,10 @@ class _Component:
 
     def _absent(self, element: Element) -> str:
         """Say why an element is not in the component, or nothing."""
+        has_no_memory = element.tag == "register" or element.said("usage") == "register"
+        read = self._value_of if has_no_memory else self._number
         text = element.said("isPresent")
-        return f"its isPresent is {text}" if self._number(element, "isPresent") == 0 else ""
+        return f"its isPresent is '{text}'" if read(element, "isPresent") == 0 else ""
 
     def _blocks(self, one: _Map) -> Iterator[_Found]:
         """Yield what is in a map; what is not there, its memories alone, with the reason."""
@@ -260,7 +264,8 @@ class _Component:
                 base += self._length(block)
 
     def _length(self, block: Element) -> int:
-        inside = sum(self._length(each) for each in block.each("addressBlock", "bank"))
+        blocks = block.each("addressBlock", "bank")
+        inside = sum(self._length(each) for each in blocks if not self._absent(each))
         size = inside or self._value_of(block, "range") or 0
         return max((at for _, at in self._array(block, size)), default=0) + size
 
@@ -278,11 +283,14 @@ class _Component:
         dimensions = [self._value(each.text, whose, each.line) for each in array.each("dim")]
         stride = self._number(array, "stride")
         stride = size if stride is None else stride
-        if prod(dimensions) > _MOST_ELEMENTS:
-            what = f"the array '{block.said('name')}' has more than {_MOST_ELEMENTS:,} elements"
-            self._given.refuse(what, array.line, "correct its 'dim'")
+        if min(dimensions, default=1) < 1 or prod(dimensions) > _MOST_ELEMENTS:
+            self._refuse_array(block, array.line)
         for number, index in enumerate(product(*map(range, dimensions))):
             yield "".join(f"[{each}]" for each in index), number * stride
+
+    def _refuse_array(self, block: Element, line: int) -> NoReturn:
+        what = f"'{block.said('name')}' is an array without elements, or arrays have more than"
+        self._given.refuse(f"{what} {_MOST_ELEMENTS:,}", line, "correct its 'dim'")
 
     def _number(self, element: Element, tag: str) -> int | None:
         """Return the value of an element, None without it.
@@ -323,10 +331,13 @@ class _Component:
         read = self._number if is_memory and not one.why else self._value_of
         origin = read(block, "baseAddress") if begin is None else begin
         size = read(block, "range")
-        if is_memory and not one.why and (origin is None or size is None):
-            lacks = "range" if size is None else "baseAddress"
+        if is_memory and not one.why and (origin is None or size is None or size < 0):
+            lacks = "baseAddress" if size is not None and size >= 0 else "range"
             self._given.refuse(f"memory '{block.said('name')}' has no {lacks}", block.line)
         for index, offset in self._array(block, size or 0):
+            self._repeated += bool(index)
+            if self._repeated > _MOST_ELEMENTS:
+                self._refuse_array(block, block.line)
             name = block.said("name") + index
             at = None if origin is None else one.at(origin + offset)
             source = self._given.source(block.line, f"addressBlock {name}")

@@ -215,7 +215,7 @@ def _places(memory: Memory) -> set[int]:
 
 def _impossible(memory: Memory) -> str:
     """Say why a description can hold no such memory, or nothing."""
-    if memory.origin >= ADDRESS_SPACE:
+    if not 0 <= memory.origin < ADDRESS_SPACE:
         return f"{memory.origin:#x} is beyond the address space of 32 bits"
     if memory.origin % _ALIGNMENT:
         return f"{memory.origin:#x} is not a multiple of {_ALIGNMENT}"

@@ -58,10 +58,23 @@ def test_every_element_of_an_array_is_a_memory(tmp_path: Path) -> None:
     assert "type definitions" in out["addressBlock other at 0x50000000"]
 
 
-@pytest.mark.parametrize(("count", "code"), [("5000", "E138"), ("K", "E187")])
-def test_arrays_without_a_size(count: str, code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("counts", "code"),
+    [
+        *((("5000",), "E138"), (("K",), "E187"), (("0",), "E138"), (("64", "65"), "E138")),
+        *((("-1", "10 ** 12"), "E138"), (("10 ** 12",), "E138")),
+    ],
+)
+def test_arrays_without_a_size(counts: tuple[str, ...], code: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=code):
-        imported(tmp_path, {"a.xml": one_map(block("ram", "0", "4096", array(count)))})
+        imported(tmp_path, {"a.xml": one_map(block("ram", "0", "4096", array(*counts)))})
+
+
+def test_no_memory_is_below_address_0(tmp_path: Path) -> None:
+    found = imported(tmp_path, {"a.xml": one_map(block("ram", "-4096", "4096"))})
+    assert "beyond the address space" in left_out(found)["memory ram at -0x1000"]
+    with pytest.raises(UsageError, match="E138"):
+        imported(tmp_path, {"a.xml": one_map(block("ram", "0", "-4096"))})
 
 
 def test_units_are_expressions(tmp_path: Path) -> None:
