@@ -22,10 +22,8 @@ def with_aliases(facts: Facts) -> Facts:
     memories = tuple(_one_each(facts.memories, cores))
     if len(memories) > MAX_ENTRIES:
         memories = facts.memories
-    return replace(
-        facts,
-        memories=tuple(_undecided_memories([_follow_alias(each, memories) for each in memories])),
-    )
+    known = [_follow_alias(each, memories) for each in memories]
+    return replace(facts, memories=tuple(_undecided_memories(_with_views(known))))
 
 
 def _one_each(memories: Sequence[Memory], cores: set[str]) -> Iterator[Memory]:
@@ -43,28 +41,50 @@ def _one_each(memories: Sequence[Memory], cores: set[str]) -> Iterator[Memory]:
 def _follow_alias(memory: Memory, memories: Sequence[Memory]) -> Memory:
     """Return a memory with the one whose bytes it shows: that is no alias itself.
 
-    Of those that call each other an alias the first is the memory.
+    Of those that call each other an alias the one with the lowest address is the memory.
     """
     if not memory.alias:
         return memory
-    names = {each.name: each for each in memories}
     chain = [memory]
-    while (target := names.get(chain[-1].alias)) and target not in chain:
+    while (target := _named(chain[-1].alias, memories)) and target not in chain:
         chain.append(target)
     if target is not None:
         ring = chain[chain.index(target) :]
-        root = min(ring, key=memories.index).name
+        root = min(ring, key=lambda each: (each.origin, each.name)).name
+    elif chain[-1].alias:
+        why = f"the file says of '{chain[-1].alias}', and does not have one memory of that name"
+        return replace(memory, alias=UNDECIDED, why=why)
     else:
-        root = UNDECIDED if chain[-1].alias else chain[-1].name
+        root = chain[-1].name
     return replace(memory, alias="" if root == memory.name else root)
 
 
+def _named(name: str, memories: Sequence[Memory]) -> Memory | None:
+    """Return the only memory of a name."""
+    found = [each for each in memories if each.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _with_views(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Return memories; what cores see of a whole one at an address of theirs is a view of it."""
+    kept = {id(each): each for each in memories}
+    for alias in memories:
+        real = _named(alias.alias, [*kept.values()]) if alias.space and alias.views else None
+        if real and real.size == alias.size and not {*dict(real.views)} & {*alias.cores}:
+            del kept[id(alias)]
+            why = f"{real.why}; '{alias.name}' of {alias.source} is a view of it"
+            place = next(key for key, each in kept.items() if each is real)
+            kept[place] = replace(real, views=(*real.views, *alias.views), why=why)
+    return tuple(kept.values())
+
+
 def _undecided_memories(memories: Sequence[Memory]) -> Iterator[Memory]:
+    """Yield memories; of those alike that are no aliases all but the first may be one of it."""
     first: dict[tuple[str, int, bool | None], str] = {}
     for memory in memories:
         alike = (stem_of(identifier(memory.name, (), "memory")), memory.size, memory.writable)
-        other = first.setdefault(alike, memory.name)
-        if memory.alias or other == memory.name:
+        other = memory.name if memory.alias else first.setdefault(alike, memory.name)
+        if other == memory.name:
             yield memory
         else:
             why = f"perhaps '{other}' at another address, or 'none'"

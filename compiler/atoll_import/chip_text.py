@@ -10,10 +10,11 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
+from atoll.isa.find import NAMES
 from atoll_import.aliases import with_aliases
 from atoll_import.facts import Core, Facts, Master, Memory, Source
 from atoll_import.names import identifier
-from atoll_import.values import isas_of, nearest_core
+from atoll_import.values import any_core_of, isas_of, kin_of, not_covered, own_set
 
 _HEAD = """\
 # yaml-language-server: $schema=./soc.schema.json
@@ -24,6 +25,7 @@ _HEAD = """\
 """
 _PAIRS = "pairs of memories"
 _LONGEST_COMMENT = 100
+_OWN_CORE = "see docs/extending.md"
 _ALIGNMENT = 16
 _MOST_BYTES = 256 * 2**20
 _MOST_LINE = 1023
@@ -94,26 +96,36 @@ def _unique(texts: Sequence[str], otherwise: str) -> tuple[str, ...]:
 
 def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
     for core, name in zip(cores, names, strict=True):
-        yield from _place(core.source, "  ")
+        yield from _place(core.source, "  ", "" if core.said == core.word else core.said)
         yield f"  {name}:"
         unsaid = "or dsp: no file says" if core.mailbox is not None and not core.kind else ""
         yield _line("    kind", core.kind or "cpu", unsaid)
-        near, said, isas = core.core, "", core.isas
+        known, said = any_core_of(core.word), ""
+        kin = core.core or kin_of(core.word) or known
+        isas = core.isas or own_set(core.word) or (isas_of(kin) if kin else ())
         if core.word and not core.core:
-            near = nearest_core(core.word)
-            own = f"./{identifier(core.word, (), 'core')}.yaml, which describes it"
-            said = f"the file says {core.word}, for example {near or own}"
-            isas = isas or (isas_of(near) if near else ())
+            own = f"./{identifier(core.word, (), 'core')}.yaml"
+            what = f"for example {known}" if known else f"which Atoll has not: for example {own},"
+            said = f"the file says {core.word}, {what}" + ("" if known else f" {_OWN_CORE}")
         yield _line("    core", core.core, said)
         decided = core.isas[0] if len(core.isas) == 1 else None
-        choices = f"one of {', '.join(isas)}" if isas and not decided else ""
-        yield _line("    isa", decided, choices)
+        yield _line("    isa", decided, _choices(core, isas))
         if core.clock:
             yield _line("    clock", _hertz(core.clock))
         if core.mailbox is not None:
             yield _line("    mailbox", _address(core.mailbox))
             yield _line("    irq", _interrupt(core.irq))
         yield f"    stack: {{memory: {UNDECIDED}, size: {UNDECIDED}}}"
+
+
+def _choices(core: Core, isas: Sequence[str]) -> str:
+    """Say which instruction sets a core can have, and what the file says beyond the first."""
+    choices = f"one of {', '.join(isas)}" if isas and len(core.isas) != 1 else ""
+    lacks = not_covered(core.said, isas[0]) if isas else ()
+    unknown = bool(isas) and not NAMES.fullmatch(isas[0])
+    less = f"Atoll's core lacks {', '.join(lacks)}" if lacks else ""
+    notes = (choices, less, "Atoll generates no code for it" if unknown else "")
+    return "; ".join(filter(None, notes))
 
 
 def _host(facts: Facts, names: _Names) -> Iterator[str]:
@@ -154,13 +166,15 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         return
     yield "memories:"
     devices = dict(zip((core.name for core in facts.cores), names.cores, strict=True))
+    bus = [range(each.origin, each.origin + each.size) for each in facts.memories if not each.space]
     for memory, name in zip(facts.memories, names.memories, strict=True):
         yield from _place(memory.source, "  ")
         size, why = _size(memory.size)
         kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
         places = ""
         if memory.space:
-            example = _free(memory, facts.memories)
+            example = _free(memory, bus)
+            bus.append(range(example, example + memory.size))
             places = (
                 f"at {hex(memory.origin)} of {memory.space}, for example {hex(example)} on the bus"
             )
@@ -179,12 +193,14 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         if memory.alias:
             kinds = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
             entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
+        if any(each.name == memory.alias and each.size > memory.size for each in facts.memories):
+            entries += f", offset: {UNDECIDED}"
+            notes = f"a part of '{memory.alias}', for example 0; no file says where it begins"
         yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
 
 
-def _free(memory: Memory, memories: Sequence[Memory]) -> int:
+def _free(memory: Memory, bus: Sequence[range]) -> int:
     """Return where a memory of another space could be on the bus: where it is, or behind all."""
-    bus = [range(each.origin, each.origin + each.size) for each in memories if not each.space]
     own = range(memory.origin, memory.origin + memory.size)
     if not any(own.start < each.stop and each.start < own.stop for each in bus):
         return memory.origin

@@ -185,19 +185,19 @@ class _Tree:
 
     def _core(self, node: TreeNode) -> Core:
         words = [each.rpartition(",")[2] for each in node.strings("compatible")]
-        named = (core_named(word) or core_named(word.replace("-", "_")) for word in words)
-        core = next((each for each in named if each), None)
+        core = next(filter(None, map(core_named, words)), None)
         said = node.string("atoll,isa")
         isas: tuple[str, ...] = ()
         if core:
             isas = tuple(isa for isa in isas_of(core) if isa == said)
-            isas = isas or _isas(core, node, words)
+            isas = isas or _isas(core, _said(node), words)
         return Core(
             name=_name(node) if "label" in node.properties else node.name,
             kind=_kind(node),
             word=next(iter(words), ""),
             core=core,
             isas=isas,
+            said=_said(node),
             clock=_clock(node),
             source=self._source(node),
         )
@@ -442,15 +442,19 @@ def _idle(node: TreeNode) -> str:
     return ""
 
 
-def _isas(core: str, node: TreeNode, words: Sequence[str]) -> tuple[str, ...]:
+def _isas(core: str, said: str, words: Sequence[str]) -> tuple[str, ...]:
     """Return the instruction sets of a core by the properties of RISC-V, or by Arm's name."""
-    said = node.string("riscv,isa")
-    if base := node.string("riscv,isa-base"):
-        said = "_".join((base, *node.strings("riscv,isa-extensions")))
     if said:
         return riscv_isas(core, said)
     named = next((word for word in words if core_named(word) == core), "")
     return isas_by_name(core, named)
+
+
+def _said(node: TreeNode) -> str:
+    """Return the instruction set of RISC-V that a node says."""
+    if base := node.string("riscv,isa-base"):
+        return "_".join((base, *node.strings("riscv,isa-extensions")))
+    return node.string("riscv,isa")
 
 
 def _local(cluster: TreeNode, span: range, *, whole: bool = True) -> Iterator[int]:

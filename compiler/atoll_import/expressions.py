@@ -12,20 +12,37 @@ from atoll_import.values import number_of
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]*'[sS]?[hHdDoObB][0-9a-fA-F_]+|[0-9][0-9a-zA-Z_]*|#[01]+)"
-    r"|(?P<name>\$?[A-Za-z_][\w.]*)|(?P<sign>\*\*|<<|>>|[-+*/%()&|^~?:,])|(?P<end>$))"
+    r"|(?P<name>\$?[A-Za-z_][\w.]*)|(?P<sign>\*\*|<<|>>|[<>=!]=|&&|\|\||[-+*/%()&|^~?:,<>!])|(?P<end>$))"
 )
 _LONGEST, _DEEPEST, _MOST_BITS = 1000, 50, 128
 _BITS, _POWER = "$clog2", "$pow"
+
+
+def _quotient(one: int, other: int) -> int:
+    """Return a quotient that is rounded towards zero."""
+    value = abs(one) // abs(other)
+    return value if (one < 0) == (other < 0) else -value
+
+
 _LEVELS: tuple[Mapping[str, Callable[[int, int], int]], ...] = (
+    {"||": lambda one, other: bool(one) or bool(other)},
+    {"&&": lambda one, other: bool(one) and bool(other)},
     {"|": lambda one, other: one | other},
     {"^": lambda one, other: one ^ other},
     {"&": lambda one, other: one & other},
+    {"==": lambda one, other: one == other, "!=": lambda one, other: one != other},
+    {
+        "<": lambda one, other: one < other,
+        "<=": lambda one, other: one <= other,
+        ">": lambda one, other: one > other,
+        ">=": lambda one, other: one >= other,
+    },
     {"<<": lambda one, other: one << other, ">>": lambda one, other: one >> other},
     {"+": lambda one, other: one + other, "-": lambda one, other: one - other},
     {
         "*": lambda one, other: one * other,
-        "/": lambda one, other: one // other,
-        "%": lambda one, other: one % other,
+        "/": lambda one, other: _quotient(one, other),
+        "%": lambda one, other: one - other * _quotient(one, other),
     },
     {"**": lambda one, other: one**other},
 )
@@ -105,9 +122,9 @@ class _Reader:
         if not self.tokens:
             raise NoValueError("the expression ends too soon")
         token = self.tokens.pop(0)
-        if token in "+-~":
+        if token in "+-~!":
             value = self._single(nested + 1) if nested < _DEEPEST else self._level(0, nested + 1)
-            return {"+": value, "-": -value, "~": ~value}[token]
+            return {"+": value, "-": -value, "~": ~value, "!": int(not value)}[token]
         if token == "(":
             value = self.choice(nested + 1)
             self._expect(")")
@@ -147,7 +164,7 @@ def _bound(sign: str, one: int, other: int) -> int:
         raise NoValueError("it divides by 0")
     if sign in ("**", "<<", ">>") and not 0 <= other <= _MOST_BITS:
         raise NoValueError(f"'{sign} {other}' is too large")
-    value = next(level[sign] for level in _LEVELS if sign in level)(one, other)
+    value = int(next(level[sign] for level in _LEVELS if sign in level)(one, other))
     if value.bit_length() > _MOST_BITS:
         raise NoValueError("its value is too large")
     return value

@@ -29,6 +29,7 @@ class Core:
         word: what the file calls the kind of core, such as ``CM4``; empty if it does not say.
         core: the name of the core that Atoll has for it.
         isas: the instruction sets that it can be; one if the file decides it.
+        said: the instruction set as the file has it, of RISC-V.
         clock: in hertz.
         mailbox: address of its registers at the host.
         irq: line of the mailbox at the host.
@@ -40,6 +41,7 @@ class Core:
     word: str = ""
     core: str | None = None
     isas: tuple[str, ...] = ()
+    said: str = ""
     clock: int | None = None
     mailbox: int | None = None
     irq: int | None = None

@@ -6,14 +6,27 @@ a component.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import NoReturn
 
 from atoll.diagnostics.errors import SourceLoc, UsageError
 from atoll_import.engines import engine_of
 from atoll_import.expressions import NoValueError, value_of
 from atoll_import.extension import extend_facts, own_entries
-from atoll_import.facts import Core, Engine, Facts, LeftOut, Master, Memory, memory_left_out
+from atoll_import.facts import (
+    Core,
+    Engine,
+    Facts,
+    LeftOut,
+    Master,
+    Memory,
+    Source,
+    memory_left_out,
+)
 from atoll_import.reader import Given, Importer
 from atoll_import.values import core_named, count_phrase, is_dma, isas_by_name, number_of
 from atoll_import.xml_tree import Element, read_xml
@@ -28,6 +41,10 @@ _UNUSED = (
     "generators",
     "whiteboxElements",
 )
+_DEFINED = ("memoryMapDefinitionRef", "remapDefinitionRef")
+_BLOCK_DEFINED = ("addressBlockDefinitionRef", "bankDefinitionRef")
+_ELSEWHERE = "type definitions say what it is, which Atoll does not read; describe it by hand"
+_MOST_ELEMENTS = 4096
 _POLICY = ("accessPolicies", "accessPolicy", "access")
 _WRITABLE = {"read-only": False, "read-write": True, "read-writeOnce": True, "write-only": True}
 
@@ -59,12 +76,28 @@ class _Map:
     Attributes:
         element: with the blocks.
         cores: that see it; none if the file does not say.
-        unit: bytes that an address counts.
+        bits: that an address counts.
+        name: of the space that its addresses are of; empty is the bus.
+        why: why its memories are left out; empty if they are not.
+        is_there: whether the component has it.
+        is_local: whether no other core can see it.
     """
 
     element: Element
     cores: tuple[str, ...]
-    unit: int
+    bits: int
+    name: str = ""
+    why: str = ""
+    is_there: bool = True
+    is_local: bool = False
+
+    def at(self, address: int | None) -> int | None:
+        """Return which byte is at an address; the address itself if it counts no whole bytes."""
+        whole = self.bits and self.bits % 8 == 0
+        return address * self.bits // 8 if address is not None and whole else address
+
+
+_Found = Memory | Engine | Master | LeftOut | None
 
 
 class _Component:
@@ -73,18 +106,25 @@ class _Component:
     def __init__(self, given: Given, root: Element) -> None:
         self._given = given
         self._root = root
-        self._names: dict[str, str] = {}
-        for each in root.walk():
-            if each.tag == "parameter" and (value := each.said("value")):
-                for name in (each.attributes.get("parameterId"), each.said("name")):
-                    self._names.setdefault(name or "", value)
+        self._repeated = 0
+        parameters = [each for each in root.walk() if each.tag == "parameter"]
+        said = {(each.said("name"), each.said("value")) for each in parameters}
+        names = Counter(name for name, value in said if value)
+        self._names = {"true": "1", "false": "0"}
+        self._names |= {name: value for name, value in said if names[name] == 1 and value}
+        for each in parameters:
+            if value := each.said("value"):
+                self._names[each.attributes.get("parameterId", "")] = value
 
     def facts(self) -> Facts:
         """Return what the maps hold."""
-        maps = [*self._maps()]
-        found = [each for number, one in enumerate(maps) for each in self._blocks(one, number)]
+        blocks = [(one, each) for one in self._maps() for each in self._blocks(one)]
+        found = [each for _, each in blocks]
         others = sum(each is None for each in found)
-        memories = [*_once([each for each in found if isinstance(each, Memory)])]
+        known = [(one, each) for one, each in blocks if isinstance(each, Memory)]
+        common = [each for one, each in known if not one.is_local]
+        memories = [*_once(sorted(common, key=lambda it: (it.space, it.origin, it.name)))]
+        memories += [each for one, each in known if one.is_local]
         left_out = [each for each in (*memories, *found) if isinstance(each, LeftOut)]
         if others:
             why = "a description has no place for them"
@@ -109,7 +149,9 @@ class _Component:
 
     def _processors(self) -> Iterator[Element]:
         cpus = self._root.first("cpus") or self._root.first("processors")
-        yield from cpus.each("cpu", "processor") if cpus else ()
+        for cpu in cpus.each("cpu", "processor") if cpus else ():
+            if not self._absent(cpu):
+                yield cpu
 
     def _cores(self) -> Iterator[Core]:
         for cpu in self._processors():
@@ -120,16 +162,40 @@ class _Component:
             yield Core(name=word or "cpu", word=word, core=core, isas=isas, source=source)
 
     def _maps(self) -> Iterator[_Map]:
-        """Yield the maps of the bus, then the address spaces of cores with memories inside."""
-        if maps := self._root.first("memoryMaps"):
-            for each in maps.each("memoryMap"):
-                cores = self._users("memoryMapRef", each.said("name"))
-                yield _Map(each, cores, self._unit(each))
-        if spaces := self._root.first("addressSpaces"):
-            for space in spaces.each("addressSpace"):
-                if local := space.first("localMemoryMap"):
-                    cores = self._users("addressSpaceRef", space.said("name"))
-                    yield _Map(local, cores, self._unit(space))
+        """Yield the maps: first that of the bus, and what cores have for themselves last.
+
+        The bus is the map of memories that most cores refer to, by name the first of such.
+        """
+        inside = self._root.first("memoryMaps")
+        plain = [
+            _Map(each, self._users("memoryMapRef", each.said("name")), self._bits(each, each))
+            for each in (inside.each("memoryMap") if inside else ())
+        ]
+        plain.sort(key=lambda it: (not _has_memory(it.element), -len(it.cores), _name(it)))
+        inside = self._root.first("addressSpaces")
+        own = [
+            _Map(
+                local,
+                self._users("addressSpaceRef", space.said("name")),
+                self._bits(space, local),
+                name=space.said("name"),
+                is_local=True,
+            )
+            for space in (inside.each("addressSpace") if inside else ())
+            if not self._absent(space) and (local := space.first("localMemoryMap"))
+        ]
+        bus = next((one for one in plain if not self._absent(one.element)), None)
+        for one in (*plain, *sorted(own, key=_name)):
+            absent = self._absent(one.element)
+            odd = "" if one.bits and one.bits % 8 == 0 else f"an address counts {one.bits} bits"
+            space = "" if one is bus or (bus is None and len(own) == 1) else _name(one)
+            one = replace(one, name=space, why=absent or odd, is_there=not absent)
+            yield one
+            for remap in one.element.each("memoryRemap"):
+                state = remap.attributes.get("state") or remap.said("modeRef")
+                why = one.why or self._absent(remap)
+                only = f"it is there in the state '{state}' alone; describe it by hand"
+                yield replace(one, element=remap, why=why or only, is_there=not why)
 
     def _users(self, reference: str, name: str) -> tuple[str, ...]:
         """Return the cores that refer to a map or a space, by attribute or text."""
@@ -140,52 +206,91 @@ class _Component:
             if name in (each.text, *each.attributes.values())
         )
 
-    def _unit(self, element: Element) -> int:
-        return max((number_of(element.said("addressUnitBits")) or 8) // 8, 1)
+    def _bits(self, element: Element, blocks: Element) -> int:
+        read = self._number if _has_memory(blocks) else self._value_of
+        bits = read(element, "addressUnitBits")
+        return 8 if bits is None else bits
 
-    def _blocks(
-        self, one: _Map, number: int
-    ) -> Iterator[Memory | Engine | Master | LeftOut | None]:
+    def _absent(self, element: Element) -> str:
+        """Say why an element is not in the component, or nothing."""
+        has_no_memory = element.tag == "register" or element.said("usage") == "register"
+        read = self._value_of if has_no_memory else self._number
+        text = element.said("isPresent")
+        return f"its isPresent is '{text}'" if read(element, "isPresent") == 0 else ""
+
+    def _blocks(self, one: _Map) -> Iterator[_Found]:
+        """Yield what is in a map; what is not there, its memories alone, with the reason."""
+        name = one.element.said("name")
+        for reference in one.element.each(*_DEFINED):
+            source = self._given.source(reference.line, f"{one.element.tag} {name}")
+            yield LeftOut(f"{one.element.tag} {name}", _ELSEWHERE, source)
         for block in one.element.children:
-            if block.tag == "addressBlock":
-                yield self._block(one, number, block, None)
-            elif block.tag == "bank":
-                yield from self._bank(one, number, block, self._value_of(block, "baseAddress"))
-            elif block.tag == "subspaceMap":
-                origin = self._value_of(block, "baseAddress")
-                source = self._given.source(block.line, f"subspaceMap {block.said('name')}")
-                why = "it is a window to the memories of another component: import that too"
-                yield memory_left_out(block.said("name"), origin, why, source)
+            if block.tag in ("addressBlock", "bank", "subspaceMap"):
+                yield from self._item(one, block)
 
-    def _bank(
-        self, one: _Map, number: int, bank: Element, base: int | None, usage: str = ""
-    ) -> Iterator[Memory | Engine | Master | LeftOut | None]:
+    def _item(
+        self, one: _Map, block: Element, base: int | None = None, usage: str = "", access: str = ""
+    ) -> Iterator[_Found]:
+        absent = self._absent(block)
+        one = replace(one, why=one.why or absent, is_there=one.is_there and not absent)
+        origin = self._value_of(block, "baseAddress") if base is None else base
+        source = self._given.source(block.line, f"{block.tag} {block.said('name')}")
+        if any(block.each(*_BLOCK_DEFINED)):
+            place = "" if origin is None else f" at {one.at(origin):#x}"
+            what = f"{block.tag} {block.said('name')}{place}"
+            yield LeftOut(what, one.why or _ELSEWHERE, source)
+        elif block.tag == "addressBlock":
+            yield from self._elements(one, block, base, usage, access)
+        elif block.tag == "bank":
+            yield from self._bank(one, block, origin, usage)
+        else:
+            why = one.why or "it is a window to the memories of another component: import that too"
+            yield memory_left_out(block.said("name"), one.at(origin), why, source)
+
+    def _bank(self, one: _Map, bank: Element, base: int | None, usage: str) -> Iterator[_Found]:
         """Yield the blocks of a bank: one behind another, or beside each other in each word."""
         alignment = bank.attributes.get("bankAlignment", "parallel")
         usage = bank.said("usage") or usage
-        blocks = [*bank.each("addressBlock", "bank")]
+        blocks = [*bank.each("addressBlock", "bank", "subspaceMap")]
         if not blocks:
             source = self._given.source(bank.line, f"bank {bank.said('name')}")
             yield LeftOut(f"bank {bank.said('name')}", "it has no blocks", source)
+        is_serial = alignment == "serial"
+        beside = f"it is in the {alignment} bank '{bank.said('name')}'; describe it by hand"
+        inside = one if is_serial and base is not None else replace(one, why=one.why or beside)
         for block in blocks:
-            use = block.said("usage") or usage
-            if block.tag == "bank":
-                yield from self._bank(one, number, block, base, usage)
-            elif base is not None and alignment == "serial":
-                yield self._block(one, number, block, base, use, bank.said("access"))
-            elif use == "memory":
-                why = f"it is in the {alignment} bank '{bank.said('name')}'; describe it by hand"
-                source = self._given.source(block.line, f"addressBlock {block.said('name')}")
-                at = None if base is None else base * one.unit
-                yield memory_left_out(block.said("name"), at, why, source)
-            else:
-                yield None
-            if alignment == "serial" and base is not None:
+            yield from self._item(inside, block, base, usage, bank.said("access"))
+            if is_serial and base is not None and not self._absent(block):
                 base += self._length(block)
 
     def _length(self, block: Element) -> int:
-        inside = sum(self._length(each) for each in block.each("addressBlock", "bank"))
-        return inside or self._value_of(block, "range") or 0
+        blocks = block.each("addressBlock", "bank")
+        inside = sum(self._length(each) for each in blocks if not self._absent(each))
+        size = inside or self._value_of(block, "range") or 0
+        return max((at for _, at in self._array(block, size)), default=0) + size
+
+    def _array(self, block: Element, size: int) -> Iterator[tuple[str, int]]:
+        """Yield index and offset of each element of an array; of what is none, of itself.
+
+        Raises:
+            UsageError: E138, it has too many; E187, a dimension has no value.
+        """
+        array = block.first("array")
+        if array is None:
+            yield "", 0
+            return
+        whose = f"'dim' of '{block.said('name')}'"
+        dimensions = [self._value(each.text, whose, each.line) for each in array.each("dim")]
+        stride = self._number(array, "stride")
+        stride = size if stride is None else stride
+        if min(dimensions, default=1) < 1 or prod(dimensions) > _MOST_ELEMENTS:
+            self._refuse_array(block, array.line)
+        for number, index in enumerate(product(*map(range, dimensions))):
+            yield "".join(f"[{each}]" for each in index), number * stride
+
+    def _refuse_array(self, block: Element, line: int) -> NoReturn:
+        what = f"'{block.said('name')}' is an array without elements, or arrays have more than"
+        self._given.refuse(f"{what} {_MOST_ELEMENTS:,}", line, "correct its 'dim'")
 
     def _number(self, element: Element, tag: str) -> int | None:
         """Return the value of an element, None without it.
@@ -194,15 +299,17 @@ class _Component:
             UsageError: E187; it is an expression without a value.
         """
         text = element.said(tag)
-        if not text:
-            return None
+        whose = f"'{tag}' of '{element.said('name')}'"
+        return self._value(text, whose, element.line) if text else None
+
+    def _value(self, text: str, whose: str, line: int) -> int:
         try:
             return value_of(text, self._names)
         except NoValueError as fault:
             raise UsageError(
                 "E187",
-                f"'{tag}' of '{element.said('name')}' is '{text}': {fault}",
-                at=SourceLoc(self._given.path, element.line, 1),
+                f"{whose} is '{text}': {fault}",
+                at=SourceLoc(self._given.path, line, 1),
                 remedy=f"write a number in the place of '{text}'",
             ) from fault
 
@@ -213,59 +320,82 @@ class _Component:
         except NoValueError:
             return None
 
-    def _block(
-        self,
-        one: _Map,
-        number: int,
-        block: Element,
-        begin: int | None,
-        usage: str = "",
-        access: str = "",
-    ) -> Memory | Engine | Master | LeftOut | None:
-        """Return what a block of addresses is; None if it is other registers."""
-        name, usage = block.said("name"), usage or block.said("usage")
+    def _elements(
+        self, one: _Map, block: Element, begin: int | None, usage: str, access: str
+    ) -> Iterator[_Found]:
+        """Yield what each element of a block of addresses is; None if it is other registers."""
+        usage = block.said("usage") or usage
         is_memory = usage == "memory"
-        source = self._given.source(block.line, f"addressBlock {name}")
-        if usage == "reserved":
-            return None
-        read = self._number if is_memory else self._value_of
+        if usage == "reserved" or not (is_memory or one.is_there):
+            return
+        read = self._number if is_memory and not one.why else self._value_of
         origin = read(block, "baseAddress") if begin is None else begin
-        size = self._number(block, "range") if is_memory else None
-        access = block.said("access") or block.said(*_POLICY) or access
-        if is_memory:
-            if origin is None or size is None:
-                lacks = "range" if size is None else "baseAddress"
-                self._given.refuse(f"memory '{name}' has no {lacks}", block.line)
-            return Memory(
-                name=name,
-                origin=origin * one.unit,
-                views=tuple((core, origin * one.unit) for core in one.cores) if number else (),
-                space=one.element.said("name") if number else "",
-                size=size * one.unit,
-                writable=_WRITABLE.get(access),
-                why=f"its access is {access}",
-                cores=one.cores,
-                source=source,
-            )
-        if origin is None:
-            return None
+        size = read(block, "range")
+        if is_memory and not one.why and (origin is None or size is None or size < 0):
+            lacks = "baseAddress" if size is not None and size >= 0 else "range"
+            self._given.refuse(f"memory '{block.said('name')}' has no {lacks}", block.line)
+        for index, offset in self._array(block, size or 0):
+            self._repeated += bool(index)
+            if self._repeated > _MOST_ELEMENTS:
+                self._refuse_array(block, block.line)
+            name = block.said("name") + index
+            at = None if origin is None else one.at(origin + offset)
+            source = self._given.source(block.line, f"addressBlock {name}")
+            if is_memory and (one.why or at is None or size is None):
+                yield memory_left_out(name, at, one.why, source)
+            elif is_memory and at is not None and size is not None:
+                access = block.said("access") or block.said(*_POLICY) or access
+                yield _memory(one, name, at, size * one.bits // 8, access, source)
+            else:
+                yield None if at is None else self._registers(block, name, at, usage, source)
+
+    def _registers(
+        self, block: Element, name: str, origin: int, usage: str, source: Source
+    ) -> _Found:
+        """Return what a block of registers is; None if Atoll does not know it."""
+        present = [each for each in block.each("register") if not self._absent(each)]
         registers = {
             each.said("name"): number_of(each.said("addressOffset"))
-            for each in block.each("register")
+            for each in present
+            if each.first("array") is None and each.first("dim") is None
         }
-        if not usage and not registers:
+        if not usage and not present:
             why = "its usage, memory or registers, is not said"
-            return LeftOut(f"block {name} at {origin * one.unit:#x}", why, source)
+            return LeftOut(f"block {name} at {origin:#x}", why, source)
         offsets = {each: offset for each, offset in registers.items() if offset is not None}
-        if engine := engine_of(name, offsets, origin, None, source):
+        if len(registers) == len(present) and (
+            engine := engine_of(name, offsets, origin, None, source)
+        ):
             return engine
-        if is_dma(name):
+        if is_dma(block.said("name")):
             return Master(name=name, what=f"at {origin:#x}", source=source)
         return None
 
 
+def _memory(one: _Map, name: str, at: int, size: int, access: str, source: Source) -> Memory:
+    return Memory(
+        name=name,
+        origin=at,
+        views=tuple((core, at) for core in one.cores) if one.name else (),
+        space=one.name,
+        size=size,
+        writable=_WRITABLE.get(access),
+        why=f"its access is {access}",
+        cores=one.cores,
+        source=source,
+    )
+
+
+def _has_memory(element: Element) -> bool:
+    return any(each.said("usage") == "memory" for each in element.walk())
+
+
+def _name(one: _Map) -> str:
+    return one.name or one.element.said("name")
+
+
 def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:
-    """Yield the memories; what two maps name with one size is one, which their cores see."""
+    """Yield the memories; two of one name and size in two maps are taken for one."""
     kept: list[Memory] = []
     places: dict[tuple[str, int], int] = {}
     for each in memories:
@@ -278,7 +408,8 @@ def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:
         if each.origin != first.origin:
             views = (*views, *((core, each.origin) for core in each.cores))
             if not each.cores:
-                why = f"it is at {first.origin:#x} of another map; its 'views' say who sees it here"
+                why = f"it is taken for that at {first.origin:#x} of another map, by name and size"
                 yield memory_left_out(each.name, each.origin, why, each.source)
-        kept[place] = replace(first, cores=tuple(dict.fromkeys(cores)), views=views)
+        why = f"{first.why}; taken for that of {each.source}, by name and size"
+        kept[place] = replace(first, cores=tuple(dict.fromkeys(cores)), views=views, why=why)
     yield from kept

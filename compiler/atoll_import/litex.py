@@ -82,14 +82,17 @@ def _cores(given: Given, constants: Mapping[str, Any]) -> Iterator[Core]:
     if word in ("", "none"):
         return
     core = core_named(word)
-    said = constants.get("config_cpu_isa")
-    isas = riscv_isas(core, said if isinstance(said, str) else "") if core else ()
+    isa = constants.get("config_cpu_isa")
+    said = isa if isinstance(isa, str) else ""
+    isas = riscv_isas(core, said) if core else ()
     source = given.source(_line(given, f"{_CPU_TYPE}{word}"), f"{_CPU_TYPE}{word}")
     count = number_of(constants.get("config_cpu_count")) or 1
     clock = number_of(constants.get("config_clock_frequency")) or None
     for index in range(min(count, _MOST_CORES)):
         name = f"cpu{index}" if count > 1 else "cpu"
-        yield Core(name=name, word=word, core=core, isas=isas, clock=clock, source=source)
+        yield Core(
+            name=name, word=word, core=core, isas=isas, said=said, clock=clock, source=source
+        )
 
 
 def _memory(given: Given, name: str, entry: object, cores: tuple[str, ...]) -> Memory | LeftOut:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several files say of one chip, put together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
@@ -34,7 +34,7 @@ def merge(files: Sequence[Facts]) -> Facts:
     engines: dict[int, Engine] = {}
     masters: dict[tuple[str, str], Master] = {}
     left_out: list[LeftOut] = []
-    for facts in map(_bounded_file, files):
+    for facts in (_bounded_file(_in_order(each)) for each in files):
         names = _merge_cores(cores, facts.cores)
         known = _known_as(memories, facts.memories)
         here = [_rename(memory, names, known) for memory in facts.memories]
@@ -50,6 +50,7 @@ def merge(files: Sequence[Facts]) -> Facts:
             same = (master.name.lower(), master.what.partition(",")[0])
             longer = max(masters.get(same, master), master, key=lambda it: len(it.what))
             masters[same] = replace(masters.get(same, master), what=longer.what)
+    memories = [*_apart(memories)]
     kept, too_many = _limit(cores, [*engines.values()], [*masters.values()], memories)
     return replace(
         kept,
@@ -58,6 +59,21 @@ def merge(files: Sequence[Facts]) -> Facts:
         host=next((facts.host for facts in files if facts.host), ""),
         console=next((facts.console for facts in files if facts.console is not None), None),
     )
+
+
+def _in_order(facts: Facts) -> Facts:
+    """Return what a file says in an order that is not the file's, but for cores."""
+    return replace(
+        facts,
+        memories=tuple(sorted(facts.memories, key=_rank)),
+        engines=tuple(sorted(facts.engines, key=lambda it: (it.registers, it.name))),
+        masters=tuple(sorted(facts.masters, key=lambda it: (it.name.lower(), it.what))),
+    )
+
+
+def _rank(memory: Memory) -> tuple[str, int, int, str, tuple[str, ...]]:
+    """Return by what memories are sorted; of those that overlap the first is kept."""
+    return memory.space, memory.origin, -memory.size, memory.name, memory.cores
 
 
 def _bounded_file(facts: Facts) -> Facts:
@@ -158,7 +174,8 @@ def _merge_memories(memories: list[Memory], new: Iterable[Memory]) -> list[LeftO
             places = (memory.origin, *memory.others)
             left_out += [_without(replace(memory, origin=at), why) for at in places]
             continue
-        other = next((each for each in memories if _overlap(each, memory)), None)
+        near = (each for each in memories if _overlap(each, memory))
+        other = next((each for each in near if not _is_of_others(each, memory)), None)
         if other is None:
             memories.append(memory)
         elif other.size == memory.size and _places(other) & _places(memory) and not other.space:
@@ -198,11 +215,28 @@ def _places(memory: Memory) -> set[int]:
 
 def _impossible(memory: Memory) -> str:
     """Say why a description can hold no such memory, or nothing."""
-    if memory.origin >= ADDRESS_SPACE:
+    if not 0 <= memory.origin < ADDRESS_SPACE:
         return f"{memory.origin:#x} is beyond the address space of 32 bits"
     if memory.origin % _ALIGNMENT:
         return f"{memory.origin:#x} is not a multiple of {_ALIGNMENT}"
     return ""
+
+
+def _apart(memories: Sequence[Memory]) -> Iterator[Memory]:
+    """Yield memories; an address at which cores see different ones is none of the bus."""
+    for one in memories:
+        clash = any(_overlap(one, each) and _is_of_others(one, each) for each in memories)
+        views = dict.fromkeys(one.cores, one.origin) | dict(one.views)
+        space = f"what {', '.join(one.cores)} sees"
+        yield replace(one, space=space, views=tuple(views.items())) if clash else one
+
+
+def _is_of_others(one: Memory, other: Memory) -> bool:
+    """Tell whether a file has two memories for different cores; one of both has one name."""
+    same = one.name == other.name and one.origin == other.origin and one.size == other.size
+    if same or one.source.path != other.source.path or not (one.cores and other.cores):
+        return False
+    return not {*one.cores} & {*other.cores}
 
 
 def _overlap(one: Memory, other: Memory) -> bool:

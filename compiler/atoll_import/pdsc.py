@@ -11,12 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 
 from atoll.diagnostics.errors import UsageError
 from atoll_import.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
-from atoll_import.values import arm_isas, core_named, number_of
+from atoll_import.values import arm_isas, core_named, kin_of, number_of
 from atoll_import.xml_tree import Element, read_xml
 
 _ROOT = re.compile(r"<package\s[^>]{0,1000}schemaVersion")
@@ -108,7 +108,8 @@ def _cores(given: Given, device: _Device) -> Iterator[Core]:
     """Yield the processors; an inner level adds to and overrides what an outer one says."""
     said: dict[str, dict[str, str]] = {}
     lines: dict[str, int] = {}
-    for element in device.each("processor"):
+    every = (sorted(each.each("processor"), key=_is_named) for each in device.levels)
+    for element in chain.from_iterable(every):
         name = element.attributes.get("Pname", "")
         said[name] = {**said.get("", {}), **said.get(name, {}), **element.attributes}
         lines[name] = element.line
@@ -116,15 +117,19 @@ def _cores(given: Given, device: _Device) -> Iterator[Core]:
         said.pop("", None)
     for name, attributes in said.items():
         word = attributes.get("Dcore", "")
-        core = core_named(word)
+        core, kin = core_named(word), kin_of(word)
         yield Core(
             name=name or "cpu",
             word=word,
             core=core,
-            isas=_isas(core, attributes) if core and core.startswith("cortex_m") else (),
+            isas=_isas(kin, attributes) if kin and kin.startswith("cortex_m") else (),
             clock=number_of(attributes.get("Dclock")) or None,
             source=given.source(lines[name], f"processor {name or word}"),
         )
+
+
+def _is_named(processor: Element) -> bool:
+    return "Pname" in processor.attributes
 
 
 def _isas(core: str, attributes: dict[str, str]) -> tuple[str, ...]:
@@ -138,10 +143,14 @@ def _isas(core: str, attributes: dict[str, str]) -> tuple[str, ...]:
 
 def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[Memory | LeftOut]:
     """Yield the memories; those of one name that an inner level has replace an outer one's."""
-    found: dict[tuple[str, str], Element] = {}
-    for element in device.each("memory"):
-        found[_name(element), element.attributes.get("Pname", "")] = element
-    for (name, core), element in found.items():
+    found: dict[tuple[str, str], list[Element]] = {}
+    for level in device.levels:
+        here: dict[tuple[str, str], list[Element]] = {}
+        for element in level.each("memory"):
+            key = _name(element), element.attributes.get("Pname", "")
+            here.setdefault(key, []).append(element)
+        found |= here
+    for (name, core), element in ((key, each) for key, same in found.items() for each in same):
         origin = number_of(element.attributes.get("start"))
         size = number_of(element.attributes.get("size"))
         if origin is None or size is None:

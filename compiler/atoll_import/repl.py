@@ -163,12 +163,13 @@ def _core(given: Given, entry: Entry) -> Core:
     word = entry.attributes.get("cpuType", "") or entry.kind
     core = _CORES.get(entry.kind) or core_named(word)
     isas: tuple[str, ...] = ()
+    said = entry.attributes.get("cpuType", "") if entry.kind in _CORES else ""
     if core and entry.kind in _CORES:
-        isas = riscv_isas(core, entry.attributes.get("cpuType", ""))
+        isas = riscv_isas(core, said)
     elif core:
         isas = isas_by_name(core, word)
     source = given.source(entry.line, f"{entry.name}: {entry.kind} {word}")
-    return Core(name=entry.name, word=word, core=core, isas=isas, source=source)
+    return Core(name=entry.name, word=word, core=core, isas=isas, said=said, source=source)
 
 
 def _memory(

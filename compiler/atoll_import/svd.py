@@ -19,6 +19,7 @@ from atoll_import.values import (
     core_named,
     count_phrase,
     is_dma,
+    kin_of,
     number_of,
     riscv_isas,
     stem_of,
@@ -79,8 +80,9 @@ class _Device:
         left_out: list[LeftOut] = []
         console = None
         others = 0
-        levels: dict[str, str] = {}
-        for name, origin, each in self._place_peripherals():
+        kept: dict[str, list[tuple[str, int, Element]]] = {}
+        placed = sorted(self._place_peripherals(), key=lambda it: (it[1], it[0]))
+        for name, origin, each in placed:
             kind, offsets = self._of(each, "groupName"), self._offsets(each)
             source = self._given.source(each.line, f"peripheral {name}")
             left_out += self._buffers(name, origin, each)
@@ -91,10 +93,12 @@ class _Device:
                 cores.append(Core(name=name, mailbox=origin, irq=_line(each), source=source))
             elif kind == "console" and offsets == _CONSOLE:
                 console = origin
-            elif is_dma(name) and levels.setdefault(stem_of(name), name) != name:
-                why = f"it is '{levels[stem_of(name)]}' at another security level"
-                left_out.append(LeftOut(f"master {name} at {origin:#x}", why, source))
             elif is_dma(name):
+                alike = kept.setdefault(stem_of(name), [])
+                if why := self._twin((name, origin, each), alike):
+                    left_out.append(LeftOut(f"master {name} at {origin:#x}", why, source))
+                    continue
+                alike.append((name, origin, each))
                 what = f"at {origin:#x}{_lines(each)}"
                 masters.append(Master(name=name, what=what, source=source))
             else:
@@ -113,6 +117,29 @@ class _Device:
             console=console,
         )
         return extend_facts(facts, own_entries(self._given, self._root))
+
+    def _twin(
+        self, one: tuple[str, int, Element], others: Sequence[tuple[str, int, Element]]
+    ) -> str:
+        """Say why a block is taken for one of `others`, whose names are like its; empty if not."""
+        name, origin, peripheral = one
+        for other, at, element in others:
+            same = self._offsets(peripheral) and self._shape(peripheral) == self._shape(element)
+            chains = (*self._chain(peripheral), *self._chain(element))
+            derived = len({id(each) for each in chains}) < len(chains)
+            bit = origin ^ at
+            if other != name and (same or derived) and bit.bit_count() == 1:
+                how = f"name, registers and address, but for bit {bit.bit_length() - 1}, are as of"
+                return f"its {how} '{other}' at {at:#x}: taken for that at another security level"
+        return ""
+
+    def _shape(self, peripheral: Element) -> tuple[Mapping[str, int], list[tuple[str, str]]]:
+        """Return the registers of a peripheral and the sizes of its blocks."""
+        blocks = next(
+            filter(None, ([*each.each("addressBlock")] for each in self._chain(peripheral))), []
+        )
+        sizes = sorted((each.said("offset"), each.said("size")) for each in blocks)
+        return self._offsets(peripheral), sizes
 
     def _place_peripherals(self) -> Iterator[tuple[str, int, Element]]:
         """Yield each peripheral with name and address; an array as its members."""
@@ -152,11 +179,13 @@ class _Device:
         core = core_named(word)
         source = self._given.source(cpu.line, f"cpu {word}")
         isas: tuple[str, ...] = ()
-        if core and core.startswith("cortex_m"):
-            isas = arm_isas(core, floats=_floats(cpu), dsp=_flag(cpu, "dspPresent"))
-        elif word.lower().startswith(_RISCV):
+        is_riscv = word.lower().startswith(_RISCV)
+        if (kin := kin_of(word)) and kin.startswith("cortex_m"):
+            isas = arm_isas(kin, floats=_floats(cpu), dsp=_flag(cpu, "dspPresent"))
+        elif is_riscv:
             isas = riscv_isas("riscv", word)
-        yield Core(name="cpu", word=word, core=core, isas=isas, source=source)
+        said = word if is_riscv else ""
+        yield Core(name="cpu", word=word, core=core, isas=isas, said=said, source=source)
 
     def _of(self, peripheral: Element, tag: str) -> str:
         """Return what a peripheral says, or the one that it is derived from."""
@@ -218,6 +247,8 @@ def _flag(cpu: Element, tag: str) -> bool | None:
 
 def _floats(cpu: Element) -> int | None:
     present, double = _flag(cpu, "fpuPresent"), _flag(cpu, "fpuDP")
-    if present is None or (present and double is None and cpu.said("name") in ("CM7", "CM55")):
+    if present is None or (
+        present and double is None and cpu.said("name") in ("CM7", "CM55", "CM52", "CM85")
+    ):
         return None
     return present + bool(present and double)

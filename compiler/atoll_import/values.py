@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from atoll.description.core_files import find_core, known_cores, load_core
+from atoll.description.core_names import core_spelled
 
 _VERILOG = re.compile(r"(?:[0-9]{1,3})?'s?([hdob])([0-9a-fA-F]+)")
 _BASE = {"h": 16, "d": 10, "o": 8, "b": 2}
@@ -21,17 +22,23 @@ _DMA = frozenset(
 _INDEXED = re.compile(r"(dma2d|.*?)(?:_?[0-9]{1,2})?")
 _LEVEL = re.compile(r"^SEC_|_(?:S|NS|SEC|NSEC)$")
 _LONGEST_NUMBER = 40
-_CORTEX = re.compile(r"(?:cm|ca|cortex[-_ ]?[ma])([0-9]{1,3})(plus|p|\+)?f?")
-_ARM = re.compile(r"(?:arm)?(?:cortex|c)([ma][0-9]{1,3})(?:plus|p|\+)?f?")
-_NEAREST = {
-    **dict.fromkeys(("m0", "m1", "m23"), "cortex_m0plus"),
+_ARM = re.compile(r"(?:arm)?(?:cortex|c)([amr][0-9]{1,3})(?:plus|p|\+)?(?:ae|f)?")
+_KIN = {
+    **dict.fromkeys(("m0", "m1"), "cortex_m0plus"),
     **dict.fromkeys(("m52", "m85"), "cortex_m55"),
     **{"m35": "cortex_m33"},
-    **dict.fromkeys(("a5", "a7", "a8", "a9", "a12", "a15", "a17"), "cortex_a32"),
     **dict.fromkeys(("a34", "a35", "a55", "a57", "a65", "a72", "a73", "a75"), "cortex_a53"),
     **dict.fromkeys(("a76", "a77", "a78", "a510", "a520", "a710", "a715", "a720"), "cortex_a53"),
 }
-"""Atoll's core by Arm's name of a core that it has not."""
+"""Atoll's core with the instruction sets of one that it has not, by Arm's name."""
+
+_NAMED_SETS = {
+    "m23": "armv8-m.base",
+    **dict.fromkeys(("a5", "a7", "a8", "a9", "a12", "a15", "a17"), "armv7-a"),
+    **dict.fromkeys(("r4", "r5", "r7", "r8"), "armv7-r"),
+    **dict.fromkeys(("r52", "r82"), "armv8-r"),
+}
+"""The instruction set of cores that have one which no core of Atoll has."""
 
 _RISCV = re.compile(r"(rv32|rv64)([a-z0-9_]*)")
 _VERSION = re.compile(r"([a-z])[0-9]+p[0-9]+")
@@ -90,24 +97,31 @@ def count_phrase(others: int) -> str:
 
 def core_named(word: str) -> str | None:
     """Return Atoll's name of the core that a file calls `word`, None if Atoll has none."""
-    plain = word.strip().lower()
-    if found := _CORTEX.fullmatch(plain):
-        family = "a" if plain.startswith(("ca", "cortex-a", "cortex_a", "cortex a")) else "m"
-        plain = f"cortex_{family}{found[1]}{'plus' if found[2] else ''}"
-    return plain if plain in known_cores() else None
+    return core_spelled(word, known_cores())
 
 
-def nearest_core(word: str) -> str | None:
-    """Return the core of Atoll whose instruction set is nearest to that which a file calls `word`.
+def kin_of(word: str) -> str | None:
+    """Return Atoll's core, or one with the instruction sets of that which a file calls `word`."""
+    found = _ARM.fullmatch(_plain(word))
+    return core_named(word) or (_KIN.get(found[1]) if found else None)
 
-    It is an example for a human, who decides; None if no core is of its family.
-    """
-    plain = re.sub(r"[-_ ]", "", word.strip().lower())
-    if found := _ARM.fullmatch(plain):
-        return _NEAREST.get(found[1])
+
+def own_set(word: str) -> tuple[str, ...]:
+    """Return the instruction set of a core that has one which no core of Atoll has."""
+    found = _ARM.fullmatch(_plain(word))
+    return tuple(filter(None, [_NAMED_SETS.get(found[1])])) if found else ()
+
+
+def any_core_of(word: str) -> str | None:
+    """Return Atoll's core for all of the family that a file calls `word`, None if it has none."""
+    plain = _plain(word)
     if plain.startswith(("rv32", "rv64", "riscv", "cpu.riscv")):
         return "riscv"
     return "x86_64" if plain in ("x8664", "cpu.x8664") else None
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[-_ ]", "", word.strip().lower())
 
 
 @cache
@@ -156,14 +170,21 @@ def riscv_isas(core: str, said: str) -> tuple[str, ...]:
     """Return the instruction sets of a RISC-V core that fit what a file says.
 
     It is the one with all that the file names and Atoll knows of the core; without such a one
-    all that the file's hardware runs; all of the core's if the file says nothing.
+    all that the file's hardware runs, what is most first; all of the core's if the file says
+    nothing.
     """
     own = {isa: extensions_of(isa) for isa in isas_of(core)}
     has = extensions_of(said)
     same = tuple(
         isa for isa, parts in own.items() if parts == has & frozenset().union(*own.values())
     )
-    return same or tuple(isa for isa, parts in own.items() if parts <= has) or isas_of(core)
+    runs = [isa for isa, parts in own.items() if parts <= has]
+    return same or tuple(sorted(runs, key=lambda isa: -len(own[isa]))) or isas_of(core)
+
+
+def not_covered(said: str, isa: str) -> tuple[str, ...]:
+    """Return the extensions that a file names and an instruction set of Atoll's has not."""
+    return tuple(sorted(extensions_of(said) - extensions_of(isa)))
 
 
 def extensions_of(isa: str) -> frozenset[str]:

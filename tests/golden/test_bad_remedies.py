@@ -72,8 +72,20 @@ def obey(fault: Fault, path: Path) -> None:
     """Follow the remedy of a fault of the description at `path`."""
     if edit := AS_TEXT.get(fault.remedy or ""):
         path.write_text(edit(path.read_bytes().decode("latin-1")), encoding="utf-8")
+    elif found := re.search(
+        r"Atoll has no model of it: .* such as (\S+)\.yaml$", fault.remedy or ""
+    ):
+        describe_core(found[1], path)
     else:
         follow(fault, path)
+
+
+def describe_core(file: str, path: Path) -> None:
+    """Write the least that describes a core, and name the file in the place of the core."""
+    text, name = path.read_text(), file.removeprefix("./")
+    (isa,) = re.findall(rf"isa: ([^,\s]+), core: {name}", text)
+    (path.parent / f"{file}.yaml").write_text(f"core: {name}\nversion: 1\nisas: [{isa}]\n")
+    path.write_text(text.replace(f"core: {name}", f"core: {file}.yaml"))
 
 
 def known(fault: Fault) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
 from atoll.description.accelerator_checks import check_driver, check_operators, check_patterns
-from atoll.description.faults import Faults, nearest, nearest_key, note
+from atoll.description.faults import Faults, nearest, nearest_key, nearest_part, note
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
@@ -52,7 +52,9 @@ def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
         "E022",
         f"no accelerator '{word}' is described",
         at=at,
-        remedy=nearest(word, known_accelerators(), "give the path of your own accelerator's YAML"),
+        remedy=nearest_part(
+            word, known_accelerators(), "give the path of your own accelerator's YAML"
+        ),
     )
 
 

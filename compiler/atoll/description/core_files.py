@@ -5,13 +5,14 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from atoll.description.core import LINES, LOCAL_SIZE, Core
-from atoll.description.faults import Faults, nearest
+from atoll.description.core_names import core_remedy
+from atoll.description.faults import Faults
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.share import described_in, is_path, shared_folder
 from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
-from atoll.isa.find import NAMES, USUAL
+from atoll.isa.find import NAMES, usual_like
 from atoll.plugins.registry import registered_in
 
 GROUP = "atoll.cores"
@@ -22,6 +23,9 @@ NEEDED_BY_RTL = {
     "asleep": "[0x1050_0073, 0xFFDF_F06F]",
 }
 """Keys of a core that may be left out only where it has no RTL, with a value each."""
+
+
+_NO_CODE = "delete it: docs/cores.md lists the instruction sets that Atoll generates code for"
 
 
 CoreDescription = PartDescription[Core]
@@ -51,7 +55,7 @@ def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Pat
         "E042",
         f"core '{word}'{whose} is none of {', '.join(known_cores())}",
         at=at,
-        remedy=nearest(word, known_cores(), "give the path of your own core's YAML"),
+        remedy=core_remedy(word, known_cores()),
     )
 
 
@@ -65,11 +69,12 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
     core, where, gaps = read_part(Core, path, at, faults)
     for index, isa in enumerate(core.isas if gaps.knows("isas") else ()):
         if not NAMES.fullmatch(isa):
+            close = get_close_matches(isa, usual_like(isa), n=1, cutoff=0)
             faults.add(
                 "E040",
                 f"no back end generates code for '{isa}', an instruction set of '{core.core}'",
                 at=where.at("isas", str(index)),
-                remedy=f"write '{get_close_matches(isa, USUAL, n=1, cutoff=0)[0]}', or delete it",
+                remedy=f"write '{close[0]}', or delete it" if close else _NO_CODE,
             )
     if gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
         faults.add(

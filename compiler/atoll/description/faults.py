@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collect what is wrong, so that one run reports all of it."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -55,6 +56,22 @@ def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> 
     if close := get_close_matches(word.lower(), spelled, n=1):
         return f"did you mean '{spelled[close[0]]}'? If not, {otherwise}"
     return f"use one of {', '.join(known)}, or {otherwise}" if known else otherwise
+
+
+def nearest_part(word: str, choices: Iterable[str], otherwise: str) -> str:
+    """Return a remedy as `nearest` does for names of products; one with other digits is another."""
+    known = tuple(choices)
+    alike = [
+        name
+        for name in known
+        if _digits(name) == _digits(word) or sorted(name) == sorted(word.lower())
+    ]
+    remedy = nearest(word, alike, otherwise)
+    return remedy if remedy.startswith("did you mean") else nearest("", known, otherwise)
+
+
+def _digits(name: str) -> list[str]:
+    return re.findall(r"[0-9]+", name)
 
 
 def nearest_key(key: str, choices: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from atoll.description.faults import nearest
+from atoll.description.faults import nearest_part
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 
 
@@ -41,7 +41,7 @@ def find_soc(source: Path | str, folder: Path = Path(), at: SourceLoc | None = N
         "E008",
         f"no chip '{source}' is shipped",
         at=at,
-        remedy=nearest(path.name, names, "give a path"),
+        remedy=nearest_part(path.name, names, "give a path"),
     )
 
 

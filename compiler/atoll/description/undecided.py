@@ -27,7 +27,7 @@ _CPU = {"kind": "cpu"}
 _NAMED = re.compile(r"#.*(?:one of|for example) (\S+?)(?:,|;|\s|$)")
 """The first answer that a comment of `atoll import` has."""
 
-_OF_COMMENTS = ("core", "isa", "origin")
+_OF_COMMENTS = ("core", "isa", "origin", "offset")
 """Keys whose answers `atoll import` writes behind them."""
 
 
@@ -115,8 +115,17 @@ def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
     example = _of_chip(name, data) or (_of_comment(line) if name in _OF_COMMENTS else "")
     if name == "alias_of":
         example = _of_twin(key[-2], data)
+    if key[0] == "pools" and "rw" in answers:
+        example = _of_pool(key[1], data)
     example = example or _example(around, name, answers, schema)
     return Question(key, at, asks, answers, example)
+
+
+def _of_pool(pool: str, data: Any) -> str:
+    """Return what a device may do with a pool of a ROM; of another anything, which is empty."""
+    memory = inside(inside(inside(data, "pools"), pool), "memory")
+    kind = inside(inside(inside(data, "memories"), str(memory)), "kind")
+    return "ro" if kind == "rom" else ""
 
 
 def _of_twin(memory: str, data: Any) -> str:

@@ -23,6 +23,17 @@ USUAL = tuple(name for family in _FAMILIES for name in family.USUAL)
 """The usual ones of them, which messages and editors propose."""
 
 
+def usual_like(name: str) -> tuple[str, ...]:
+    """Return the usual ones of the architecture that `name` says, whose code another cannot run."""
+    return tuple(each for each in USUAL if _architecture(each) == _architecture(name))
+
+
+def _architecture(name: str) -> str:
+    plain = re.sub(r"[-_.]", "", name.lower())
+    riscv = re.match(r"rv[0-9]{2}", plain)
+    return riscv[0] if riscv else plain.partition("+")[0]
+
+
 @cache
 def instruction_set(name: str, abi: str | None = None) -> InstructionSet:
     """Return the instruction set `name` with a calling convention, by default its usual one.

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
+from math import prod
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -144,18 +145,22 @@ def _pdsc(path: Path, device: str) -> Iterator[Found]:
     level: ElementTree.Element | None = next(
         each for each in root.iter() if device in (each.get("Dname"), each.get("Dvariant"))
     )
-    inner: dict[tuple[str, str], tuple[str, range]] = {}
+    inner: dict[tuple[str, str], list[tuple[str, range]]] = {}
     programmed: list[int] = []
     while level is not None:
         programmed += [int(each.get("start", ""), 0) for each in level.findall("algorithm")]
-        for each in reversed(level.findall("memory")):
+        here: dict[tuple[str, str], list[tuple[str, range]]] = {}
+        for each in level.findall("memory"):
             name = each.get("name") or each.get("id") or "memory"
             start, size = (int(each.get(key, ""), 0) for key in ("start", "size"))
-            inner.setdefault((name, each.get("Pname", "")), (name, range(start, start + size)))
+            same = here.setdefault((name, each.get("Pname", "")), [])
+            same.append((name, range(start, start + size)))
+        inner = here | inner
         level = above.get(level)
-    yield from ((name, span.start) for name, span in inner.values())
+    found = [*chain.from_iterable(inner.values())]
+    yield from ((name, span.start) for name, span in found)
     for start in programmed:
-        if not any(start in span for _, span in inner.values()):
+        if not any(start in span for _, span in found):
             yield "flash", start
 
 
@@ -191,18 +196,39 @@ def _ipxact(path: Path, _device: str) -> Iterator[Found]:
     values = {
         each.get("parameterId", ""): each.findtext("value", "") for each in root.iter("parameter")
     }
-    for one in (*root.iter("memoryMap"), *root.iter("localMemoryMap")):
-        unit = _verilog(_unit(root, one), values) // 8
-        for block in one.findall("addressBlock"):
-            if (block.findtext("usage") or "").strip() == "memory":
-                base = _verilog(block.findtext("baseAddress", ""), values)
-                yield (block.findtext("name") or "").strip(), base * unit
-        for window in one.findall("subspaceMap"):
-            base = _verilog(window.findtext("baseAddress", ""), values)
-            yield (window.findtext("name") or "").strip(), base
-        for bank in one.findall("bank"):
-            base = _verilog(bank.findtext("baseAddress", ""), values)
-            yield from ((name, at * unit) for name, at, _ in _banked(bank, base, "", values))
+    maps = (*root.iter("memoryMap"), *root.iter("localMemoryMap"))
+    for one in maps:
+        bits = _verilog(_unit(root, one), values)
+        for part in (one, *one.findall("memoryRemap")):
+            for name, base in _mapped(part, values):
+                yield name, base if bits % 8 else base * bits // 8
+
+
+def _mapped(one: ElementTree.Element, values: Mapping[str, str]) -> Iterator[Found]:
+    """Yield name and address, in units, of the memories of a map."""
+    for block in one.findall("addressBlock"):
+        if (block.findtext("usage") or "").strip() == "memory":
+            base = _verilog(block.findtext("baseAddress", ""), values)
+            name = (block.findtext("name") or "").strip()
+            yield from ((name + index, base + at) for index, at in _repeated(block, values))
+    for window in one.findall("subspaceMap"):
+        base = _verilog(window.findtext("baseAddress", ""), values)
+        yield (window.findtext("name") or "").strip(), base
+    for bank in one.findall("bank"):
+        base = _verilog(bank.findtext("baseAddress", ""), values)
+        yield from ((name, at) for name, at, _ in _banked(bank, base, "", values))
+
+
+def _repeated(block: ElementTree.Element, values: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Yield index and offset of the elements of an array, the last index counting fastest."""
+    dims = [_verilog(each.text or "", values) for each in block.findall("array/dim")]
+    step = _verilog(block.findtext("array/stride", block.findtext("range", "")), values)
+    for number in range(prod(dims)):
+        left, index = number, ""
+        for dim in reversed(dims):
+            left, own = divmod(left, dim)
+            index = f"[{own}]{index}"
+        yield index, number * step
 
 
 def _banked(
@@ -213,15 +239,19 @@ def _banked(
     for block in bank:
         if block.tag == "addressBlock":
             size = _verilog(block.findtext("range", ""), values)
+            spots = [*_repeated(block, values)]
             if (block.findtext("usage") or usage) == "memory":
-                yield (block.findtext("name") or "").strip(), base, size
+                name = (block.findtext("name") or "").strip()
+                yield from ((name + index, base + at, size) for index, at in spots)
+            size += spots[-1][1]
         elif block.tag == "bank":
             inner = [*_banked(block, base, usage, values)]
             yield from inner
             size = sum(each[2] for each in inner)
         else:
             continue
-        if bank.get("bankAlignment") == "serial":
+        there = _verilog(block.findtext("isPresent", "1"), values)
+        if bank.get("bankAlignment") == "serial" and there:
             base += size
 
 
@@ -237,6 +267,7 @@ def _verilog(text: str, values: Mapping[str, str]) -> int:
     for name, value in values.items():
         if name:
             text = re.sub(rf"\b{re.escape(name)}\b", f"({value})", text)
+    text = text.replace("&&", " and ").replace("||", " or ").replace("!false", "True")
     text = re.sub(r"\d*'h([0-9a-fA-F_]+)", r"0x\1", text).replace("/", "//").replace("$", "")
     text = re.sub(r"\b(\d+)([KkMG])\b", lambda m: str(int(m[1]) << _SHIFTS[m[2].lower()]), text)
     return int(eval(text, {"__builtins__": {}, "pow": pow}))

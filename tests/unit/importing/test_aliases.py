@@ -32,7 +32,7 @@ def aliases(tmp_path: Path, *memories: tuple[str, str, int, str]) -> dict[str, s
 @pytest.mark.parametrize("back", ["", 'alias="RAM_NS"'])
 def test_a_pack_says_which_memory_has_the_bytes(tmp_path: Path, back: str) -> None:
     both = ("RAM_S", "rwx", 0x3000_0000, back), ("RAM_NS", "rwx", 0x2000_0000, 'alias="RAM_S"')
-    assert aliases(tmp_path, *both) == {"ram_ns": "ram_s"}
+    assert aliases(tmp_path, *both) == ({"ram_s": "ram_ns"} if back else {"ram_ns": "ram_s"})
 
 
 def test_an_alias_of_an_alias_is_one_of_the_memory(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_an_alias_of_nothing_is_a_question(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("one", "two"), [("RAM_S", "RAM_NS"), ("SRAM_CODE", "SRAM_SYS")])
 def test_twins_are_a_question(tmp_path: Path, one: str, two: str) -> None:
-    rows = (one, "rwx", 0x3000_0000, ""), (two, "rwx", 0x2000_0000, "")
+    rows = (one, "rwx", 0x2000_0000, ""), (two, "rwx", 0x3000_0000, "")
     assert aliases(tmp_path, *rows) == {two.lower(): UNDECIDED}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.importing.reading import asked, chip, imported
+from tests.unit.importing.repeated import REPEATED
 
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
@@ -222,6 +223,7 @@ CASES: Mapping[str, str] = {
     "one.pdsc": PACK,
     "expression.xml": EXPRESSION,
     "maps.xml": MAPS,
+    **REPEATED,
 }
 """By a name that such a file has."""
 
@@ -398,8 +400,8 @@ def test_cores_masters_and_views_of_renode(tmp_path: Path) -> None:
 def test_questions_know_the_chip(tmp_path: Path) -> None:
     found = read("cluster.repl", tmp_path)
     examples = {".".join(each.key): each.example for each in found.questions}
-    assert examples["devices.cpu0.core"] == "cortex_a32"
-    assert examples["devices.cpu1.core"] == "cortex_m55"
+    assert examples["devices.cpu0.core"] == "./cortex_a9.yaml"
+    assert examples["devices.cpu1.core"] == "./cortex_m85.yaml"
     assert examples["devices.cpu1.isa"].startswith("armv8.1-m.main")
     assert examples["devices.cpu1.stack.memory"] in chip(found)["memories"]
 
@@ -416,11 +418,11 @@ def test_an_address_more_is_an_alias(tmp_path: Path) -> None:
 def test_arrays_and_twins_of_an_svd(tmp_path: Path) -> None:
     found = read("dim.svd", tmp_path)
     assert [name for name, each in chip(found)["devices"].items() if each["kind"] != "cpu"] == [
-        *("dma0", "dma1", "hdma_s"),
+        *("dma0", "dma1", "hdma_ns"),
     ]
     assert "DMA1 at 0x40021000" in found.text
     out = left_out(found)
-    assert "another security level" in out["master HDMA_NS at 0x40040000"]
+    assert "another security level" in out["master HDMA_S at 0x50040000"]
     assert {"memory CAN0 at 0x40060400", "memory CAN1 at 0x40070400"} <= {*out}
 
 
@@ -483,7 +485,7 @@ def test_maps_are_spaces_of_their_own(tmp_path: Path) -> None:
     assert "# at 0x0 of npu_map" in found.text
     assert "memories.dram.origin" in asked(found)
     out = left_out(found)
-    assert "0x30000000 of another map" in out["memory both at 0x50000000"]
+    assert "taken for that at 0x30000000 of another map" in out["memory both at 0x50000000"]
     assert "parallel bank" in out["memory f0 at 0x80000000"]
 
 

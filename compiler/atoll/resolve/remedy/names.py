@@ -7,6 +7,7 @@ from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
 from atoll.description.core_files import known_cores
+from atoll.description.core_names import core_remedy, is_other_core
 from atoll.description.edits import Candidate, Edit, hexadecimal, set_key
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import USUAL
@@ -137,10 +138,16 @@ def isa(case: Case) -> Iterator[Candidate]:
 
 
 def core(case: Case) -> Iterator[Candidate]:
-    """Yield the core that the name is like, then the one that a chip has that names none."""
-    if close := nearest_word(str(case.at(*case.key)), [*known_cores()]):
-        yield (set_key(case.key, close),)
-    yield (Edit(case.key),)
+    """Yield the core that the name is like, then the one that a chip has that names none.
+
+    A core that Atoll has no model of is neither.
+    """
+    word = str(case.at(*case.key))
+    meant = re.match(r"did you mean '(\w+)'", core_remedy(word, known_cores()))
+    if meant:
+        yield (set_key(case.key, meant[1]),)
+    if not is_other_core(word, known_cores()):
+        yield (Edit(case.key),)
 
 
 def host(case: Case) -> Iterator[Candidate]:
