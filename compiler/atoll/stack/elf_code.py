@@ -89,6 +89,11 @@ class Code:
         found = self.read(place, 4)
         return int.from_bytes(found, "little") if len(found) == 4 else None
 
+    def object_at(self, address: int) -> str:
+        """Return the name of the object that has an address, "" if none has."""
+        inside = (at for at, end in self.object_ends.items() if at <= address < end)
+        return next((f"'{self.objects[at]}'" for at in inside if at in self.objects), "")
+
     def runs(self, address: int) -> bool:
         """Tell whether there are instructions at an address."""
         return any(begin <= address < end for begin, end in self.executable) and not any(
