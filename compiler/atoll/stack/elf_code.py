@@ -283,7 +283,10 @@ def _mapped_ranges(
 
 
 def _floats(image: ELFFile) -> bool:
-    """Tell whether an Arm image has instructions for floats; one that says nothing may."""
+    """Tell whether an Arm image has instructions for floats; one that says nothing may.
+
+    Vectors of integers (MVE) are in the same registers.
+    """
     section = image.get_section_by_name(".ARM.attributes")
     if not isinstance(section, ARMAttributesSection):
         return True
@@ -291,7 +294,8 @@ def _floats(image: ELFFile) -> bool:
         attribute.value
         for vendor in section.iter_subsections()
         for scope in vendor.iter_subsubsections()
-        for attribute in scope.iter_attributes("TAG_FP_ARCH")
+        for tag in ("TAG_FP_ARCH", "TAG_MVE_ARCH")
+        for attribute in scope.iter_attributes(tag)
     )
 
 

@@ -168,7 +168,7 @@ def _assumptions(
     if machine == "EM_ARM":
         if vectors is not None and not any(program.traps()):
             yield f"VTOR leads to the vectors at {vectors:#010x}, where nothing moves it from"
-        kept = "floats and" if pushed == _FLOAT_FRAME else "no floats, and"
+        kept = "floats too, and" if pushed == _FLOAT_FRAME else "no floats, and"
         yield f"an exception pushes {pushed} B: {kept} nothing of another security state"
     elif not handlers:
         register = "VBAR" if machine == "EM_AARCH64" else "mtvec"
