@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
+from atoll.description.chip import Soc
 from atoll.description.edits import Candidate, Edit, hexadecimal, set_key, to_yaml_line
+from atoll.description.messages import schema_of
+from atoll.description.shape import child_of, may_be, shape_at
 from atoll.description.tree import Key
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.sections import SECTIONS
@@ -37,8 +40,10 @@ def unknown(case: Case) -> Iterator[Candidate]:
     ]
     remedy = re.match(r"did you mean '(\w+)'", case.fault.remedy or "")
     names = [*([remedy[1]] if remedy else []), *by_likeness(word, absent)]
+    schema = schema_of(Soc)
+    shape, written = shape_at(schema, tuple(parent), case.data), case.table(*parent)
     for name in names:
-        if name not in case.table(*parent):
+        if name not in written and may_be(child_of(shape, name), schema, written.get(word)):
             yield (Edit(case.key, name=name),)
     yield (Edit(case.key),)
 
