@@ -21,7 +21,7 @@ _BLOCK, _PAGE, _VECTOR_BYTES = 0x28, 0xFFF, 4
 def leads_to_vectors(number: int) -> bool:
     """Tell whether a number is VTOR's address, or one from which code reaches it with an offset.
 
-    That is the block of registers around it (SCB at 0xE000ED00), and their page (0xE000E000).
+    That is the block of registers around it (SCB), and their page (SCS).
     Compilers add the number of a word to that of the first one, and make an address of the sum.
     """
     return any(

@@ -7,14 +7,13 @@ TFLM trusts its files: a kernel may read or write past a tensor, and end the pro
 import pickle
 import signal
 import sys
-from pathlib import Path
 from typing import Any
 
-from atoll.plugins.parts import load
 from atoll.utils.children import run
 from atoll.utils.scratch import temporary_folder
 
-_QUESTION, _ANSWER = "question", "answer"
+QUESTION, ANSWER = "question", "answer"
+_CHILD = "atoll_sim.oracle.answers"
 
 
 class NoAnswerError(RuntimeError):
@@ -33,9 +32,9 @@ def ask(function: str, *given: object) -> Any:
         ToolchainError: E100, it takes too long.
     """
     with temporary_folder() as folder:
-        (folder / _QUESTION).write_bytes(pickle.dumps((function, given)))
-        done = run([sys.executable, "-m", __name__, str(folder)])
-        answer = folder / _ANSWER
+        (folder / QUESTION).write_bytes(pickle.dumps((function, given)))
+        done = run([sys.executable, "-m", _CHILD, str(folder)])
+        answer = folder / ANSWER
         if done.returncode or not answer.is_file():
             raise NoAnswerError(f"it ended its process with {_status(done.returncode)}")
         value = pickle.loads(answer.read_bytes())
@@ -47,21 +46,3 @@ def ask(function: str, *given: object) -> Any:
 def _status(code: int) -> str:
     names = {-each.value: each.name for each in signal.Signals}
     return names.get(code, f"status {code}")
-
-
-def main(folder: Path) -> None:
-    """Answer the question in a folder."""
-    function, given = pickle.loads((folder / _QUESTION).read_bytes())
-    try:
-        value = load(function)(*given)
-    except NoAnswerError as fault:
-        value = NoAnswerError(str(fault))
-    made = folder / f"{_ANSWER}.part"
-    made.write_bytes(pickle.dumps(value))
-    made.rename(folder / _ANSWER)
-
-
-if __name__ == "__main__":
-    from atoll_sim.oracle import apart  # its classes are those of the module that asks
-
-    apart.main(Path(sys.argv[1]))
