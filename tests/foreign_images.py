@@ -159,7 +159,9 @@ class Compiler:
             self.tool != "clang" or shutil.which("ld.lld") is not None
         )
 
-    def link(self, kind: str, folder: Path, *more: str) -> Path:
+    def link(
+        self, kind: str, folder: Path, *more: str, source: str = SOURCE, script: str = SCRIPT
+    ) -> Path:
         """Compile and link the program of a kind."""
         words = {
             "gcc": _GCC.get(self.name, ()),
@@ -175,8 +177,8 @@ class Compiler:
             ),
         }[self.tool]
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "chip.ld").write_text(SCRIPT)
-        (folder / "main.c").write_text(SOURCE)
+        (folder / "chip.ld").write_text(script)
+        (folder / "main.c").write_text(source)
         elf = folder / f"{kind}.elf"
         done = subprocess.run(
             [*words, self.level, *_USUAL, *more, f"-D{kind}", "main.c", "-o", str(elf)],

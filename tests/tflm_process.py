@@ -32,15 +32,19 @@ class TflmProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(
-        self, network: bytes, samples: Sequence[Sequence[Array]], outputs: Sequence[int]
+        self,
+        network: bytes,
+        samples: Sequence[Sequence[Array]],
+        outputs: Sequence[int],
+        arena_bytes: int = ARENA_BYTES,
     ) -> list[list[Array]]:
-        """Return some outputs for each sample, which are run in turn.
+        """Return some outputs for each sample, which are run in turn by one interpreter.
 
         Raises:
             RefusedError: TFLM does not accept the network.
             RuntimeError: it gives a run up, or ends its process on this network alone.
         """
-        question = network, [[*sample] for sample in samples], [*outputs]
+        question = network, [[*sample] for sample in samples], [*outputs], arena_bytes
         answer = self._asked(question) or self._asked(question)
         if answer is None:
             raise RuntimeError("TFLM ends its process on this network")
@@ -81,13 +85,29 @@ TFLM = TflmProcess()
 atexit.register(TFLM.close)
 
 
+def allocations(network: bytes, arena_bytes: int) -> str:
+    """Return what TFLM prints of what it allocates for a network."""
+    code = f"from tests.tflm_process import print_allocations; print_allocations({arena_bytes})"
+    command, root = [sys.executable, "-c", code], Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=root, input=network, capture_output=True, check=True)
+    return (done.stdout + done.stderr).decode()
+
+
+def print_allocations(arena_bytes: int) -> None:
+    """Do so for the network on the standard input."""
+    from tflite_micro import runtime
+
+    network = sys.stdin.buffer.read()
+    runtime.Interpreter.from_bytes(network, arena_size=arena_bytes).print_allocations()
+
+
 def _answer(
-    network: bytes, samples: Sequence[Sequence[Array]], outputs: Sequence[int]
+    network: bytes, samples: Sequence[Sequence[Array]], outputs: Sequence[int], arena_bytes: int
 ) -> list[list[Array]] | Exception:
     from tflite_micro import runtime
 
     try:
-        interpreter = runtime.Interpreter.from_bytes(network, arena_size=ARENA_BYTES)
+        interpreter = runtime.Interpreter.from_bytes(network, arena_size=arena_bytes)
     except RuntimeError as fault:
         return RefusedError(str(fault))
     answers = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.kernels import hold
 from tests.tflite_builder import Model, Operator, Tensor, write
-from tflite_micro import runtime
+from tests.tflm_process import TFLM
 
 from atoll.diagnostics.errors import AtollError
 from atoll.frontend.tflite.load import load_tflite
@@ -223,11 +223,4 @@ def whole(shape: list[int]) -> dict[str, Any]:
 
 def by_tflm(model: Model, samples: list[list[NDArray[Any]]]) -> list[list[NDArray[Any]]]:
     """Return the outputs of each run of the wheel."""
-    interpreter = runtime.Interpreter.from_bytes(write(model), arena_size=ARENA_BYTES)
-    results = []
-    for sample in samples:
-        for index, values in enumerate(sample):
-            interpreter.set_input(values, index)
-        interpreter.invoke()
-        results.append([np.array(interpreter.get_output(at)) for at in range(len(model.outputs))])
-    return results
+    return TFLM.run(write(model), samples, range(len(model.outputs)), ARENA_BYTES)

@@ -31,15 +31,18 @@ class Player:
     Attributes:
         cpu: the word of ``atoll run --cpu``.
         faults: why it cannot play the chip; none: it can.
+        unknown: why nobody knows whether it can, "" if that is known.
     """
 
     cpu: str
     faults: tuple[Fault, ...] = ()
+    unknown: str = ""
 
     def as_json(self) -> dict[str, object]:
         """Return the player for programs."""
         why = [fault.to_json() for fault in self.faults]
-        return {"cpu": self.cpu, "plays": not why, "why_not": why}
+        plays = None if self.unknown else not why
+        return {"cpu": self.cpu, "plays": plays, "why_not": why, "not_known": self.unknown}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

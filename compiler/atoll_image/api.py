@@ -112,6 +112,7 @@ def _shown(use: StackUse) -> ImageStack:
         entry_bytes=use.entry_bytes,
         interrupt_bytes=use.interrupt_bytes,
         interrupts_unknown=use.roots.unknown,
+        assumes=use.assumes(),
         _table=use.table(),
         _others=tuple(each.as_data() for each in use.others()),
     )

@@ -86,12 +86,14 @@ class StackUse:
         roots: what hardware begins.
         interrupts: handlers that are on the stack at once at worst, the outermost first.
         works: what each function that does a model's work uses, by the top of its stack.
+        nested: handlers interrupt each other.
     """
 
     program: Program
     roots: Roots
     interrupts: tuple[Root, ...]
     works: tuple[tuple[int, Depth], ...] = ()
+    nested: bool = False
 
     @property
     def entry_bytes(self) -> int | None:
@@ -112,6 +114,10 @@ class StackUse:
             return None
         return self.entry_bytes + self.interrupt_bytes
 
+    def assumes(self) -> tuple[str, ...]:
+        """Return on what the bound rests that the image does not show."""
+        return (*self.roots.assumes, *_assumptions(self))
+
     def table(self) -> Table:
         """Return what hardware begins, and how deep that goes."""
         every = (*self.roots.entries, *self.roots.handlers)
@@ -124,15 +130,17 @@ class StackUse:
         )
 
     def unbounded(self) -> Iterator[Fault]:
-        """Yield why nothing bounds it, once for each cause."""
-        every = (*self.roots.entries, *self.roots.handlers)
+        """Yield why nothing bounds it, once for each cause; handlers count unless one is named."""
+        every = (*self.roots.entries, *(() if self.roots.named else self.roots.handlers))
         causes = dict.fromkeys(cause for each in every for cause in each.depth.causes)
         for cause in causes:
             message = f"the stack is {NOT_BOUNDED}: {cause.message}"
-            yield Fault(code="E183", message=message, remedy=f"{cause.remedy}, {_ALLOW}")
-        if self.roots.unknown:
+            yield Fault(
+                code="E183", message=message, remedy=f"{cause.options or cause.remedy}, {_ALLOW}"
+            )
+        if self.roots.unknown and not self.roots.named:
             message = f"what interrupts take of the stack is not known: {self.roots.unknown}"
-            remedy = f"give the image symbols, or name what begins with --entry, {_ALLOW}"
+            remedy = f"{self.roots.remedy}, bound single functions with --entry NAME, {_ALLOW}"
             yield Fault(code="E183", message=message, remedy=remedy)
         for message, remedy in self._others_unknown():
             yield Fault(code="E188", message=message, remedy=remedy)
@@ -240,7 +248,7 @@ def stack_of(
             _address(program, caller): tuple(_address(program, each) for each in callees)
             for caller, callees in questions.calls.items()
         }
-        program.declared = {**program.declared, **calls}
+        program.declared, program.asked = {**program.declared, **calls}, frozenset(calls)
         named = tuple(_address(program, name) for name in questions.entries)
         handler = program.address_of(INTERRUPT)
         handling = () if handler is None else (handler,)
@@ -255,7 +263,29 @@ def stack_of(
         roots=roots,
         interrupts=_at_once(roots.handlers, levels, nested=questions.nested),
         works=tuple(works),
+        nested=questions.nested or bool(levels),
     )
+
+
+def _assumptions(use: StackUse) -> Iterator[str]:
+    program, roots = use.program, use.roots
+    if roots.named:
+        yield f"nothing but {', '.join(each.name for each in roots.entries)} counts as the program"
+    if use.nested:
+        yield "a handler interrupts none of its own priority, and not itself"
+    elif roots.handlers:
+        yield "no handler interrupts another one, or itself (--nested adds them up)"
+    for address, frame in program.frames.items():
+        if frame.unresolved and (callees := program.declared.get(address)):
+            names = ", ".join(map(program.name, callees))
+            yield f"through pointers, {program.name(address)} calls {names} alone, as is stated"
+    for address, size in program.sized.items():
+        yield f"{program.name(address)} takes {size} B itself, as its compiler says"
+    if any(program.calls_of_nothing()):
+        yield "weak functions that the image lacks are not called"
+    if program.code.machine == "EM_RISCV":
+        yield "custom instructions neither jump nor move the stack pointer"
+    yield "no store through a pointer changes code, a saved register or where exceptions begin"
 
 
 def limits(soc: ResolvedSoc, name: str, use: StackUse) -> Iterator[Fault]:

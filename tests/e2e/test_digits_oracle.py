@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.tflm_process import TFLM
 
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
@@ -14,7 +15,6 @@ from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_mo
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "01_digits"
 MODEL = EXAMPLE / "digits_int8.tflite"
-ARENA_BYTES = 2**20
 LEAST_ACCURACY = 0.97
 
 
@@ -52,12 +52,9 @@ def test_every_layer_of_every_sample_is_exact(outcome: Outcome) -> None:
 def test_every_sample_equals_the_reference_runtime(
     held_out: tuple[NDArray[np.int8], NDArray[np.uint8]], scores: NDArray[Any]
 ) -> None:
-    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
-    interpreter = runtime.Interpreter.from_file(str(MODEL), arena_size=ARENA_BYTES)
-    for number, digit in enumerate(held_out[0]):
-        interpreter.set_input(digit[np.newaxis], 0)
-        interpreter.invoke()
-        expected = interpreter.get_output(0)
+    pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
+    samples = [[digit[np.newaxis]] for digit in held_out[0]]
+    for number, (expected,) in enumerate(TFLM.run(MODEL.read_bytes(), samples, [0])):
         np.testing.assert_array_equal(scores[number], expected[0], err_msg=f"sample {number}")
 
 

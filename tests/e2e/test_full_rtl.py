@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.tflm_process import TFLM
 
 from atoll.cli import main
 from atoll.driver.pipeline import Compiled, compile_file
@@ -96,14 +97,10 @@ def test_another_pool_needs_no_other_model(
 
 def oracle(digits: NDArray[np.int8]) -> NDArray[np.int8]:
     """Return the scores of the reference runtime, int8 [N, 10]."""
-    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
-    interpreter = runtime.Interpreter.from_file(str(DIGITS / "digits_int8.tflite"))
-    scores = []
-    for digit in digits:
-        interpreter.set_input(digit[np.newaxis], 0)
-        interpreter.invoke()
-        scores.append(interpreter.get_output(0)[0])
-    return np.stack(scores)
+    pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
+    network = (DIGITS / "digits_int8.tflite").read_bytes()
+    answers = TFLM.run(network, [[digit[np.newaxis]] for digit in digits], [0])
+    return np.stack([scores[0] for (scores,) in answers])
 
 
 def check_stack_and_cycles(report: dict[str, Any]) -> None:

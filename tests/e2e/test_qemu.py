@@ -234,7 +234,7 @@ def test_a_core_that_says_nothing_is_ended(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("setting", "code", "says"),
     [
-        ("qemu.machine=mps9", "E104", "machine 'mps9' broke off; it said: .*unsupported machine"),
+        ("qemu.machine=mps9", "E103", "'qemu-system-arm' has no machine 'mps9'"),
         ("memories.psram.origin=0x2900_0000", "E103", "0x29000000, where the chip has memory 'ps"),
         ("memories.ssram1.origin=0x0800_0000", "E103", "0x08000000, where the firmware has bytes"),
         ("console=0x5000_0000", "E103", "no memory at 0x50000000, where the chip has the console"),
@@ -247,6 +247,17 @@ def test_a_chip_that_is_not_as_the_machine(
     said = " ".join(capsys.readouterr().err.split())
     assert f"error[{code}]" in said
     assert re.search(says, said)
+
+
+def test_qemu_that_ends_by_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("atoll_sim.qemu.supported.faults_of", lambda *_: ())
+    setting = ["--set", "qemu.machine=mps9"]
+    assert main(["run", chip("mps2_an385"), str(DIGITS), "--cpu", "qemu", *setting]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "error[E104]: QEMU's machine 'mps9' broke off; it said: " in said
+    assert "unsupported machine" in said
 
 
 def test_without_qemu_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:

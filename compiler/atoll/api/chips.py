@@ -285,10 +285,12 @@ def _as_plain(value: object) -> object:
 
 
 def _players(players: "tuple[Player, ...]") -> list[str]:
-    able = [each.cpu for each in players if not each.faults]
+    able = [each.cpu for each in players if not (each.faults or each.unknown)]
     why_not = [f"{each.cpu}: {fault.message}" for each in players for fault in each.faults]
     runs = [f"runs with --cpu {', '.join(able)}"] if able else []
-    return runs + _list_lines("does not run with --cpu", why_not)
+    unknown = [f"{each.cpu}: {each.unknown}" for each in players if each.unknown]
+    refused = _list_lines("does not run with --cpu", why_not)
+    return runs + refused + _list_lines("not known to run with --cpu", unknown)
 
 
 def _list_lines(title: str, lines: Sequence[str]) -> list[str]:

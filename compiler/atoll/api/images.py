@@ -42,12 +42,14 @@ class ImageStack:
         entry_bytes: most bytes of the program itself.
         interrupt_bytes: most bytes of its interrupts.
         interrupts_unknown: why these are not known, "" if they are.
+        assumes: on what the bound rests that the image does not show.
     """
 
     total_bytes: int | None
     entry_bytes: int | None
     interrupt_bytes: int | None
     interrupts_unknown: str
+    assumes: tuple[str, ...]
     _table: Table = field(repr=False)
     _others: tuple[Row, ...] = field(repr=False)
 
@@ -67,7 +69,12 @@ class ImageStack:
         else:
             lines.append(f"interrupts: {_bytes(self.interrupt_bytes)}")
             lines.append(f"together: {_bytes(self.total_bytes)}")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + self.assumptions()
+
+    def assumptions(self) -> str:
+        """Return as text on what the bound rests."""
+        lines = "".join(f"  {each}\n" for each in self.assumes)
+        return f"\nThe bound of the stack assumes\n{lines}" if lines else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll check-image --json`` prints of the stack."""
@@ -77,6 +84,7 @@ class ImageStack:
             "interrupt_bytes": self.interrupt_bytes,
             "stack": self.rows(),
             "other_stacks": self.other_rows(),
+            "assumes": list(self.assumes),
         }
 
     def _repr_html_(self) -> str:
@@ -118,7 +126,7 @@ class ImageCheck:
         """Return what ``atoll check-image`` prints; `faults` are not in it."""
         if self._usage is None:
             return self.stack.text(columns) if self.stack else ""
-        usage = f"{self._usage.text(columns)}\n"
+        usage = f"{self._usage.text(columns)}\n{self.stack.assumptions() if self.stack else ''}"
         return usage if self.faults else f"{usage}\n{self.image}: {self._verdict()}\n"
 
     def to_json(self) -> dict[str, Any]:
@@ -187,6 +195,7 @@ _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("stack_bytes", "entry_bytes", "interrupt_bytes")),
     "stack": [],
     "other_stacks": [],
+    "assumes": [],
 }
 
 

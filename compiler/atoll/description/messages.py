@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from atoll.description.faults import in_order, nearest
-from atoll.description.shape import Shape, example_of, keys_of, kinds_of, shape_at
+from atoll.description.shape import Shape, child_of, example_of, keys_of, kinds_of, may_be, shape_at
 from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, inside, plain
 from atoll.diagnostics.errors import DescriptionError, Fault
 
@@ -106,7 +106,7 @@ class Misspelt:
         for path, detail in found:
             if detail["type"] != "extra_forbidden":
                 continue
-            free = [key for key in misspelt.absent(path) if (*path[:-1], key) not in misspelt.found]
+            free = [key for key in misspelt.alike(path) if (*path[:-1], key) not in misspelt.found]
             if close := get_close_matches(path[-1].lower(), free, n=1):
                 misspelt.meant[path] = close[0]
         return misspelt
@@ -121,6 +121,14 @@ class Misspelt:
         present = self._value(path[:-1])
         keys = keys_of(shape_at(self.schema, path[:-1], self.data))
         return tuple(key for key in keys if key not in present)
+
+    def alike(self, path: Path) -> tuple[str, ...]:
+        """Return those of the absent keys whose values have the form of the one at `path`."""
+        shape = shape_at(self.schema, path[:-1], self.data)
+        value = self._value(path[:-1]).get(path[-1])
+        return tuple(
+            key for key in self.absent(path) if may_be(child_of(shape, key), self.schema, value)
+        )
 
     def kind_of(self, device: Path) -> str:
         """Return the kind that the keys of a device fit best."""
@@ -174,7 +182,7 @@ class _Reworded:
             return Problem(path=path[:-1], fault=fault, bad_key=True)
         if kind == "extra_forbidden":
             meant = misspelt.meant.get(path)
-            fault = self._unknown_key(path, misspelt.absent(path))
+            fault = self._unknown_key(path, misspelt.absent(path), misspelt.alike(path))
             return Problem(path=path, fault=fault, unknown=True, meant=meant)
         if kind == "union_tag_not_found":
             return self._without_kind((*path, "kind"), misspelt)
@@ -196,7 +204,7 @@ class _Reworded:
             guess = misspelt.kind_of(path[:-1])
             return Problem(path=path, fault=self._missing_key(path), kind_of_device=guess)
         wrong = (*path[:-1], written)
-        fault = self._unknown_key(wrong, ("kind",))
+        fault = self._unknown_key(wrong, ("kind",), ("kind",))
         return Problem(path=wrong, fault=fault, unknown=True, meant="kind")
 
     def _path(self, loc: tuple[int | str, ...]) -> Path:
@@ -217,14 +225,14 @@ class _Reworded:
             keys=(path,),
         )
 
-    def _unknown_key(self, path: Path, absent: tuple[str, ...]) -> Fault:
+    def _unknown_key(self, path: Path, absent: tuple[str, ...], alike: tuple[str, ...]) -> Fault:
         *parent, key = path
         return Fault(
             code="E011",
             message=f"{_name_path(tuple(parent))} has no key '{_clip(key)}'{self._layer(path)}",
             at=self._where.key_at(*path),
-            remedy=nearest(key, absent)
-            if get_close_matches(key.lower(), absent, n=1)
+            remedy=nearest(key, alike)
+            if get_close_matches(key.lower(), alike, n=1)
             else ", or use one of ".join(filter(None, ("delete it", ", ".join(sorted(absent))))),
             keys=(path,),
         )

@@ -79,3 +79,14 @@ def resolve_shape(shape: Shape, schema: Shape, data: Any) -> Shape:
     if "anyOf" in shape and shape["anyOf"][-1] == {"type": "null"}:
         return resolve_shape(shape["anyOf"][0], schema, data)
     return shape
+
+
+def may_be(shape: Shape, schema: Shape, value: Any) -> bool:
+    """Tell whether a value is of a form that `shape` has: a mapping, a list, or one of neither."""
+    if "$ref" in shape:
+        return may_be(schema["$defs"][shape["$ref"].rpartition("/")[2]], schema, value)
+    if parts := (*shape.get("anyOf", ()), *shape.get("oneOf", ())):
+        return any(may_be(part, schema, value) for part in parts)
+    form = "object" if isinstance(value, Mapping) else "array" if isinstance(value, list) else ""
+    named = "" if "enum" in shape or "const" in shape else shape.get("type", form)
+    return form == named if form else named not in ("object", "array")

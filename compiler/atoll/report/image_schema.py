@@ -21,6 +21,7 @@ _STACK_USE: dict[str, Shape] = {
             **dict.fromkeys(("top_address", "room_bytes", "bytes"), maybe(COUNT)),
         )
     ),
+    "assumes": each(TEXT),
 }
 _DISAGREEMENTS = each(object_of(message=TEXT, at=maybe(TEXT)))
 _HELD = object_of(

@@ -59,7 +59,9 @@ _SUMMARY: Mapping[str, Shape] = {
 CHECK = object_of(
     **_SUMMARY,
     notes=each(TEXT),
-    players=maybe(each(object_of(cpu=TEXT, plays=FLAG, why_not=each(FAULT)))),
+    players=maybe(
+        each(object_of(cpu=TEXT, plays=maybe(FLAG), why_not=each(FAULT), not_known=TEXT))
+    ),
     not_checked=each(TEXT),
 )
 

@@ -31,6 +31,7 @@ class Cause:
         function: that does it.
         message: what it does.
         remedy: what makes the stack bounded.
+        options: likewise, by an option of `atoll check-image`; "" if none does.
         resumes: it is a return from an exception, which is the end of what handles one.
         ends: it goes to what a call left in the link register, which is how start-up code ends.
     """
@@ -38,6 +39,7 @@ class Cause:
     function: str
     message: str
     remedy: str
+    options: str = ""
     resumes: bool = False
     ends: bool = False
 

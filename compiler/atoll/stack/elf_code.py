@@ -89,6 +89,11 @@ class Code:
         found = self.read(place, 4)
         return int.from_bytes(found, "little") if len(found) == 4 else None
 
+    def object_at(self, address: int) -> str:
+        """Return the name of the object that has an address, "" if none has."""
+        inside = (at for at, end in self.object_ends.items() if at <= address < end)
+        return next((f"'{self.objects[at]}'" for at in inside if at in self.objects), "")
+
     def runs(self, address: int) -> bool:
         """Tell whether there are instructions at an address."""
         return any(begin <= address < end for begin, end in self.executable) and not any(
@@ -278,7 +283,10 @@ def _mapped_ranges(
 
 
 def _floats(image: ELFFile) -> bool:
-    """Tell whether an Arm image has instructions for floats; one that says nothing may."""
+    """Tell whether an Arm image has instructions for floats; one that says nothing may.
+
+    Vectors of integers (MVE) are in the same registers.
+    """
     section = image.get_section_by_name(".ARM.attributes")
     if not isinstance(section, ARMAttributesSection):
         return True
@@ -286,7 +294,8 @@ def _floats(image: ELFFile) -> bool:
         attribute.value
         for vendor in section.iter_subsections()
         for scope in vendor.iter_subsubsections()
-        for attribute in scope.iter_attributes("TAG_FP_ARCH")
+        for tag in ("TAG_FP_ARCH", "TAG_MVE_ARCH")
+        for attribute in scope.iter_attributes(tag)
     )
 
 

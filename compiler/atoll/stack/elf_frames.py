@@ -3,8 +3,10 @@
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from atoll.stack.instruction import (
+    NOWHERE,
     OTHER_SP,
     RA,
     RESUME,
@@ -20,13 +22,20 @@ from atoll.stack.jump_tables import JumpTables
 from atoll.stack.register_values import (
     FORMER,
     LINK,
+    NOTHING,
+    RESULT,
     STALE,
     T0_LINK,
     TEMPORARIES,
+    VECTORS,
+    Given,
     State,
     Value,
     after_call,
+    either,
+    handed_on,
     join,
+    leads,
     place_of,
     result,
     with_value,
@@ -38,6 +47,8 @@ _EXCEPTION_RETURN = 0xFFFF_FF00
 """From here on, what Cortex-M jumps to is no address but the end of an exception."""
 
 _MOST_VISITS = 64
+_VECTOR_BYTES = 4
+_SYSTEM = (RESUME, TRAP, NOWHERE, OTHER_SP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -55,6 +66,18 @@ class Indirect:
     leaves: bool
 
 
+class Lost(Enum):
+    """Why the stack pointer is not known: what the function does, and what is done about it."""
+
+    AMOUNT = "moves by an amount that its code does not show", "arrays"
+    LOOP = "moves in a loop", "arrays"
+    VALUE = "is set to a value that its code does not show", "value"
+    MEMORY = "is loaded from memory, as longjmp and switches of threads do", "one"
+    SYSTEM = "is exchanged with a system register, or another one is chosen", "one"
+    UNKNOWN = "may be changed by an instruction that is not known", "known"
+    RETURN = "is another one at its end than at its beginning", "same"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """What a function does to the stack.
@@ -67,9 +90,13 @@ class Frame:
         unresolved: jumps and calls whose target is not known.
         covered: every instruction is on a path that was followed.
         unbounded: address at which the stack pointer is no longer known, if there is one.
+        lost: why it is not known then.
         astray: constant that the stack pointer is then, where no stack is.
         resumes: address at which it returns from an exception, to where its code does not show.
         traps: addresses at which exceptions begin; None is one that the code does not show.
+        moves: address at which it may write where exceptions begin, or hands that place on, in a
+            way that its code does not show; None if it does not.
+        result: what it returns, if that leads to where exceptions begin.
         tops: constants that it sets the stack pointer to.
         second: address at which it sets the pointer of a second stack, if it does.
         keeps: temporary registers that it leaves as they are, which callers in assembly know.
@@ -86,9 +113,12 @@ class Frame:
     unbounded: int | None
     covered: bool = True
     elsewhere: tuple[tuple[int, int], ...] = ()
+    lost: Lost = Lost.UNKNOWN
     astray: int | None = None
     resumes: int | None = None
     traps: tuple[int | None, ...] = ()
+    moves: int | None = None
+    result: Value | None = None
     tops: tuple[int, ...] = ()
     second: int | None = None
     keeps: frozenset[int] = frozenset()
@@ -107,6 +137,9 @@ def analyse(
     *,
     top: int | None,
     callee: Callable[[int], Frame],
+    told: Callable[[int, Given], Frame] | None = None,
+    given: Given = NOTHING,
+    pointed: Collection[int] = (),
     middle: Callable[[int], Iterable[Instruction]] = lambda _: (),
     shared: Callable[[int], Iterable[Instruction]] = lambda _: (),
     others: Collection[int] = (),
@@ -115,7 +148,6 @@ def analyse(
     labels: Collection[int] = (),
     constants: Reader | None = None,
     cold: Callable[[int], bool] = lambda _: False,
-    traps: Collection[int] = (),
     word: int = 4,
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
@@ -125,6 +157,10 @@ def analyse(
         top: address that reset code sets the stack pointer to; there, nothing is taken. None:
             the first constant that the function sets it to.
         callee: returns the frame of the function called at an address.
+        told: returns the frame of one that gets what leads to where exceptions begin; without it,
+            that is not followed.
+        given: what the function itself gets.
+        pointed: functions that it calls through pointers.
         middle: returns the code around an address that is in the middle of another function.
         shared: returns the code of a function that begins or ends others: it changes the stack
             pointer of whoever goes there.
@@ -134,7 +170,6 @@ def analyse(
         constants: bytes that no code changes, such as tables of switches.
         cold: tells whether an address is in a part of the function that lies elsewhere.
         labels: values of symbols; the stack pointer is set to one of them by two instructions.
-        traps: addresses that say where exceptions begin, when they are written.
         word: bytes of an address.
     """
     code = {item.address: item for item in instructions}
@@ -144,26 +179,29 @@ def analyse(
         code,
         own,
         top,
-        _Callees(callee, middle, shared),
+        _Callees(callee, told, middle, shared),
         frozenset(others),
         size,
         frozenset(labels),
         tables,
-        frozenset(traps),
+        tuple(pointed),
         word,
     )
-    walk.run(entry)
+    walk.run(entry, given)
     return Frame(
         deepest=walk.deepest,
         calls=tuple(sorted(walk.calls)),
         returns=walk.comes_back,
         unresolved=tuple(sorted(walk.unresolved)),
         unbounded=walk.unbounded,
+        lost=walk.lost,
         astray=walk.astray,
         elsewhere=tuple(sorted(walk.elsewhere)),
         covered=all(at in walk.states or _is_padding(code[at]) for at in own),
         resumes=walk.resumes,
         traps=tuple(walk.traps),
+        moves=walk.moves,
+        result=walk.result,
         tops=tuple(sorted(walk.tops)),
         second=walk.second,
         keeps=frozenset()
@@ -181,6 +219,7 @@ class _Callees:
     """What a walk asks of other functions, as `analyse` says."""
 
     frame: Callable[[int], Frame]
+    told: Callable[[int, Given], Frame] | None
     middle: Callable[[int], Iterable[Instruction]]
     shared: Callable[[int], Iterable[Instruction]]
 
@@ -195,7 +234,7 @@ class _Walk:
     size: int | None
     labels: frozenset[int]
     tables: JumpTables
-    at_traps: frozenset[int]
+    pointed: tuple[int, ...]
     word: int
     switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
@@ -208,9 +247,12 @@ class _Walk:
     deepest: int = 0
     comes_back: bool = False
     unbounded: int | None = None
+    lost: Lost = Lost.UNKNOWN
     astray: int | None = None
     resumes: int | None = None
     traps: dict[int | None, None] = field(default_factory=dict)
+    moves: int | None = None
+    result: Value | None = None
     tops: set[int] = field(default_factory=set)
     second: int | None = None
     links: set[int] = field(default_factory=set)
@@ -218,13 +260,17 @@ class _Walk:
     stale: int | None = None
     above: int = 0
 
-    def run(self, begin: int | None) -> None:
+    def run(self, begin: int | None, given: Given) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
+        registers, slots = given
         entry: list[Value | None] = [None] * _REGISTERS
         entry[ZERO], entry[SP] = Value(0), Value(0, on_stack=True)
         entry[RA], entry[T0], entry[TRAP] = LINK, T0_LINK, FORMER
+        for register, value in registers:
+            entry[register] = value
+        state = State(tuple(entry), dict(slots), self.word)
         self.deepest = self.size or 0
-        self._reach(min(self.own) if begin is None else begin, State(tuple(entry), word=self.word))
+        self._reach(min(self.own) if begin is None else begin, state)
         while self.pending and self.unbounded is None:
             address = self.pending.pop()
             self._visit(self.code[address], self.states[address])
@@ -238,6 +284,7 @@ class _Walk:
         if state[SP] is None or self.visits[item.address] > _MOST_VISITS:
             if self.size is None:
                 self.unbounded = item.address & _WORD
+                self.lost = self.lost if state[SP] is None else Lost.LOOP
                 return
             state = with_value(state, SP, None)
         elif not self._settle(item, state[SP]):
@@ -256,7 +303,10 @@ class _Walk:
             case Kind.HALT:
                 pass
             case _:
-                self._reach(item.next, self._step(item, state))
+                changed = self._step(item, state)
+                if changed[SP] is None and state[SP] is not None:
+                    self.lost = self._why_lost(item)
+                self._reach(item.next, changed)
 
     def _step(self, item: Instruction, state: State) -> State:
         """Return what is known after an instruction that goes on to the next one."""
@@ -276,23 +326,72 @@ class _Walk:
             self.second = item.address & _WORD
         if item.kind is Kind.SET and item.rd == SP:
             self._pair(item)
+        made = next(filter(leads, map(state.__getitem__, item.reads)), None)
+        if made is not None and not item.clobbers:
+            self._may_move(item)
         for register in item.clobbers:
-            changed = with_value(changed, register, None)
+            changed = with_value(changed, register, either(made, None))
         return changed
+
+    def _why_lost(self, item: Instruction) -> Lost:
+        """Return why nobody knows the stack pointer after an instruction."""
+        if item.kind in (Kind.LOAD, Kind.RESTORE):
+            return Lost.MEMORY
+        if item.kind in (Kind.ADD, Kind.SUBTRACT, Kind.ADD_SCALED):
+            return Lost.AMOUNT
+        if item.kind is Kind.ADD_IMMEDIATE:
+            return self._why_unknown(item)
+        alone = item.clobbers in ((), (SP,))
+        return Lost.SYSTEM if item.kind is Kind.OTHER and alone else Lost.UNKNOWN
+
+    def _why_unknown(self, item: Instruction) -> Lost:
+        """Return the same, where the stack pointer is set to another register."""
+        if item.rs1 in _SYSTEM:
+            return Lost.SYSTEM
+        made = self.tables.writer_of(item, item.rs1)
+        if made is None:
+            return Lost.VALUE
+        if made.kind in (Kind.LOAD, Kind.RESTORE):
+            return Lost.MEMORY
+        if made.kind in (Kind.ADD_IMMEDIATE, Kind.ALIGN):
+            return self._why_unknown(made)
+        before = self.states.get(made.address)
+        sides = () if before is None else (before[made.rs1], before[made.rs2])
+        moved = any(each is not None and each.on_stack and not each.link for each in sides)
+        return Lost.AMOUNT if moved else Lost.VALUE
 
     def _store(self, item: Instruction, state: State) -> State:
         """Write words, perhaps to the stack, or to where exceptions begin."""
         place = place_of(item, state)
-        if place is None:
+        if place is None or not place.on_stack:
+            self._write(item, state, place)
             return state
         for number, register in enumerate(item.registers):
             at = replace(place, number=place.number + number * item.width)
-            if at.on_stack:
-                self.above = max(self.above, at.number + at.slack + item.width)
-                state = state.stored(at, item.width, state[register])
-            elif at.number in self.at_traps:
-                self._begin_traps(state[register])
+            self.above = max(self.above, at.number + at.slack + item.width)
+            state = state.stored(at, item.width, state[register])
         return state
+
+    def _write(self, item: Instruction, state: State, place: Value | None) -> None:
+        """Write elsewhere: perhaps where exceptions begin, perhaps the address of that."""
+        if self.callees.told is None:
+            return
+        bases = (it for it in (state[item.rs1], state[item.rs2]) if it is not None)
+        lost = place is None and any(each.leads_with(item.immediate) for each in bases)
+        if lost or any(leads(state[register]) for register in item.registers):
+            self._may_move(item)
+        if place is None:
+            return
+        for number, register in enumerate(item.registers):
+            for at in VECTORS:
+                distance = at - place.number - number * item.width
+                if not distance and item.width >= _VECTOR_BYTES:
+                    self._begin_traps(state[register])
+                elif -_VECTOR_BYTES < distance < item.width:
+                    self._may_move(item)
+
+    def _may_move(self, item: Instruction) -> None:
+        self.moves = item.address & _WORD if self.moves is None else self.moves
 
     def _restore(self, item: Instruction, state: State) -> State:
         """Read words, perhaps from the stack, or where exceptions begin."""
@@ -302,7 +401,7 @@ class _Walk:
                 None if place is None else replace(place, number=place.number + number * item.width)
             )
             known = None if at is None or register == SP else state.slots.get(at)
-            if at is not None and at.constant and at.number in self.at_traps:
+            if at is not None and at.constant and at.number in VECTORS and self.callees.told:
                 known = FORMER
             changed = with_value(changed, register, known)
         return changed
@@ -374,9 +473,11 @@ class _Walk:
             self.comes_back = True
             self.links.add(RA if link == LINK else T0)
             self.leaves_link &= state[RA] in (LINK, STALE)
+            if leads(value := state[RESULT]):
+                self.result = value if self.result in (None, value) else either(self.result, value)
             link = LINK
         if state[SP] != replace(link, link=False) and self.size is None:
-            self.unbounded = item.address & _WORD
+            self.unbounded, self.lost = item.address & _WORD, Lost.RETURN
 
     def _go_somewhere(self, item: Instruction, state: State) -> None:
         targets = self.tables.targets(item, self._constant) if item.rd == ZERO else ()
@@ -395,6 +496,8 @@ class _Walk:
         leaves = item.rd == ZERO
         place = Indirect(address=item.address & _WORD, depth=self._depth(state), leaves=leaves)
         self.unresolved.add(place)
+        for target in self.pointed:
+            self._called(target, state)
         if leaves:
             self.comes_back = True
         else:
@@ -415,15 +518,24 @@ class _Walk:
                 self._reach(item.next, after_call(state))
             return
         self._call(target, state)
-        called = self.callees.frame(target)
+        called = self._called(target, state)
         if not called.returns:
             return
+        state = with_value(state, RESULT, called.result)
         for register in called.links:
             if register != item.rd:  # it goes to where this function was called from
                 self._hand_on(replace(item, rd=ZERO), state, state[register])
         if item.rd in called.links:
             after = after_call(state, called.keeps, stale=called.leaves_link)
+            after = with_value(after, RESULT, called.result)
             self._reach(item.next, _overwritten(after, called.above))
+
+    def _called(self, target: int, state: State) -> Frame:
+        """Return the frame of a callee, and let it follow what leads to the vectors."""
+        told, given = self.callees.told, handed_on(state)
+        if told is None or not any(leads(value) for part in given for _, value in part):
+            return self.callees.frame(target)
+        return told(target, given)
 
     def _call(self, target: int, state: State) -> None:
         pointer = state[SP]

@@ -15,24 +15,43 @@ from atoll.diagnostics.errors import Fault, PlanError
 from atoll.stack.bound import Cause, Depth, StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
-from atoll.stack.elf_frames import UNKNOWN, Frame, Indirect, analyse
+from atoll.stack.elf_frames import UNKNOWN, Frame, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
 from atoll.stack.function_sources import sources_in
 from atoll.stack.instruction import RA, Instruction, Kind
+from atoll.stack.register_values import NOTHING, Given
 
 _STACK = "atoll_stack_top"
 _OTHER_STACK = re.compile(r"atoll_(\w+)_stack_top")
-_VECTORS = (0xE000_ED08, 0xE002_ED08)
-"""VTOR of a Cortex-M, and that of the other world."""
 _SHARED = ("__riscv_save_", "__riscv_restore_")
 """Functions of GCC's and LLVM's libraries that move the stack pointer of their callers."""
+_UNREACHED = "bound functions that do not reach it with --entry NAME"
+_NO_TABLES = "compile it with -fno-jump-tables, if that is a switch"
+_KEPT = {
+    "arrays": ("use arrays of constant size instead of alloca and variable-length arrays", ""),
+    "value": (
+        "set it to a constant; use arrays of constant size instead of alloca and "
+        "variable-length arrays",
+        "",
+    ),
+    "one": ("let one function run on one stack", _UNREACHED),
+    "known": ("compile it for a core without that instruction", _UNREACHED),
+    "same": ("let it end with the stack pointer that it began with", _UNREACHED),
+}
+"""What is done about a stack pointer that is not known, in sources and by options."""
 _DEEPEST_CHAIN = 100_000
 _MOST_CAUSES = 100
 
 
 @dataclass(slots=True)
 class Program:
-    """Functions of an image by start address; frames and bounds are filled in as asked for."""
+    """Functions of an image by start address; frames and bounds are filled in as asked for.
+
+    Attributes:
+        told: frames of functions that get an address from which they reach VTOR, by what they get.
+        asked: callers whose calls through pointers a command says, and not the image.
+        sized: bytes of functions that the compiler says, where code does not show them.
+    """
 
     code: Code
     top: int | None
@@ -42,6 +61,9 @@ class Program:
     labels: frozenset[int]
     frames: dict[int, Frame] = field(default_factory=dict)
     depths: dict[int, Depth] = field(default_factory=dict)
+    told: dict[tuple[int, Given], Frame] = field(default_factory=dict)
+    asked: frozenset[int] = frozenset()
+    sized: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, elf: Path, sizes: FrameSizes | None = None) -> "Program":
@@ -101,16 +123,23 @@ class Program:
             )
         return depth.bound
 
-    def depth(self, address: int, *, handles: bool = False, begins: bool = False) -> Depth:
+    def depth(
+        self, address: int, *, handles: bool = False, begins: bool = False, named: bool = False
+    ) -> Depth:
         """Return what the function at an address, with all it calls, uses of the stack.
 
         Args:
             address: of its first instruction.
             handles: it handles an exception, so it may end with a return from one.
             begins: hardware begins it, so nobody is there to return to.
+            named: somebody asks for it alone, so it may be a handler itself.
         """
         with _deep_recursion():
             found = self._depth(address, ())
+        if named:
+            own = self.name(address)
+            causes = (each for each in found.causes if not (each.resumes and each.function == own))
+            found = replace(found, causes=tuple(causes))
         if handles:
             found = replace(found, causes=tuple(each for each in found.causes if not each.resumes))
         if begins:
@@ -121,9 +150,19 @@ class Program:
 
     def traps(self) -> Iterator[tuple[str, int | None]]:
         """Yield (function, where it has exceptions begin); None is somewhere unknown."""
-        for address, frame in self.frames.items():
+        for address, frame in self._every_frame():
             for place in frame.traps:
                 yield self.name(address), place
+
+    def moves(self) -> Iterator[tuple[str, int]]:
+        """Yield (function, address) of what may set VTOR in a way that its code does not show."""
+        for address, frame in self._every_frame():
+            if frame.moves is not None:
+                yield self.name(address), frame.moves
+
+    def _every_frame(self) -> Iterator[tuple[int, Frame]]:
+        yield from tuple(self.frames.items())
+        yield from ((address, frame) for (address, _), frame in tuple(self.told.items()))
 
     def stack_tops(self) -> Iterator[tuple[str, int]]:
         """Yield (function, constant) of what code that was followed sets the stack pointer to."""
@@ -161,7 +200,7 @@ class Program:
         causes = dict.fromkeys(self._causes(address, frame))
         best = StackBound(bytes=frame.deepest, path=((name, frame.deepest),))
         for target, depth in (*frame.calls, *self._declared_calls(address, frame)):
-            if not target and self.code.absent and not self.code.runs(target):
+            if self._is_absent(target):
                 continue
             below = self._depth(target, (*callers, address))
             causes |= dict.fromkeys(below.causes)
@@ -172,6 +211,15 @@ class Program:
             causes |= dict.fromkeys(self._depth(target, (*callers, address)).causes)
         self.depths[address] = Depth(bound=best, causes=tuple(causes)[:_MOST_CAUSES])
         return self.depths[address]
+
+    def calls_of_nothing(self) -> Iterator[str]:
+        """Yield functions that call a weak one that the image lacks."""
+        for address, frame in self.frames.items():
+            if any(self._is_absent(target) for target, _ in frame.calls):
+                yield self.name(address)
+
+    def _is_absent(self, target: int) -> bool:
+        return not target and self.code.absent and not self.code.runs(target)
 
     def callees(self, address: int) -> Iterator[tuple[int, int | None]]:
         """Yield what code that was followed calls from an address, and on which stack.
@@ -192,35 +240,49 @@ class Program:
     def _frame(self, address: int) -> Frame:
         if address not in self.frames:
             self.frames[address] = UNKNOWN
-            start = self._start(address)
-            if start is not None:
-                follow = partial(
-                    analyse,
-                    top=self.top,
-                    callee=self._frame,
-                    middle=self._middle,
-                    shared=self._shared_prologue,
-                    others=self.tops,
-                    entry=address,
-                    labels=self.labels,
-                    constants=self.code.fixed,
-                    word=self.code.bits // 8,
-                    traps=_VECTORS if self.code.machine == "EM_ARM" else (),
-                    cold=partial(self._is_cold, f"{self.name(address)}.cold"),
-                )
-                analysed = follow(self.code.decode(start, address))
-                named = self.code.names.get(address, "")
-                file = self.code.sources.get(address)
-                size = self.sizes.of(
-                    named,
-                    address,
-                    self.code.files if file is None else (file,),
-                    alone=file is not None or self._twins(named) == 1,
-                )
-                if analysed.unbounded is not None and size is not None:
-                    analysed = follow(self.code.decode(start, address), size=size)
-                self.frames[address] = analysed
+            self.frames[address] = self._analysed(address, NOTHING)
         return self.frames[address]
+
+    def _told(self, address: int, given: Given) -> Frame:
+        """Return the frame of a function that gets the address of VTOR, or of what is near it."""
+        if (address, given) not in self.told:
+            self.told[address, given] = UNKNOWN
+            self.told[address, given] = self._analysed(address, given)
+        return self.told[address, given]
+
+    def _analysed(self, address: int, given: Given) -> Frame:
+        start = self._start(address)
+        if start is None:
+            return UNKNOWN
+        follow = partial(
+            analyse,
+            top=self.top,
+            callee=self._frame,
+            told=self._told if self.code.machine == "EM_ARM" else None,
+            given=given,
+            pointed=self.declared.get(address, ()),
+            middle=self._middle,
+            shared=self._shared_prologue,
+            others=self.tops,
+            entry=address,
+            labels=self.labels,
+            constants=self.code.fixed,
+            word=self.code.bits // 8,
+            cold=partial(self._is_cold, f"{self.name(address)}.cold"),
+        )
+        analysed = follow(self.code.decode(start, address))
+        named = self.code.names.get(address, "")
+        file = self.code.sources.get(address)
+        size = self.sizes.of(
+            named,
+            address,
+            self.code.files if file is None else (file,),
+            alone=file is not None or self._twins(named) == 1,
+        )
+        if analysed.unbounded is not None and size is not None:
+            analysed = follow(self.code.decode(start, address), size=size)
+            self.sized[address] = size
+        return analysed
 
     def _start(self, address: int) -> int | None:
         """Return where the function begins that has code at `address`, if it can be followed."""
@@ -257,7 +319,12 @@ class Program:
             message = f"{name} is Arm code of 32-bit instructions (A32), which is not followed"
             yield Cause(function=name, message=message, remedy="compile it as Thumb code")
         elif self._start(address) is None:
-            yield _opaque(name, f"code at {name} is called, but no function is there")
+            yield Cause(
+                function=name,
+                message=f"code at {name} is called, but no function is there",
+                remedy="link the code that is there into the image",
+                options=_UNREACHED,
+            )
         yield from self._indirect_causes(address, frame)
         if (astray := frame.astray) is not None and (ends := self.stack_ends):
             end = min(ends, key=lambda each: abs(each - astray))
@@ -265,13 +332,16 @@ class Program:
             message += f" {astray - end:+}, where no stack ends"
             yield Cause(function=name, message=message, remedy=f"set it to '{ends[end]}' itself")
         elif frame.unbounded is not None:
-            message = f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}"
-            remedy = "use arrays of constant size instead of alloca and variable-length arrays"
+            why, kind = frame.lost.value
+            message = (
+                f"{name} loses track of its stack pointer at 0x{frame.unbounded:08X}: it {why}"
+            )
+            remedy, options = _KEPT[kind]
             apart = address in self.code.sources
             if name in self.sizes.by_name and not apart and (twins := self._twins(name)) > 1:
                 message += f", and --su tells the {twins} functions of this name not apart"
-                remedy = "give one of them another name"
-            yield Cause(function=name, message=message, remedy=remedy)
+                remedy, options = "give one of them another name", ""
+            yield Cause(function=name, message=message, remedy=remedy, options=options)
         if frame.stale is not None:
             message = f"{name} goes at 0x{frame.stale:08X} to what a call left in the link register"
             remedy = "save the link register before the call, and restore it"
@@ -282,6 +352,7 @@ class Program:
                 message=f"{name} returns from an exception at 0x{frame.resumes:08X}, to an address "
                 "that its code does not show",
                 remedy="call or jump to the function by its name",
+                options=_UNREACHED,
                 resumes=True,
             )
 
@@ -290,12 +361,21 @@ class Program:
         name, known = self.name(address), address in self.declared
         for place in frame.unresolved:
             if not known or (place.leaves and not frame.covered):
-                yield _opaque(name, _unknown_target(name, place))
+                calls = f"say what it can call with --calls {name}=NAME,..."
+                yield Cause(
+                    function=name,
+                    message=f"{name} jumps at 0x{place.address:08X} to an address that its code "
+                    "does not show",
+                    remedy=f"call functions by name, or say with {MACRO} of atoll_stack.h which "
+                    "ones a pointer can hold; let comparisons stand for a switch",
+                    options=_NO_TABLES if place.leaves and not frame.covered else calls,
+                )
         if known and not frame.unresolved:
+            word = "--calls" if address in self.asked else MACRO
             yield Cause(
                 function=name,
-                message=f"{MACRO} says what {name} calls, but it calls nothing through a pointer",
-                remedy=f"delete the {MACRO}, or name the function that makes the call",
+                message=f"{word} says what {name} calls, but it calls nothing through a pointer",
+                remedy=f"delete the {word}, or name the function that makes the call",
             )
         for target in self.declared.get(address, ()):
             if target not in self.code.names:
@@ -334,15 +414,3 @@ def _deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(usual)
-
-
-def _unknown_target(name: str, place: Indirect) -> str:
-    return f"{name} jumps at 0x{place.address:08X} to an address that its code does not show"
-
-
-def _opaque(name: str, message: str) -> Cause:
-    remedy = (
-        f"call functions by name, or say with {MACRO} of atoll_stack.h which ones a pointer "
-        "can hold; let comparisons stand for a switch"
-    )
-    return Cause(function=name, message=message, remedy=remedy)

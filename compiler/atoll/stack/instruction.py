@@ -52,6 +52,8 @@ class Instruction:
         width: bytes of a load, of each register that is stored, or of what is extended before it
             is added; negative if signed.
         scale: bits that what is added is shifted by.
+        reads: registers that an instruction of kind OTHER makes its result of, or stores.
+        source: address of the constant beside the code that it loads, 0 if it loads none.
     """
 
     address: int
@@ -66,6 +68,8 @@ class Instruction:
     registers: tuple[int, ...] = ()
     width: int = 0
     scale: int = 0
+    reads: tuple[int, ...] = ()
+    source: int = 0
 
     @property
     def next(self) -> int:

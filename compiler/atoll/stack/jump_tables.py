@@ -72,11 +72,16 @@ class JumpTables:
             return self._entries(self._base(load, constant), width, start, made.scale)
         return ()
 
-    def _maker_of(self, item: Instruction, register: int) -> Instruction | None:
-        """Return the instruction of the same block that makes what `item` reads in a register."""
+    def writer_of(self, item: Instruction, register: int) -> Instruction | None:
+        """Return the instruction of the same block that changed what `item` reads in a register."""
         found = self._before.get(item.address)
         while found is not None and register != found.rd and register not in found.clobbers:
             found = self._before.get(found.address)
+        return found
+
+    def _maker_of(self, item: Instruction, register: int) -> Instruction | None:
+        """Return the instruction of the same block that makes what `item` reads in a register."""
+        found = self.writer_of(item, register)
         if found is None or not found.rd == register != ZERO:
             return None
         copied = found.kind is Kind.ADD_IMMEDIATE and not found.immediate

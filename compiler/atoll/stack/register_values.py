@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of registers, and what instructions make of it."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from atoll.stack.instruction import RA, SP, T0, ZERO, Instruction, Kind
 
@@ -10,6 +11,24 @@ _WORD = 0xFFFF_FFFF
 _LINK_BYTES = 4
 TEMPORARIES = frozenset({*range(5, 8), *range(28, 32)})
 _CALLER_SAVED = frozenset({RA, *TEMPORARIES, *range(10, 18)})
+
+
+VECTORS = (0xE000_ED08, 0xE002_ED08)
+"""VTOR of a Cortex-M, and that of the other world."""
+_BLOCK, _PAGE, _VECTOR_BYTES = 0x28, 0xFFF, 4
+
+
+def leads_to_vectors(number: int) -> bool:
+    """Tell whether a number is VTOR's address, or one from which code reaches it with an offset.
+
+    That is the block of registers around it (SCB), and their page (SCS).
+    Compilers add the number of a word to that of the first one, and make an address of the sum.
+    """
+    return any(
+        -_VECTOR_BYTES < at - each <= _BLOCK or number == at & ~_PAGE
+        for at in VECTORS
+        for each in (number, number * _VECTOR_BYTES)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +40,9 @@ class Value:
         on_stack: it is such a distance.
         link: the register has an address to return to; the rest is the stack pointer there.
         base: of a distance that is not exact: the instruction that made it so, 0 if it is exact.
-        slack: bytes by which such a distance may be higher.
+        slack: bytes by which such a distance may be higher; of a number: it may be any other one.
+        near: the register may have the number, or another one that was made of it; kept only of
+            numbers from which code reaches where exceptions begin.
     """
 
     number: int
@@ -29,11 +50,22 @@ class Value:
     link: bool = False
     base: int = 0
     slack: int = 0
+    near: bool = False
 
     @property
     def constant(self) -> bool:
         """The register has the number itself."""
-        return not self.on_stack and not self.link
+        return not self.on_stack and not self.link and not self.near
+
+    @property
+    def leads_to_vectors(self) -> bool:
+        """Code that has the number may reach where exceptions of a Cortex-M begin."""
+        return self.leads_with(0)
+
+    def leads_with(self, offset: int) -> bool:
+        """Tell the same of the number and an offset."""
+        number = self.constant or self.near
+        return number and (bool(self.slack) or leads_to_vectors(self.number + offset))
 
 
 LINK = Value(0, on_stack=True, link=True)
@@ -108,6 +140,28 @@ class State:
 def result(item: Instruction, state: State) -> Value | None:
     """Return what an instruction makes of registers, None if that is not known."""
     left, right = state[item.rs1], state[item.rs2]
+    made = _exact(item, state)
+    return _near(item, left, right) if made is None else made
+
+
+def _near(item: Instruction, left: Value | None, right: Value | None) -> Value | None:
+    """Return what an instruction makes of the address of a register, as far as that is known."""
+    found = next((it for it in (left, right) if it is not None and it.leads_to_vectors), None)
+    if item.kind is Kind.ADD_IMMEDIATE and left is not None and left.near:
+        return replace(left, number=left.number + item.immediate & _WORD)
+    if item.kind is Kind.ADD_IMMEDIATE and left is None and _is_system(item.immediate & _WORD):
+        return Value(item.immediate & _WORD, near=True)  # an index comes first, then the address
+    return replace(found, near=True) if found and item.kind in _MAKES else None
+
+
+def _is_system(number: int) -> bool:
+    return number >> _SYSTEM_BITS == VECTORS[0] >> _SYSTEM_BITS
+
+
+def _exact(item: Instruction, state: State) -> Value | None:
+    left, right = state[item.rs1], state[item.rs2]
+    if any(each is not None and each.near for each in (left, right)):
+        return None
     if any(each is not None and each.link for each in (left, right)):
         copied = item.kind is Kind.ADD_IMMEDIATE and not item.immediate and item.rd != SP
         return left if copied else None
@@ -145,10 +199,23 @@ def _wrap(value: Value, number: int) -> Value:
     return replace(value, number=wrapped)
 
 
+_BOTH, _SYSTEM_BITS = 2, 20
+RESULT, _ARGUMENTS, _PASSED = 10, range(10, 14), 32
+"""Registers that a function of Thumb code returns and gets, and bytes of the stack likewise."""
+
+Given = tuple[tuple[tuple[int, Value], ...], tuple[tuple[Value, Value], ...]]
+"""What a function gets: registers, and words of the stack, as the callee sees them."""
+
+NOTHING: Given = ((), ())
+
+_MAKES = (Kind.ADD, Kind.ADD_SCALED, Kind.SUBTRACT, Kind.OR_IMMEDIATE, Kind.ALIGN)
+"""Kinds of instructions that make a number of others."""
+
+
 def place_of(item: Instruction, state: State) -> Value | None:
     """Return where the first word is that an instruction stores or restores, None if unknown."""
     left, right = state[item.rs1], state[item.rs2]
-    if left is None or right is None or left.link or not right.constant:
+    if left is None or right is None or left.link or left.near or not right.constant:
         return None
     return _wrap(left, left.number + right.number + item.immediate)
 
@@ -157,6 +224,8 @@ def with_value(state: State, register: int, value: Value | None) -> State:
     """Return the state with another value in a register; what is below the stack is gone."""
     if register == ZERO:
         return state
+    if register == SP and value is not None and value.near:
+        value = None
     registers = (*state.registers[:register], value, *state.registers[register + 1 :])
     changed = replace(state, registers=registers)
     if register != SP or value is None or not value.on_stack:
@@ -182,11 +251,67 @@ def after_call(state: State, keeps: Collection[int] = (), *, stale: bool = False
 def join(left: State, right: State, at: int) -> State:
     """Keep what both paths to an instruction agree on; of two stack pointers, the deeper one."""
     pairs = zip(left.registers, right.registers, strict=True)
-    joined = [a if a == b else None for a, b in pairs]
+    joined = [a if a == b else either(a, b) for a, b in pairs]
     a, b = left[SP], right[SP]
     if a is not None and b is not None and a != b and a.on_stack and b.on_stack:
         low = min(a.number, b.number)
         high = max(each.number + each.slack for each in (a, b))
         joined[SP] = Value(low, on_stack=True, base=2 * at + 2, slack=high - low)
-    slots = {at: it for at, it in left.slots.items() if right.slots.get(at) == it}
+    slots = {}
+    for place in {**left.slots, **right.slots}:
+        one, two = left.slots.get(place), right.slots.get(place)
+        if (kept := one if one == two else either(one, two)) is not None:
+            slots[place] = kept
     return State(tuple(joined), slots, left.word)
+
+
+def either(left: Value | None, right: Value | None) -> Value | None:
+    """Return what is known of one of two different values: that it may lead to the vectors.
+
+    Where code counts an address down, it may come to them from anywhere above.
+    """
+    known = [it for it in (left, right) if it is not None and _is_number(it)]
+    page = next((at & ~_PAGE for at in VECTORS if _count_down(at, known)), None)
+    if page is not None:
+        return Value(page, near=True, slack=_PAGE)
+    found = next((it for it in known if it.near or it.leads_to_vectors), None)
+    return None if found is None else replace(found, near=True)
+
+
+def _count_down(at: int, known: Sequence[Value]) -> bool:
+    """Tell whether the second of two numbers of the page around an address is the lower one."""
+    if len(known) != _BOTH or known[0].slack:
+        return False
+    before, now = (each.number for each in known)
+    return at & ~_PAGE <= now < before <= at | _PAGE and before >= at - _BLOCK
+
+
+def leads(value: Value | None) -> TypeGuard[Value]:
+    """Tell whether a value is known to lead to the vectors."""
+    return value is not None and value.leads_to_vectors
+
+
+def handed_on(state: State) -> Given:
+    """Return what a callee gets: numbers, and addresses of what is above its stack pointer."""
+    pointer = state[SP]
+    if pointer is None or not pointer.on_stack:
+        return tuple((at, it) for at in _ARGUMENTS if _is_number(it := state[at])), ()
+
+    def seen(value: Value | None) -> Value | None:
+        if value is None or not value.on_stack or value.link or value.base != pointer.base:
+            return value if _is_number(value) else None
+        return replace(value, number=value.number - pointer.number, base=0, slack=0)
+
+    registers = tuple((at, it) for at in _ARGUMENTS if (it := seen(state[at])) is not None)
+    all_of_it = any(value.on_stack for _, value in registers)
+    slots = tuple(
+        (place, it)
+        for each, value in state.slots.items()
+        if (place := seen(each)) is not None and (it := seen(value)) is not None
+        if place.number >= 0 and (all_of_it or place.number < _PASSED)
+    )
+    return registers, slots
+
+
+def _is_number(value: Value | None) -> TypeGuard[Value]:
+    return value is not None and (value.constant or value.near)

@@ -126,7 +126,8 @@ def _parts(
     after = found.address + found.size
     if place := _constant(found):
         constants[place] = max(place + 4, constants.get(place, 0))
-        parts: list[_Fields] = [_constant_load(_register(found, 0), read(place, 4))]
+        loaded = _constant_load(_register(found, 0), read(place, 4))
+        parts: list[_Fields] = [loaded | {"source": place}]
     elif name in _TABLES and found.op_str.startswith("[pc"):
         table = read_table(after, _TABLES[name], read)
         constants.setdefault(after, table.end)
@@ -240,7 +241,16 @@ def _other(found: capstone.CsInsn) -> list[_Fields]:
         return [_move(moved, tuple(register for register in written if register != SP))]
     if _PC in written:
         return [_ELSEWHERE]
-    return [{"kind": Kind.OTHER, "clobbers": written}]
+    return [{"kind": Kind.OTHER, "clobbers": written, "reads": _read_registers(found)}]
+
+
+def _read_registers(found: capstone.CsInsn) -> tuple[int, ...]:
+    """Return the registers that an instruction makes something of; loads make nothing of them."""
+    name = found.insn_name()
+    if name in _COMPARE or name.startswith(("ldr", "pld", "it", "vldr")):
+        return ()
+    read, _ = found.regs_access()
+    return tuple(sorted({_REGISTERS[each] for each in read if each in _REGISTERS} - {SP, _PC}))
 
 
 def _stack_change(found: capstone.CsInsn) -> int | None:
@@ -344,13 +354,31 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
         rd, rs1 = _register(found, 0), _register(found, 0 if len(operands) == 2 else 1)
         last = operands[-1]
         if _PC in (rd, rs1) or last.shift.type:
-            return _other(found)
+            return _scaled(found, rd, rs1, last) if kind is Kind.ADD else _other(found)
         if last.type == arm.ARM_OP_IMM:
             number = sign * int(last.imm)
             return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": rs1, "immediate": number}]
         return [{"kind": kind, "rd": rd, "rs1": rs1, "rs2": _register(found, len(operands) - 1)}]
 
     return effect
+
+
+def _scaled(found: capstone.CsInsn, rd: int, rs1: int, last: Any) -> list[_Fields]:
+    """Add a register that is shifted to the left by a constant."""
+    rs2 = _REGISTERS.get(last.reg, _PC)
+    if last.shift.type != arm.ARM_SFT_LSL or _PC in (rd, rs1, rs2) or rd == SP:
+        return _other(found)
+    scale = int(last.shift.value)
+    return [{"kind": Kind.ADD_SCALED, "rd": rd, "rs1": rs1, "rs2": rs2, "scale": scale}]
+
+
+def _shift(found: capstone.CsInsn) -> list[_Fields]:
+    """Shift a register to the left by a constant, as code does that has no constants beside it."""
+    last, rd = found.operands[-1], _register(found, 0)
+    if last.type != arm.ARM_OP_IMM or rd in (SP, _PC):
+        return _other(found)
+    rs2 = _register(found, len(found.operands) - 2)
+    return [{"kind": Kind.ADD_SCALED, "rd": rd, "rs2": rs2, "scale": int(last.imm)}]
 
 
 def _page(found: capstone.CsInsn) -> list[_Fields]:
@@ -423,6 +451,7 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], list[_Fields]]] = {
     "blxns": lambda _: [{"kind": Kind.JUMP_REGISTER, "rd": RA, "rs1": _PC}],
     **dict.fromkeys(("tbb", "tbh"), lambda _: [_ELSEWHERE]),
     "msr": _system,
+    "lsl": _shift,
     "svc": lambda _: [{"kind": Kind.OTHER}],
     **dict.fromkeys(("bic", "bfc"), _align),
     **dict.fromkeys(("udf", "bkpt"), lambda _: [{"kind": Kind.HALT}]),

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the simulator checks of a chip for `atoll check`."""
 
-from contextlib import suppress
 from functools import partial
 
-from atoll.diagnostics.errors import ToolchainError
+from atoll.diagnostics.errors import AtollError, ToolchainError
 from atoll.plugins.parts import load
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import Findings, Player, faults_of
@@ -27,13 +26,16 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
         faults += faults_of(partial(model_of, engine))
     if deep and not faults:
         faults = faults_of(partial(load(ELABORATE), soc))
-    players = tuple(
-        Player(cpu=kind, faults=faults_of(partial(_play, kind, soc))) for kind in CpuKind
-    )
+    players = tuple(_player(kind, soc) for kind in CpuKind)
     return Findings(faults=faults, left_out=() if deep else LEFT_OUT, players=players)
 
 
-def _play(kind: CpuKind, soc: ResolvedSoc) -> None:
-    """Refuse `soc` as `kind` does, whatever tools this machine lacks: `atoll doctor` says those."""
-    with suppress(ToolchainError):
+def _player(kind: CpuKind, soc: ResolvedSoc) -> Player:
+    """Return whether `kind` plays `soc`; without the tool that tells, nobody knows."""
+    try:
         kind.check_chip(soc)
+    except ToolchainError as error:
+        return Player(cpu=kind, unknown=error.faults[0].message)
+    except AtollError as error:
+        return Player(cpu=kind, faults=error.faults)
+    return Player(cpu=kind)

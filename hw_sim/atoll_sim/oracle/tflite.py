@@ -6,17 +6,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from tflite_micro import runtime
 
 from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import load_network
 from atoll.frontend.tflite.reader import FileModel, read_file
 from atoll.ops import reference
 from atoll.report.oracle import OracleVerdict
-from atoll_sim.oracle.steps import Array, Comparison, as_integers, from_integers
-
-_ARENA = 2**26
-"""Bytes; more than any network for a microcontroller needs."""
+from atoll_sim.oracle.apart import NoAnswerError, ask
+from atoll_sim.oracle.steps import Array, Comparison, as_integers
 
 
 def against_tflm(model: Path, samples: Sequence[Sequence[Array]]) -> OracleVerdict:
@@ -28,23 +25,21 @@ def against_tflm(model: Path, samples: Sequence[Sequence[Array]]) -> OracleVerdi
     graph = load_network(model)
     if cause := _different(read_file(model), len(graph.inputs)):
         raise _refusal(model, cause)
-    try:
-        interpreter = runtime.Interpreter.from_bytes(model.read_bytes(), arena_size=_ARENA)
-        details = [interpreter.get_input_details(at) for at in range(len(graph.inputs))]
-        results = [interpreter.get_output_details(at) for at in range(len(graph.outputs))]
-    except (RuntimeError, IndexError, ValueError) as fault:
-        cause = next(iter(str(fault).strip().splitlines()), type(fault).__name__)
-        raise _refusal(model, cause) from fault
-    comparison = Comparison(0)
     given = [dict(zip(graph.inputs, sample, strict=True)) for sample in samples]
-    for sample, made in zip(given, reference.run_in_turn(graph, given), strict=True):
-        for at, (name, detail) in enumerate(zip(graph.inputs, details, strict=True)):
-            edge = from_integers(np.asarray(sample[name]), graph.tensor(name), detail["dtype"])
-            interpreter.set_input(edge, at)
-        interpreter.invoke()
-        for at, name in enumerate(graph.outputs[: len(results)]):
-            theirs = as_integers(np.array(interpreter.get_output(at)), graph.tensor(name))
-            comparison.compare(name, np.asarray(made[name]), theirs)
+    inputs = tuple(map(graph.tensor, graph.inputs))
+    integers = [[np.asarray(values) for values in sample] for sample in samples]
+    question = model.read_bytes(), inputs, integers, len(graph.outputs)
+    try:
+        answers = ask("atoll_sim.oracle.tflm_runs:outputs", *question)
+    except NoAnswerError as fault:
+        raise _refusal(model, str(fault)) from fault
+    comparison = Comparison(0)
+    runs = zip(reference.run_in_turn(graph, given), answers, strict=True)
+    for made, answer in runs:
+        for name, theirs in zip(graph.outputs, answer, strict=True):
+            comparison.compare(
+                name, np.asarray(made[name]), as_integers(theirs, graph.tensor(name))
+            )
     return comparison.verdict(f"tflite-micro {version('tflite-micro')}")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from atoll.diagnostics.errors import Fault, SimulationError, ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Master, ResolvedSoc
+from atoll_sim.qemu.probe import faults_of
 
 PROGRAMS = (
     "qemu-system-arm",
@@ -53,6 +54,8 @@ def check_chip(soc: ResolvedSoc) -> None:
         raise ToolchainError(
             "E070", f"--cpu qemu needs '{program}', which is not on the PATH", remedy=INSTALL
         )
+    if faults := tuple(faults_of(soc, program)):
+        raise SimulationError.all(faults)
 
 
 def _faults(soc: ResolvedSoc) -> Iterator[Fault]:

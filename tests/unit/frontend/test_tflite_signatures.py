@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from tests.operator_samples import SCALE, Tree
+from tests.tflm_process import TFLM
 
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.errors import ModelError
@@ -16,7 +17,7 @@ from atoll.frontend.tflite.load import load_tflite
 from atoll.ops import reference
 from atoll.resolve import load_soc
 
-tflm = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
+pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
 
 @pytest.fixture
@@ -49,11 +50,8 @@ def test_a_signature_is_a_network(file: Path, signature: str, kind: str) -> None
     assert [op.kind for op in graph.operators] == [kind]
     assert graph.name == f"codec_{signature}"
     (sample,) = random_sample(graph)[:1]
-    interpreter = tflm.runtime.Interpreter.from_bytes(read_source(path).data)
-    interpreter.set_input(sample[graph.inputs[0]], 0)
-    interpreter.invoke()
-    expected = reference.run(graph, sample)[graph.outputs[0]]
-    np.testing.assert_array_equal(interpreter.get_output(0), expected)
+    ((found,),) = TFLM.run(read_source(path).data, [[sample[graph.inputs[0]]]], [0])
+    np.testing.assert_array_equal(found, reference.run(graph, sample)[graph.outputs[0]])
 
 
 def test_two_signatures_are_two_networks_of_one_chip(file: Path) -> None:

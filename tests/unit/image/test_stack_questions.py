@@ -225,6 +225,27 @@ def test_vectors_that_the_program_sets(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["check-image", "--stack-only", str(elf), "--allow-unbounded"]) == 0
 
 
+def test_on_what_a_bound_rests_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = linked(tmp_path)
+    rests = {
+        (): ("VTOR leads to the vectors at 0x08000000", "no handler interrupts another one"),
+        ("--nested",): ("a handler interrupts none of its own priority",),
+        ("--entry", "deep"): ("nothing but deep counts as the program",),
+    }
+    for options, said in rests.items():
+        words = ["check-image", "--stack-only", str(elf), *options]
+        capsys.readouterr()
+        assert main([*words, "--json"]) == 0
+        assumes = json.loads(capsys.readouterr().out)["assumes"]
+        assert all(any(each.startswith(start) for each in assumes) for start in said)
+        assert assumes[-1].startswith("no store through a pointer changes")
+        assert main(words) == 0
+        out = capsys.readouterr().out
+        assert out.endswith("".join(f"  {each}\n" for each in assumes))
+    status, out, _ = held(elf, capsys)
+    assert (status, "The bound of the stack assumes\n  VTOR leads to" in out) == (0, True)
+
+
 def test_interrupts_nest_by_priority_if_asked(tmp_path: Path) -> None:
     elf = linked(tmp_path)
     _, one = bytes_of(elf, Questions())

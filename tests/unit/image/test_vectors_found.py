@@ -116,6 +116,16 @@ def test_each_vector_of_a_cortex_m_counts(table: str, reserved: int, tmp_path: P
     assert max(each.bytes or 0 for each in use.roots.handlers) == 508 + 36
 
 
+@pytest.mark.parametrize("tag", [10, 48], ids=["floats", "vectors of integers"])
+def test_exceptions_push_the_registers_of_floats(tag: int, tmp_path: Path) -> None:
+    pushed = []
+    for value in (0, 1):
+        text = THUMB_START.format(table=f" .word 0, 0, 0, deep\n{END}", reserved=0)
+        use = use_of(tmp_path, THUMB, f".eabi_attribute {tag}, {value}\n.fpu none\n{text}")
+        pushed.append(max(each.pushed for each in use.roots.handlers))
+    assert pushed == [36, 108]
+
+
 def test_a_vector_that_leads_out_of_the_image_is_not_known(tmp_path: Path) -> None:
     table = f" .word 0x1fff1235, deep\n{END}"
     use = use_of(tmp_path, THUMB, THUMB_START.format(table=table, reserved=0))

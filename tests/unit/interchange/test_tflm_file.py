@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.flow_samples import looped
+from tests.tflm_process import TFLM, allocations
 from tflite.Model import Model
 
 from atoll.cli import main
@@ -87,13 +88,9 @@ def test_metadata_is_added_and_replaced(model: Path) -> None:
     assert len(again) % 16 == len(source) % 16, "what is behind stays aligned"
 
 
-def heads(data: bytes, capfd: pytest.CaptureFixture[str]) -> int:
+def heads(data: bytes) -> int:
     """Return the bytes that the activations take in the arena of the reference runtime."""
-    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
-    capfd.readouterr()
-    interpreter = runtime.Interpreter.from_bytes(data, arena_size=1 << 19)
-    interpreter.print_allocations()
-    printed = "".join(capfd.readouterr())
+    printed = allocations(data, 1 << 19)
     found = re.search(r"Arena allocation head (\d+) bytes", printed)
     assert found, printed
     return int(found[1])
@@ -103,17 +100,17 @@ def heads(data: bytes, capfd: pytest.CaptureFixture[str]) -> int:
 def test_m4_tflm_runs_with_the_plan(
     network: str, shared_models: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
+    pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
     source, planned = shared_models / f"{network}.tflite", tmp_path / "planned.tflite"
     arguments = ["plan", "lagoon", str(source), "--export", "tflm", "-o", str(planned)]
     assert main(arguments) == 0
     assert f"the tensors take {HEADS[network][1]:,} B of the arena" in capfd.readouterr().err
-    before, after = (heads(path.read_bytes(), capfd) for path in (source, planned))
+    before, after = (heads(path.read_bytes()) for path in (source, planned))
     assert (before, after) == HEADS[network]
     golden = np.load(shared_models / "golden" / f"{network}.npz")
-    interpreter = runtime.Interpreter.from_file(str(planned), arena_size=after + TAIL)
-    shape = interpreter.get_input_details(0)["shape"]
-    for sample, expected in zip(golden["inputs"], golden["outputs_tflm"], strict=True):
-        interpreter.set_input(sample.reshape(shape), 0)
-        interpreter.invoke()
-        assert interpreter.get_output(0).tobytes() == expected.tobytes()
+    graph = load_tflite(planned)
+    shape = graph.tensor(graph.inputs[0]).shape
+    samples = [[sample.reshape(shape)] for sample in golden["inputs"]]
+    found = TFLM.run(planned.read_bytes(), samples, [0], after + TAIL)
+    for (answer,), expected in zip(found, golden["outputs_tflm"], strict=True):
+        assert answer.tobytes() == expected.tobytes()

@@ -13,6 +13,7 @@ import pytest
 from tests import recurrent_samples as operators
 from tests.effort import seeded
 from tests.operator_samples import SCALE, Tree
+from tests.tflm_process import TFLM
 
 from atoll.diagnostics.errors import ModelError
 from atoll.driver.pipeline import BuildOptions, compile_file
@@ -169,15 +170,9 @@ def samples_of(path: Path, rng: np.random.Generator) -> list[dict[str, Values]]:
 
 def tflm_in_turn(data: bytes, samples: Sequence[dict[str, Values]], outputs: int) -> list[Any]:
     """Return all outputs of each run of one interpreter."""
-    runtime = pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro").runtime
-    interpreter = runtime.Interpreter.from_bytes(data, arena_size=ARENA_BYTES)
-    results = []
-    for sample in samples:
-        for number, values in enumerate(sample.values()):
-            interpreter.set_input(values, number)
-        interpreter.invoke()
-        results.append([np.array(interpreter.get_output(at)) for at in range(outputs)])
-    return results
+    pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
+    given = [[*sample.values()] for sample in samples]
+    return TFLM.run(data, given, range(outputs), ARENA_BYTES)
 
 
 def check(

@@ -190,13 +190,19 @@ def test_check_says_who_can_play_the_cores(capsys: pytest.CaptureFixture[str]) -
                 assert f"\n  {each['cpu']}: {fault['message']}\n" in said
 
 
-def test_a_tool_that_is_absent_is_no_fault_of_the_chip(
+def test_without_a_tool_nobody_knows_what_it_tells(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("atoll_sim.qemu.supported.shutil.which", lambda program: None)
     assert main(["check", "corstone300", "--json"]) == 0
     players = json.loads(capsys.readouterr().out)["players"]
-    assert [each["cpu"] for each in players if each["plays"]] == ["qemu", "native"]
+    assert [each["cpu"] for each in players if each["plays"]] == ["native"]
+    (qemu,) = (each for each in players if each["plays"] is None)
+    assert (qemu["cpu"], qemu["why_not"]) == ("qemu", [])
+    assert main(["check", "corstone300"]) == 0
+    said = capsys.readouterr().out
+    assert f"\nnot known to run with --cpu\n  qemu: {qemu['not_known']}\n" in said
+    assert "'qemu-system-arm', which is not on the PATH" in qemu["not_known"]
     with pytest.raises(ToolchainError):
         CpuKind.QEMU.check_chip(load_soc("corstone300"))
 

@@ -2,6 +2,7 @@
 """`atoll run --oracle`: another implementation is a witness of the import."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -194,6 +195,34 @@ def test_tflm_is_not_asked_about_another_network(
     with pytest.raises(UsageError, match=f"does not run .*: {said}"):
         against_tflm(path, samples_of(load_network(path)))
     assert not capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("death", "said"),
+    [
+        ("os._exit(7)", "status 7"),
+        ("os.kill(os.getpid(), 11)", "SIGSEGV"),
+        ("os._exit(0)", "status 0"),
+    ],
+)
+def test_a_crash_of_tflm_is_an_error_of_one_sentence(
+    death: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A package of the same name ends its process where TFLM would."""
+    (tmp_path / "tflite_micro").mkdir()
+    (tmp_path / "tflite_micro" / "__init__.py").write_text(
+        f"import os\nclass runtime:\n class Interpreter:\n  from_bytes = lambda *a, **b: {death}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setattr("atoll_sim.oracle.ask.find_spec", lambda name: name)
+    assert main(["run", "lagoon", str(DIGITS / "digits_int8.tflite"), *QUICK]) == 1
+    err = capsys.readouterr().err
+    assert "error[E181]: --oracle: tflite-micro does not run" in err
+    assert f"it ended its process with {said}\n  help: leave --oracle out" in err
 
 
 def refused_by_onnxruntime(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

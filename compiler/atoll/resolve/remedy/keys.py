@@ -7,8 +7,11 @@ from contextlib import suppress
 from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
+from atoll.description.chip import Soc
 from atoll.description.core_files import find_core, known_cores, load_core
 from atoll.description.edits import Candidate, Edit, hexadecimal, set_key, to_yaml_line
+from atoll.description.messages import schema_of
+from atoll.description.shape import child_of, may_be, shape_at
 from atoll.description.share import is_path
 from atoll.description.tree import Key
 from atoll.diagnostics.errors import DescriptionError
@@ -41,8 +44,10 @@ def unknown(case: Case) -> Iterator[Candidate]:
     ]
     remedy = re.match(r"did you mean '(\w+)'", case.fault.remedy or "")
     names = [*([remedy[1]] if remedy else []), *by_likeness(word, absent)]
+    schema = schema_of(Soc)
+    shape, written = shape_at(schema, tuple(parent), case.data), case.table(*parent)
     for name in names:
-        if name not in case.table(*parent):
+        if name not in written and may_be(child_of(shape, name), schema, written.get(word)):
             yield (Edit(case.key, name=name),)
     yield (Edit(case.key),)
 
