@@ -205,7 +205,7 @@ def test_systemrdl_that_is_wrong_or_has_no_reader(
 @pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
 @pytest.mark.parametrize("emitter", ["devicetree", "system-devicetree"])
 def test_devicetree(emitter: str, path: str, tmp_path: Path) -> None:
-    """The host's tree has what the host reaches, the system's all; no tree has pools or stacks."""
+    """The host's tree has what the host reaches, the system's all; pools come back from none."""
     whole = load_soc(path)
     is_system = emitter == "system-devicetree"
     seen = whole if is_system else as_seen_by(whole, whole.host)
