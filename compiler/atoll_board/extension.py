@@ -2,13 +2,16 @@
 """What no format of registers has a place for, as entries for the place of extensions of each."""
 
 from collections.abc import Iterator
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Comment, Element, SubElement
 
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Device, Dma, Engine, ResolvedSoc
+from atoll_board.core_words import core_words
 
 NAMESPACE = "urn:atoll:chip"
 """Of the XML elements, in the formats that are XML."""
+
+NOT_HERE = "Not in this file: pools and what reaches them, limits of stacks, parameters of engines."
 
 Entry = dict[str, str]
 
@@ -38,6 +41,7 @@ def memories_of(soc: ResolvedSoc) -> tuple[Entry, ...]:
 def add_extension(parent: Element, tag: str, soc: ResolvedSoc, *, memories: bool) -> None:
     """Add the element `tag` of extensions, with devices and perhaps memories."""
     chip = SubElement(SubElement(parent, tag), f"{{{NAMESPACE}}}chip")
+    chip.append(Comment(f" {NOT_HERE} "))
     for entry in devices_of(soc):
         SubElement(chip, f"{{{NAMESPACE}}}device", entry)
     for entry in memories_of(soc) if memories else ():
@@ -53,6 +57,7 @@ def _device(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
             yield "host", "true"
         if box := device.mailbox:
             yield from (("mailbox", f"{box.origin:#x}"), ("irq", str(device.irq)))
+        yield from core_words(device)
     if isinstance(device, Engine):
         yield from (
             ("accelerator", device.spec.name),

@@ -8,7 +8,7 @@ register files, 13 on address maps.
 from collections.abc import Mapping
 
 from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
-from atoll_board.extension import devices_of, memories_of
+from atoll_board.extension import NOT_HERE, devices_of, memories_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 
@@ -28,6 +28,7 @@ def systemrdl_files(board: Board) -> Mapping[str, Entry]:
         kinds=kinds.values(),
         bits=8 * REGISTER_BYTES,
         identifier=_identifier,
+        not_here=NOT_HERE,
         said=[f"{tag} {_values(entry)}" for tag, entry in entries],
     )
     return {f"systemrdl/{board.soc.name}.rdl": generated_entry(text)}

@@ -12,6 +12,7 @@ from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
 from atoll_import.aliases import with_aliases
+from atoll_import.core_words import span_text, stack_text, target_lines
 from atoll_import.facts import Core, Facts, Master, Memory, Source
 from atoll_import.names import identifier
 from atoll_import.values import any_core_of, isas_of, kin_of, not_covered, own_set
@@ -75,7 +76,7 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         *_host(facts, names),
         "",
         "devices:",
-        *_cores(facts.cores, names.cores),
+        *_cores(facts, names),
         *_engines(facts, names),
         *_masters(facts.masters, names.masters),
         "",
@@ -94,8 +95,9 @@ def _unique(texts: Sequence[str], otherwise: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
-    for core, name in zip(cores, names, strict=True):
+def _cores(facts: Facts, names: _Names) -> Iterator[str]:
+    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
+    for core, name in zip(facts.cores, names.cores, strict=True):
         yield from _place(core.source, "  ", "" if core.said == core.word else core.said)
         yield f"  {name}:"
         unsaid = "or dsp: no file says" if core.mailbox is not None and not core.kind else ""
@@ -115,7 +117,15 @@ def _cores(cores: Sequence[Core], names: Sequence[str]) -> Iterator[str]:
         if core.mailbox is not None:
             yield _line("    mailbox", _address(core.mailbox))
             yield _line("    irq", _interrupt(core.irq))
-        yield f"    stack: {{memory: {UNDECIDED}, size: {UNDECIDED}}}"
+        if core.loader:
+            yield _line("    loader", core.loader)
+        for key, span in (("code", core.code), ("data", core.data)):
+            if span:
+                yield f"    {key}: {span_text(span, memories)}"
+        yield f"    stack: {stack_text(core.stack, memories)}"
+        if core.targets:
+            yield "    targets:"
+            yield from (f"      {line}" for line in target_lines(core.targets))
 
 
 def _choices(core: Core, isas: Sequence[str]) -> str:

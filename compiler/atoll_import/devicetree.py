@@ -8,7 +8,9 @@ that `atoll bsp` writes.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from atoll_import.core_words import loader_of, span_of, stack_of, targets_of
 from atoll_import.engines import engine_of_kind
 from atoll_import.facts import (
     Core,
@@ -162,8 +164,11 @@ class _Tree:
             _name(node): Core(
                 name=_name(node),
                 kind=_kind(node),
+                core=(spec := core_named(node.string("atoll,core") or "")),
+                isas=_said_isa(spec, node),
                 mailbox=at,
                 irq=self._line(node),
+                **_words(node),
                 source=self._source(node),
             )
             for at, node in self.of(_MAILBOX)
@@ -185,12 +190,11 @@ class _Tree:
 
     def _core(self, node: TreeNode) -> Core:
         words = [each.rpartition(",")[2] for each in node.strings("compatible")]
-        core = next(filter(None, map(core_named, words)), None)
-        said = node.string("atoll,isa")
-        isas: tuple[str, ...] = ()
-        if core:
-            isas = tuple(isa for isa in isas_of(core) if isa == said)
-            isas = isas or _isas(core, _said(node), words)
+        named = (core_named(word) or core_named(word.replace("-", "_")) for word in words)
+        core = next((each for each in named if each), None)
+        isas = _said_isa(core, node)
+        if core and not isas:
+            isas = _isas(core, _said(node), words)
         return Core(
             name=_name(node) if "label" in node.properties else node.name,
             kind=_kind(node),
@@ -199,6 +203,7 @@ class _Tree:
             isas=isas,
             said=_said(node),
             clock=_clock(node),
+            **_words(node),
             source=self._source(node),
         )
 
@@ -359,6 +364,23 @@ def _kind(node: TreeNode) -> str:
     """Return the kind of core that a tree of ours says."""
     said = node.string("atoll,kind")
     return said if said in ("cpu", "dsp") else ""
+
+
+def _said_isa(core: str | None, node: TreeNode) -> tuple[str, ...]:
+    """Return the instruction set that a tree of ours says, if the core can have it."""
+    said = node.string("atoll,isa")
+    return tuple(isa for isa in (isas_of(core) if core else ()) if isa == said)
+
+
+def _words(node: TreeNode) -> dict[str, Any]:
+    """Return what else a tree of ours says of a core."""
+    return {
+        "loader": loader_of(node.string("atoll,loader") or ""),
+        "code": span_of(node.string("atoll,code") or ""),
+        "data": span_of(node.string("atoll,data") or ""),
+        "stack": stack_of(node.string("atoll,stack") or ""),
+        "targets": targets_of(node.string("atoll,targets") or ""),
+    }
 
 
 def _clock(node: TreeNode) -> int | None:

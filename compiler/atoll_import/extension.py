@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from atoll.description.accelerator_files import known_accelerators
+from atoll_import.core_words import loader_of, span_of, stack_of, targets_of
 from atoll_import.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll_import.reader import Given
 from atoll_import.values import core_named, isas_of, number_of
@@ -71,6 +72,11 @@ def _core(entry: Entry, source: Source) -> Core:
         clock=number_of(entry.get("clock")),
         mailbox=number_of(entry.get("mailbox")),
         irq=number_of(entry.get("irq")),
+        loader=loader_of(entry.get("loader", "")),
+        code=span_of(entry.get("code", "")),
+        data=span_of(entry.get("data", "")),
+        stack=stack_of(entry.get("stack", "")),
+        targets=targets_of(entry.get("targets", "")),
         source=source,
     )
 

@@ -2,8 +2,10 @@
 """What files of any format say of a chip: the one model that every reader fills."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from atoll.description.devices import CodeTarget, Span, Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,11 @@ class Core:
         clock: in hertz.
         mailbox: address of its registers at the host.
         irq: line of the mailbox at the host.
+        loader: what brings its code, where an export of ours says it; else empty.
+        code: region of its code, likewise.
+        data: region of its data, likewise.
+        stack: its stacks, likewise.
+        targets: further ways to make its code, likewise.
         source: where the file says so; None if it only follows that there is a core.
     """
 
@@ -45,6 +52,11 @@ class Core:
     clock: int | None = None
     mailbox: int | None = None
     irq: int | None = None
+    loader: str = ""
+    code: Span | None = None
+    data: Span | None = None
+    stack: Stack | None = None
+    targets: Mapping[str, CodeTarget] = field(default_factory=dict)
     source: Source | None = None
 
 

@@ -136,6 +136,11 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
             clock=old.clock or core.clock,
             mailbox=old.mailbox if old.mailbox is not None else core.mailbox,
             irq=old.irq if old.irq is not None else core.irq,
+            loader=old.loader or core.loader,
+            code=old.code or core.code,
+            data=old.data or core.data,
+            stack=old.stack or core.stack,
+            targets=old.targets or core.targets,
         )
     return names
 

@@ -3,10 +3,13 @@
 
 import json
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from atoll.artifacts.build_tree import part_of
 from atoll.bsp.firmware import link_unchecked
@@ -16,7 +19,9 @@ from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 
 DATA = Path(__file__).parents[1] / "data"
-DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DIGITS = EXAMPLES / "01_digits" / "digits_int8.tflite"
+EXAMPLE = EXAMPLES / "09_custom_instruction"
 WORDS = [str(DATA / "crab.yaml"), str(DIGITS), "--build", str(DATA / "crab.build.yaml")]
 
 Capture = pytest.CaptureFixture[str]
@@ -110,3 +115,79 @@ def test_data_may_not_lie_over_the_stack_of_a_thread(thread: str, tmp_path: Path
 
     with pytest.raises(AtollError, match=f"data lies over stack '{thread}'"):
         link_unchecked(made.soc, (part_of(made),), tmp_path, None, edited)
+
+
+@pytest.mark.parametrize(("pool", "origin"), [("lp", 0x2000_0000), ("rp", 0x2100_0000)])
+@pytest.mark.parametrize("by", [-128, 0, 128])
+def test_m7_a_workspace_of_the_application_is_where_commands_have_it(
+    pool: str, origin: int, by: int, tmp_path: Path
+) -> None:
+    """The run function compares symbols, which move along; the host may touch none of its bytes."""
+    made = compile_file(load_soc(WORDS[0]), DIGITS)
+    right = f"  pool_{pool} (rw) : ORIGIN = 0x{origin:08X}"
+
+    def edited(script: str) -> str:
+        assert script.count(right) == 1
+        return script.replace(right, f"  pool_{pool} (rw) : ORIGIN = 0x{origin + by:08X}")
+
+    if not by:
+        link_unchecked(made.soc, (part_of(made),), tmp_path, None, edited)
+        return
+    with pytest.raises(AtollError, match=f"pool '{pool}' is not where the networks have it") as it:
+        link_unchecked(made.soc, (part_of(made),), tmp_path, None, edited)
+    assert f"to begin at 0x{origin:08X}" in str(it.value)
+
+
+def with_run_time_sizes(folder: Path) -> list[str]:
+    """Write the chip with a kernel of example 09 that takes blocks of a heap; return the words.
+
+    The kernel belongs to a unit beside VexRiscv, which caches what lies below 0x8000_0000.
+    """
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+    text = (DATA / "crab.yaml").read_text()
+    chip = re.sub(
+        r"(registers|mailbox|origin): (0x[\dA-F_]+)",
+        lambda found: f"{found[1]}: {int(found[2], 16) + 0x8000_0000:#x}",
+        text,
+    )
+    build = (DATA / "crab.build.yaml").read_text()
+    unit = "core: vexriscv_cfu, function_unit: ./nonzero_kernels.yaml"
+    for old, new in (
+        ("isa: rv32imc, core: picorv32", f"isa: rv32im, {unit}"),
+        ("lean: {isa: rv32im}", "lean: {isa: rv32i}"),
+        ("size: 8 KiB, reach: {cpu: rw}", "size: 8 KiB, heap: 1 KiB, reach: {cpu: rw}"),
+    ):
+        assert chip.count(old) == 1
+        chip = chip.replace(old, new)
+    for old, new in (
+        ("place: {add_3: rest}", "place: {add_3: rest, fully_connected_8: cpu}"),
+        ("from: average_pool_2d_6, to: fully_connected_8", "operators: average_pool_2d_6"),
+    ):
+        assert build.count(old) == 1
+        build = build.replace(old, new)
+    (folder / "crab.yaml").write_text(chip)
+    (folder / "crab.build.yaml").write_text(build)
+    return [str(folder / "crab.yaml"), str(DIGITS), "--build", str(folder / "crab.build.yaml")]
+
+
+@pytest.mark.parametrize(
+    "cpu", ["iss", pytest.param("rtl", marks=(pytest.mark.rtl, pytest.mark.slow))]
+)
+def test_w1_d1_c1_k1_a_chip_with_all_of_it_and_run_time_sizes_is_exact(
+    cpu: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = with_run_time_sizes(tmp_path / "example")
+    monkeypatch.syspath_prepend(tmp_path / "example")
+    for name in ("dot4", "nonzero_kernels"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert main(["build", *words, "--output", str(tmp_path / "built")]) == 0
+    assert main(["explain", *words, "--buffer", "fully_connected_8.places", "--json"]) == 0
+    assert '"size_bytes": null' in capsys.readouterr().out
+    assert main(["run", *words, "--cpu", cpu, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"]
+    assert report["placement"]["violations"] == []
+    with (tmp_path / "built" / "firmware.elf").open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        assert "atoll_workspace_allocate" in {each.name for each in table.iter_symbols()}

@@ -161,3 +161,58 @@ def test_names_that_are_not_there_are_told_at_once(tmp_path: Path, capsys: Captu
     assert [each["at"]["line"] for each in faults] == [1, 2, 3, 4]
     faults = explain(capsys, *asking(tmp_path, "\n".join(asked[1:])))["faults"]
     assert [each["code"] for each in faults] == ["E025", "E217", "E210"]
+
+
+EVERY_POOL = ("own", "w", "near", "lp", "rp")
+
+
+@pytest.mark.parametrize(
+    ("option", "request_", "buffer"),
+    [
+        ("--scope", "softmax_9_out=global.stack", "softmax_9_out"),
+        ("--scope", "conv_2d_0_out=global.own:out", "conv_2d_0_out"),
+        ("--scope", "*_out=global.stack", "conv_2d_2_out"),
+        ("--pin", "conv_2d_0_out=own,w", "conv_2d_0_out"),
+        ("--scope", "conv_2d_0_weights=global.near", "conv_2d_0_weights"),
+        ("--scope", "softmax_9.total=global.own", "softmax_9.total"),
+        ("--scope", "softmax_9.powers=audio-dsp.stack", "softmax_9.powers"),
+    ],
+)
+def test_c2_what_a_message_lists_can_be_asked_for_and_nothing_else_can(
+    option: str, request_: str, buffer: str, capsys: Captured
+) -> None:
+    """Each place is written as the remedy is."""
+    name, _, scope = request_.partition("=")
+    (fault, *_) = (
+        each
+        for each in explain(capsys, option, request_)["faults"]
+        if f"'{buffer}'" in each["message"] or f"{buffer}'" in each["message"]
+    )
+    assert fault["code"] == "E205"
+    listed = re.findall(
+        r"'([\w.]+)'", re.findall(r"without it, (.*?) (?:is|are) left", fault["message"])[0]
+    )
+    assert listed
+    side = ":" + scope.partition(":")[2] if ":" in scope else ""
+    worded = {
+        place: f"global.{place}" if option == "--scope" and place in EVERY_POOL else place
+        for place in (*EVERY_POOL, *listed)
+    }
+    (remedy,) = re.findall(r"(?:write|ask for the scope) '([\w.:]+)'", fault["remedy"])
+    assert remedy in {f"{word}{side}" for place, word in worded.items() if place in listed}
+    for place, word in worded.items():
+        told = explain(capsys, option, f"{name}={word}{side}")
+        refused = [each["code"] for each in told.get("faults", ())]
+        assert ("buffers" in told) == (place in listed), (place, refused)
+
+
+def test_c2_what_else_is_asked_of_a_buffer_is_not_listed(capsys: Captured) -> None:
+    for name in ("softmax_9_out", "softmax_9.powers"):
+        asked = ("--scope", f"{name}=global.own", "--scope", f"{name}=global.lp")
+        (fault,) = (
+            each
+            for each in explain(capsys, *asked)["faults"]
+            if each["message"].startswith("scope 'global.own' leaves")
+        )
+        assert "without it, 'lp' is left" in fault["message"]
+        assert "'global.lp'" in fault["remedy"]

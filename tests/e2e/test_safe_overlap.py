@@ -72,7 +72,7 @@ def test_m2_a_core_alone_needs_as_little(network: str, shared_models: Path) -> N
 def test_m5_strips_come_where_memory_is_short(shared_models: Path, tmp_path: Path) -> None:
     """With 11 KiB the keyword network fits only if its results lie over their operands."""
     model = shared_models / "kws_ref_model.tflite"
-    small = load_soc("lagoon", ["pools.shared.size=11 KiB"])
+    small = load_soc("lagoon", ["pools.shared.size=11 KiB", "pools.private.size=16"])
     whole = tmp_path / "whole.yaml"
     whole.write_text("tile: never\n")
     asked = BuildOptions(requests=load_requests(whole))

@@ -129,7 +129,7 @@ def test_c2_the_remedy_is_the_pool_with_the_fastest_operators(
     told = refusal(
         ["explain", str(crab), str(DIGITS), "--scope", "conv_2d_0_out=global.stack"], capsys
     )
-    assert "without it, 'near' and 'lp' are left" in told
+    assert "without it, 'near', 'lp' and 'rp' are left" in told
     assert "write 'global.lp' in its place" in told
     devices = []
     for words in ([], ["conv_2d_0_out=global.lp"], ["conv_2d_0_out=global.near"]):

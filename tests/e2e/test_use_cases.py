@@ -142,7 +142,7 @@ def test_m7_u2_one_array_of_the_application_serves_both() -> None:
 
 def test_m7_u2_no_room_for_the_second_networks_constants_is_an_error() -> None:
     with pytest.raises(PlanError, match="weights"):
-        together("pools.weights.size=9KiB")
+        together("pools.weights.size=7KiB")
 
 
 def test_m7_u2_two_networks_of_one_name_are_refused() -> None:

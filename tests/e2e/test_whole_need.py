@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does not fit is told all that it needs at once, in edits with which it fits."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
+from atoll.cli import main
 from atoll.diagnostics.errors import AtollError, Fault
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
@@ -17,19 +19,34 @@ DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tfl
 EDIT = re.compile(r"'([\w.]+)' to (0x\w+|[0-9]+(?: [KM]?i?B)?)")
 
 CRAMPED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "a pool": ("lagoon", ("pools.shared.size=1 KiB",)),
+    "a pool": ("lagoon", ("pools.shared.size=1 KiB", "pools.private.size=16")),
     "two pools": ("lagoon", ("pools.shared.size=1 KiB", "pools.weights.size=1 KiB")),
-    "constants": ("lagoon", ("pools.weights.size=8 KiB",)),
-    "a memory without another pool": ("lagoon", ("memories.sram.size=1 KiB",)),
+    "constants": ("lagoon", ("pools.weights.size=4 KiB",)),
+    "a memory without another pool": (
+        "lagoon",
+        ("memories.sram.size=1 KiB", "pools.private.size=16"),
+    ),
     "a memory before its neighbour": (
         "lagoon",
-        ("memories.sram.size=1 KiB", "memories.dtcm.origin=0x20000400"),
+        (
+            "memories.sram.size=1 KiB",
+            "memories.dtcm.origin=0x20000400",
+            "pools.private.size=16",
+        ),
     ),
     "a pool that fills its memory": (
         "lagoon",
         ("memories.sram.size=1 KiB", "pools.shared.size=1 KiB", "pools.private.size=16"),
     ),
-    "a memory of an accelerator": ("twin", ("memories.large_sram.size=1 KiB",)),
+    "memories of accelerators and cores": (
+        "twin",
+        (
+            "memories.large_sram.size=1 KiB",
+            "memories.sram.size=1 KiB",
+            "pools.cpu_local.size=16",
+            "pools.dsp_local.size=16",
+        ),
+    ),
     "flash": ("lagoon", ("memories.flash.size=4 KiB", "devices.cpu.code.memory=flash")),
     "a stack": ("lagoon", ("devices.cpu.stack.size=1040",)),
     "a limit": ("lagoon", ("devices.cpu.limits.max_stack_size=1040",)),
@@ -81,3 +98,23 @@ def test_c5_an_operator_that_a_pin_keeps_off_an_accelerator_says_so() -> None:
 def test_live_bytes_that_are_more_than_what_is_needed_are_explained() -> None:
     (fault,) = refusal("lagoon", ("pools.shared.size=2 KiB", "pools.private.size=16"))
     assert "lie over operands" in fault.message
+
+
+def test_p1_c7_what_has_room_on_other_devices_runs_exactly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two convolutions leave the accelerator whose memory is too small, and others stay."""
+    whole = tmp_path / "whole.yaml"
+    whole.write_text("tile: never\n")
+    small = ["--set", "memories.large_sram.size=1 KiB", "--build", str(whole), "--json"]
+    assert main(["explain", "twin", str(DIGITS), *small]) == 0
+    operators = json.loads(capsys.readouterr().out)["operators"]
+    devices = {each["operator"]: each["device"] for each in operators}
+    assert devices["conv_2d_0"] == devices["conv_2d_2"] == "cpu"
+    assert devices["conv_2d_5"] == "npu_large"
+    (first,) = (each for each in operators if each["operator"] == "conv_2d_0")
+    assert "the search has it elsewhere" in str(first["rejected"])
+    assert main(["run", "twin", str(DIGITS), *small, "--cpu", "iss"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["bit_exact"]
+    assert report["placement"]["violations"] == []

@@ -147,7 +147,7 @@ CASES: dict[str, list[str]] = {
         "-o",
         "out",
         "--set",
-        "pools.weights.size=9 KiB",
+        "pools.weights.size=5 KiB",
     ],
     "two_models_one_place": [*BUILD, "other.tflite", "-o", "out", "--place", "add_3=cpu"],
     "two_models_one_input": ["run", *BUILD[1:], "other.tflite", "--input", "shape.npy"],

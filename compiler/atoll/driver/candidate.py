@@ -50,6 +50,7 @@ class Candidate:
         fused: patterns of accelerators are one operator each.
         spread: operators may be spread over cores of one kind.
         unlike: operators go to cores that nobody asks for, where they are surely faster.
+        devices: where operators run, by name, if not on the devices that are usually chosen.
         spared: pools that accelerators leave to DMA engines, which copy rows from there.
         tiling: which chains of operators are cut into stripes, None for the network as it is.
         streams: None if accelerators read all constants where they lie.
@@ -59,6 +60,7 @@ class Candidate:
     fused: bool = False
     spread: bool = False
     unlike: bool = False
+    devices: tuple[tuple[str, str], ...] = ()
     spared: frozenset[str] = frozenset()
     tiling: Tiling | None = None
     streams: StreamPolicy | None = None
@@ -71,7 +73,7 @@ class Candidate:
     @property
     def is_changed(self) -> bool:
         """Whether it is more than a variant of the network as it is."""
-        return self.unlike or bool(self.copies) or self.tiling is not None
+        return self.unlike or bool(self.copies or self.devices) or self.tiling is not None
 
     def chip(self, soc: ResolvedSoc) -> ResolvedSoc:
         """Return the chip that it is planned for: accelerators do not reach spared pools."""
@@ -85,6 +87,7 @@ class Candidate:
             "fused": self.fused,
             "spread": self.spread,
             "unlike_cores": self.unlike,
+            "devices": dict(self.devices),
             "spared_pools": sorted(self.spared),
             "stripes": [
                 {
@@ -100,12 +103,16 @@ class Candidate:
             else {"share": streams.share, "every": streams.every},
         }
 
+    def _counts(self) -> Mapping[str, int]:
+        return Counter(device for _, device in self.devices)
+
     def __str__(self) -> str:
         """Return the choices in a few words, such as ``3 stripes, no overlap that costs``."""
         words = [
             *(["fused"] if self.fused else ()),
             *(["may be spread over cores"] if self.spread else ()),
             *(["may run on unlike cores"] if self.unlike else ()),
+            *(f"{count} on {device}" for device, count in self._counts().items()),
             *(["rows copied from " + ", ".join(sorted(self.spared))] if self.spared else ()),
         ]
         if self.tiling is not None:

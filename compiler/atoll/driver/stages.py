@@ -130,6 +130,7 @@ def devices_of(
         accelerators=task.options.accelerators,
         spread=candidate.spread,
         unlike=candidate.unlike,
+        devices=dict(candidate.devices),
         explains=candidate.tiling is task.tiling or candidate.streams is not None,
         observe=observe,
     )

@@ -9,6 +9,7 @@
    this again.
 5. The best with constants streamed, if a DMA engine brings them; if nothing fits, the network with
    all constants streamed.
+6. If nothing fits, operators on other devices, whose pools may have room.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from itertools import product
 
 from atoll.driver.candidate import Candidate, StreamPolicy
 from atoll.driver.compiled import Compiled
+from atoll.driver.elsewhere import on_other_devices
 from atoll.driver.search import Search
 from atoll.driver.stripes import in_stripes
 from atoll.driver.task import Task
@@ -39,6 +41,8 @@ def propose(search: Search) -> Iterator[Candidate]:
         yield from _on_unlike_cores(search, replace(first, unlike=True))
     if streams_wanted(task):
         yield from _propose_streams(search, first)
+    if search.plan is None:
+        yield from on_other_devices(search, first)
 
 
 def _on_unlike_cores(search: Search, base: Candidate) -> Iterator[Candidate]:

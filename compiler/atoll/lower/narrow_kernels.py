@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Narrow a kernel's own buffers: registers, the stack of its core, or pools (C1, C2)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from atoll.diagnostics.errors import Fault
@@ -33,6 +33,14 @@ _SCOPES = {
 }
 
 Local = Allocate | RuntimeAllocate
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A request that leaves nothing, and the rule that keeps all out."""
+
+    asked: Narrowing
+    rule: str
 
 
 def words_of(asked: Narrowing) -> str:
@@ -70,35 +78,57 @@ class Kernel:
 
     def narrowed(self, buffers: Sequence[Local]) -> tuple[Mapping[str, Local], list[Fault]]:
         """Return the buffers with what is left to them, by name, and what is wrong."""
-        faults: list[Fault] = []
-        found = {each.buffer: self._narrow_buffer(each, faults) for each in buffers}
-        faults += self._too_large(buffers, [b for b in found.values() if isinstance(b, Allocate)])
+        found, nothing = self._left(buffers)
+        faults = [self._nothing_left(buffers, each, why) for each, why in nothing]
         return found, faults
 
-    def _narrow_buffer(self, buffer: Local, faults: list[Fault]) -> Local:
-        at_run_time = isinstance(buffer, RuntimeAllocate)
-        scope, pools = IN_WORKSPACE if at_run_time else buffer.scope, buffer.pools
-        asked = self.asked_of(buffer.buffer)
-        for each in asked:
-            left = self._narrow(buffer, scope, pools, each)
-            if isinstance(left, Fault):
-                faults.append(left)
-                return buffer
-            scope, pools = left
+    def _left(
+        self, buffers: Sequence[Local]
+    ) -> tuple[Mapping[str, Local], list[tuple[Local, "Nothing"]]]:
+        """Return the buffers with what is left to them, and those that have nothing left."""
+        found, nothing = {}, []
+        for each in buffers:
+            left = self._narrow_by(each, self.asked_of(each.buffer))
+            if isinstance(left, Nothing):
+                nothing.append((each, left))
+            found[each.buffer] = each if isinstance(left, Nothing) else self._with(each, *left)
+        by_name = {each.buffer: each for each in buffers}
+        fixed = [each for each in found.values() if isinstance(each, Allocate)]
+        nothing += ((by_name[name], why) for name, why in self._too_large(fixed))
+        return found, nothing
+
+    def _with(self, buffer: Local, scope: str, pools: tuple[str, ...]) -> Local:
+        """Return a buffer with a scope, and pools that a role asks for where no others are."""
         if scope in (GLOBAL, IN_WORKSPACE) and not pools:
             for each in self.requests.roles.get("workspace", ()):
                 pools = tuple(pool for pool in each.pin.pools if pool in self._pools(buffer))
+        at_run_time = isinstance(buffer, RuntimeAllocate)
         return replace(buffer, scope=buffer.scope if at_run_time else scope, pools=pools)
+
+    def _narrow_by(
+        self, buffer: Local, asked: Sequence[Narrowing]
+    ) -> "tuple[str, tuple[str, ...]] | Nothing":
+        """Return the scope and the pools that requests leave one after the other."""
+        at_run_time = isinstance(buffer, RuntimeAllocate)
+        scope, pools = IN_WORKSPACE if at_run_time else buffer.scope, buffer.pools
+        for each in asked:
+            left = self._narrow(buffer, scope, pools, each)
+            if isinstance(left, str):
+                return Nothing(each, left)
+            scope, pools = left
+        return scope, pools
 
     def _narrow(
         self, buffer: Local, scope: str, pools: tuple[str, ...], asked: Narrowing
-    ) -> tuple[str, tuple[str, ...]] | Fault:
-        """Return the scope and the pools that one request leaves; registers may be of a stack."""
+    ) -> tuple[str, tuple[str, ...]] | str:
+        """Return the scope and the pools that one request leaves, or the rule that keeps all out.
+
+        Registers may be of a stack.
+        """
         if asked.scope == GLOBAL:
             return scope, pools
         reached = pools or self._pools(buffer)
         in_pools = WORKSPACE in meet(scope, GLOBAL)
-        before = (*self._outside(scope), *(reached if in_pools else ()))
         common = meet(scope, asked.scope) if asked.scope else ()
         if scope_left := _SCOPES.get(frozenset(common)):
             return scope_left, pools
@@ -106,13 +136,12 @@ class Kernel:
             other = next((core for core in self.cores if core.run_stack.name != common[0]), None)
             if other is None:
                 return ON_STACK, ()
-            rule = f"the stack of '{other.name}', which runs it, is '{other.run_stack.name}' (C6)"
-            return self._nothing_left(buffer, before, asked, rule)
+            return f"the stack of '{other.name}', which runs it, is '{other.run_stack.name}' (C6)"
         wanted = (pool_of(asked.scope),) if asked.scope else asked.pin.pools
         left = tuple(pool for pool in wanted if pool in reached)
         if left and in_pools:
             return IN_WORKSPACE, left
-        return self._nothing_left(buffer, before, asked, self._rule(buffer, scope, asked))
+        return self._rule(buffer, scope, asked)
 
     def _rule(self, buffer: Local, scope: str, asked: Narrowing) -> str:
         if isinstance(buffer, RuntimeAllocate):
@@ -126,9 +155,8 @@ class Kernel:
         cores = " and ".join(f"'{core.name}'" for core in self.cores)
         return f"these are all the pools that hold it and that {cores} writes (C3)"
 
-    def _too_large(self, before: Sequence[Local], buffers: Sequence[Allocate]) -> Iterator[Fault]:
+    def _too_large(self, buffers: Sequence[Allocate]) -> Iterator[tuple[str, "Nothing"]]:
         """Yield what is asked onto a stack beyond its limits (K1)."""
-        in_registers = {each.buffer for each in before if each.scope == LOCAL}
         fixed = sum(footprint(each) for each in buffers if each.scope == LOCAL)
         forced = [each for each in buffers if each.scope == ON_STACK]
         for core in self.cores:
@@ -141,13 +169,7 @@ class Kernel:
                 rule = f"'{core.run_stack.name}' takes buffers of {most} B, not of {each.size} B"
                 if each.size <= most:
                     rule = f"'{core.run_stack.name}' has {room} B for buffers, not {used} B"
-                local = each.buffer in in_registers
-                yield self._nothing_left(
-                    each,
-                    (REGISTERS,) if local else self._pools(each),
-                    self._onto_stack(each.buffer),
-                    f"{rule} (K1)",
-                )
+                yield each.buffer, Nothing(self._onto_stack(each.buffer), f"{rule} (K1)")
 
     def _onto_stack(self, buffer: str) -> Narrowing:
         """Return the last request that keeps a buffer on the stack."""
@@ -157,34 +179,39 @@ class Kernel:
             *(each for each in asked if each.scope.endswith(STACK)),
         ][-1]
 
-    def _nothing_left(
-        self, buffer: Local, before: Iterable[str], asked: Narrowing, rule: str
-    ) -> Fault:
-        before = tuple(before)
-        outside = [place for place in before if place == REGISTERS or "." in place]
-        pools = [place for place in before if place not in outside]
-        scope = ""
-        if outside:
-            scope = LOCAL if outside[0] == REGISTERS else outside[0]
-        elif pools:
-            scope = f"{GLOBAL}.{cheapest(pools, _size(buffer), self.soc)}"
+    def _nothing_left(self, buffers: Sequence[Local], buffer: Local, nothing: "Nothing") -> Fault:
+        choices = [each for each in self._scopes(buffer) if self._may_be(buffers, nothing, each)]
+        pools = [pool for each in choices if (pool := pool_of(each))]
+        outside = [each for each in choices if not pool_of(each)]
+        scope = f"{GLOBAL}.{cheapest(pools, _size(buffer), self.soc)}" if pools else ""
+        scope = next(iter(outside), scope)
         return leaves_nothing(
             ScopeFault(
-                asked=words_of(asked),
+                asked=words_of(nothing.asked),
                 of=f"buffer '{self.name}.{buffer.buffer}'",
-                before=before,
-                rule=rule,
-                at=asked.at,
+                before=[*outside, *pools],
+                rule=nothing.rule,
+                at=nothing.asked.at,
                 remedy=f"ask for the scope '{scope}'" if scope else "delete it",
             )
         )
 
-    def _outside(self, scope: str) -> Iterator[str]:
-        """Yield the places outside of pools that a scope allows."""
-        if scope == LOCAL:
-            yield REGISTERS
-        if STACK in meet(scope, ON_STACK):
-            yield from dict.fromkeys(core.run_stack.name for core in self.cores)
+    def _may_be(self, buffers: Sequence[Local], nothing: "Nothing", scope: str) -> bool:
+        """Tell whether a scope in the place of a request leaves something to all it is about."""
+        later = tuple(
+            replace(each, scope=scope) if each is nothing.asked else each
+            for each in self.requests.later
+        )
+        other = replace(self, requests=replace(self.requests, later=later))
+        refused = (each.buffer for each, _ in other._left(buffers)[1])
+        return not any(nothing.asked in self.asked_of(name) for name in refused)
+
+    def _scopes(self, buffer: Local) -> Iterator[str]:
+        """Yield the scopes of single places that a buffer may have."""
+        if buffer.scope == LOCAL:
+            yield LOCAL
+        yield from dict.fromkeys(core.run_stack.name for core in self.cores)
+        yield from (f"{GLOBAL}.{pool}" for pool in self._pools(buffer))
 
     def _pools(self, buffer: Local) -> tuple[str, ...]:
         """Return the pools that every core which runs the kernel reaches."""

@@ -89,13 +89,19 @@ class _Run:
         self, name: str, pools: tuple[str, ...], *, constant: bool = False
     ) -> tuple[str, ...]:
         """Return the pools that are left to a buffer of the entry, in the order that is asked."""
-        for wanted, asked in self._asked_of(name, constant=constant):
-            left = tuple(pool for pool in wanted if pool in pools)
+        left, requests = pools, [*self._asked_of(name, constant=constant)]
+        for wanted, asked in requests:
+            left = tuple(pool for pool in wanted if pool in left)
             if not left:
-                self._faults.append(self._nothing_left(name, pools, asked))
-                break
-            pools = left
-        return pools
+                others = [other for other, each in requests if each is not asked]
+                self._faults.append(self._nothing_left(name, self._both(pools, others), asked))
+                return pools
+        return left
+
+    def _both(self, pools: Sequence[str], wanted: Sequence[Sequence[str]]) -> Sequence[str]:
+        """Return the pools that requests leave, but for those that leave none by themselves."""
+        possible = [each for each in wanted if {*each} & {*pools}]
+        return [pool for pool in pools if all(pool in each for each in possible)]
 
     def _asked_of(self, name: str, *, constant: bool) -> Asked:
         if name in self._requests.tensors:
@@ -127,8 +133,11 @@ class _Run:
             rule = "it lies in a pool: steps share it, and a stack is its core's alone (C6)"
         else:
             rule = "these are all that hold it and that its devices reach (C3)"
-        pool = cheapest(before, self._module.entry.sizes[name], self._soc)
-        word = f"global.{pool}" if asked.scope else pool
+        shared = [pool for pool in before if self._serves_all(pool, asked)]
+        remedy = "delete it"
+        if shared:
+            pool = cheapest(shared, self._module.entry.sizes[name], self._soc)
+            remedy = f"write '{asked.instead(pool)}' in its place"
         return leaves_nothing(
             ScopeFault(
                 asked=words_of(asked),
@@ -136,8 +145,19 @@ class _Run:
                 before=before,
                 rule=rule,
                 at=asked.at,
-                remedy=f"write '{word}' in its place",
+                remedy=remedy,
             )
+        )
+
+    def _serves_all(self, pool: str, asked: Narrowing) -> bool:
+        """Tell whether a pool is a candidate of every buffer that a request is about."""
+        entry = self._module.entry
+        named = [(each.buffer, each.pools) for each in entry.allocations]
+        named += [(each.name, each.pools) for each in entry.constants]
+        return all(
+            pool in pools
+            for name, pools in named
+            if asked.means(name) and name not in self._requests.tensors
         )
 
     def _function(self, function: PrimFunc) -> PrimFunc:

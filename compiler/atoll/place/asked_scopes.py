@@ -46,8 +46,11 @@ class Narrowing:
     @property
     def words(self) -> str:
         """What was asked, as it is written."""
-        side = "" if self.pin.applies == "both" else f":{self.pin.applies}"
-        return f"{self.scope or self.pin.words}{side}"
+        return f"{self.scope or self.pin.words}{_side(self.pin)}"
+
+    def instead(self, pool: str) -> str:
+        """Return what to write in its place for it to mean a pool."""
+        return f"{f'{GLOBAL}.{pool}' if self.scope else pool}{_side(self.pin)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,18 @@ class PinRequest:
     @property
     def words(self) -> str:
         """What was asked, as it is written."""
-        side = "" if self.pin.applies == "both" else f":{self.pin.applies}"
+        side = _side(self.pin)
         what = f"scope '{self.scope}{side}'" if self.scope else f"pin '{self.pin.words}{side}'"
         return what + (f" of {self.origin}" if self.origin else "")
+
+    def instead(self, pool: str) -> str:
+        """Return what to write in its place for it to mean a pool; keys of their own say sides."""
+        named = self.source.startswith(("'pin", "'scopes"))
+        return f"{f'{GLOBAL}.{pool}' if self.scope else pool}{_side(self.pin) if named else ''}"
+
+
+def _side(pin: Pin) -> str:
+    return "" if pin.applies == "both" else f":{pin.applies}"
 
 
 def asked_of_tensors(

@@ -3,6 +3,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from atoll.cost.basis import MEASURED, basis_of, joint_basis, stands_in
 from atoll.cost.copies import Computing, copy_cycles, layout_cycles
@@ -19,6 +20,7 @@ from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes_constants
 from atoll.place.constraints import Joined, constraints_of, unify
 from atoll.place.faster_cores import FasterCores
+from atoll.place.regions import whole_name
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
 from atoll.place.supply import Supply
@@ -28,6 +30,7 @@ from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
 
 NO_REQUESTS = Requests()
+NO_DEVICES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,7 @@ def decide(
     accelerators: bool = True,
     spread: bool = False,
     unlike: bool = False,
+    devices: Mapping[str, str] = NO_DEVICES,
     explains: bool = False,
 ) -> tuple[Decision, ...]:
     """Choose a device for every operator: the one asked for, else the cheapest that can run it.
@@ -99,14 +103,17 @@ def decide(
     Weighed are the accelerators and the default device; another core runs an operator only if
     somebody asks for it, or if the default device cannot keep a pin. With `spread`, cores of one
     kind are weighed together. With `unlike`, operators go on from there to any core that is surely
-    faster, even if others that nobody measured are `FASTER` times as fast as they count. With
+    faster, even if others that nobody measured are `FASTER` times as fast as they count. `devices`
+    are those that a candidate chooses, by operator, where nobody asks for another one. With
     `explains`, decisions say of every other device why not there.
 
     Raises:
         PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
             are asked for.
     """
-    chooser = _Chooser(graph, soc, requests, accelerators=accelerators, spread=spread)
+    chooser = _Chooser(
+        graph, soc, requests, accelerators=accelerators, spread=spread, devices=devices
+    )
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
@@ -115,6 +122,17 @@ def decide(
         return chooser.told(decisions) if explains else decisions
     fed = chooser.fed()
     return chooser.told(fed) if fed and explains else fed or chooser.near_host()
+
+
+def runners_of(
+    graph: Graph, soc: ResolvedSoc, requests: Requests, *, accelerators: bool
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the devices that nothing but reach and room may keep from each operator.
+
+    What is asked has been joined before.
+    """
+    chooser = _Chooser(graph, soc, requests, accelerators=accelerators, spread=False)
+    return {op.name: chooser.runners(op) for op in graph.operators}
 
 
 class _Chooser:
@@ -128,6 +146,7 @@ class _Chooser:
         *,
         accelerators: bool,
         spread: bool,
+        devices: Mapping[str, str] = NO_DEVICES,
     ) -> None:
         self.faults: list[Fault] = []
         self._graph = graph
@@ -135,6 +154,7 @@ class _Chooser:
         self._requests = requests
         self._accelerators = accelerators
         self._spread = spread
+        self._devices = devices
         scopes = ScopeTable(soc)
         self._asked = {
             op.name: unify(op, constraints_of(op, scopes, requests), scopes)
@@ -161,7 +181,7 @@ class _Chooser:
         Of the devices of an operator that leave such a choice for those after it, the cheapest is
         taken; cores that nobody asks for are among them.
         """
-        supply = self._supply({op.name: self._runners(op) for op in self._graph.operators})
+        supply = self._supply({op.name: self.runners(op) for op in self._graph.operators})
         chosen = supply.solve(self._by_cost)
         if chosen is None:
             return None
@@ -174,7 +194,7 @@ class _Chooser:
         operators, usual = self._operators, {each.operator: each for each in decisions}
         free = (op for op in operators.values() if not usual[op.name].asked and op.kind != COPY)
         cores = {
-            op.name: [each for each in self._runners(op) if isinstance(self._soc.device(each), Cpu)]
+            op.name: [each for each in self.runners(op) if isinstance(self._soc.device(each), Cpu)]
             for op in free
         }
         weighing = Weighing(self._graph, self._soc, spread=self._spread)
@@ -238,7 +258,7 @@ class _Chooser:
     def near_host(self) -> tuple[Decision, ...]:
         """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
         host = self._soc.host
-        runners = {op.name: self._runners(op) for op in self._graph.operators}
+        runners = {op.name: self.runners(op) for op in self._graph.operators}
         why = "no choice of devices helps"
         return tuple(
             replace(self._decision(op, self._soc.host_cpu, why, {}), joined=self._join_scopes(op))
@@ -260,11 +280,20 @@ class _Chooser:
         }
         return Supply(self._graph, self._roomy, devices, pins)
 
-    def _runners(self, op: Operator) -> tuple[str, ...]:
+    def runners(self, op: Operator) -> tuple[str, ...]:
         """Return the devices that nothing but reach may keep from an operator."""
         joined = self._join_scopes(op)
         if joined.device:
             return (joined.device,)
+        able = self._able(op, joined)
+        chosen = self._chosen(op)
+        return (chosen,) if chosen in able else able
+
+    def _chosen(self, op: Operator) -> str:
+        """Return the device that a candidate chooses for an operator or its stripe, "" if none."""
+        return self._devices.get(whole_name(op.name), "")
+
+    def _able(self, op: Operator, joined: Joined) -> tuple[str, ...]:
         if op.kind == COPY:
             return (self._soc.host,)
         npus = self._soc.npus if self._accelerators else ()
@@ -312,14 +341,8 @@ class _Chooser:
         if usual.device == device:
             return usual
         why = "no copy brings its tensors from and to the devices of its neighbours"
-        cost = self._cost(op, self._soc.device(device))
-        decision = self._decision(
-            op,
-            self._soc.device(device),
-            f"{cost}; '{usual.device}' cannot be fed",
-            {**dict(usual.rejected), usual.device: why},
-        )
-        return replace(decision, basis=cost.basis, pinned=usual.pinned, joined=usual.joined)
+        decision = self._instead(op, usual, device, why, f"'{usual.device}' cannot be fed")
+        return replace(decision, joined=usual.joined)
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""
@@ -328,10 +351,38 @@ class _Chooser:
             self.faults.append(joined)
             joined = Joined(devices=tuple(device.name for device in self._soc.devices))
         decision = self._on_asked(op, joined) if joined.device else self._free(op, joined)
+        chosen = "" if joined.device or op.kind == COPY else self._chosen(op)
+        if chosen and chosen != decision.device:
+            decision = self._on_chosen(op, decision, chosen, joined)
         decision = replace(decision, joined=joined)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
         self._before = decision.device
         return decision
+
+    def _on_chosen(self, op: Operator, usual: Decision, chosen: str, joined: Joined) -> Decision:
+        """Decide for the device that a candidate chooses."""
+        if chosen not in self._able(op, joined):
+            self.faults.append(
+                Fault(
+                    code="E048",
+                    message=f"'{chosen}', which a candidate chooses, cannot run operator "
+                    f"'{op.name}'",
+                    remedy=self._another(op),
+                )
+            )
+            return usual
+        return self._instead(
+            op, usual, chosen, "the search has it elsewhere", f"not on '{usual.device}'"
+        )
+
+    def _instead(
+        self, op: Operator, usual: Decision, device: str, why: str, words: str
+    ) -> Decision:
+        """Return the decision for a device that is not the one of fewest cycles."""
+        cost = self._cost(op, self._soc.device(device))
+        rejected = {**dict(usual.rejected), usual.device: why}
+        decision = self._decision(op, self._soc.device(device), f"{cost}; {words}", rejected)
+        return replace(decision, basis=cost.basis, pinned=usual.pinned)
 
     def _on_asked(self, op: Operator, wish: Joined) -> Decision:
         device = self._soc.device(wish.device)

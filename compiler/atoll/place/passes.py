@@ -18,6 +18,7 @@ from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.layouts import with_layouts
 from atoll.place.partition import Decision, assign
+from atoll.place.pin_trials import Holds
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import Requests
@@ -44,6 +45,7 @@ class Placing:
         log: what was asked of its tensors.
         accelerators: whether DMA engines may copy.
         placed: places the network as other requests have it, for remedies.
+        holds: tells whether the network can be placed with other requests, likewise.
     """
 
     graph: Graph
@@ -54,6 +56,7 @@ class Placing:
     log: ScopeLog = field(default_factory=ScopeLog)
     accelerators: bool = True
     placed: Placed | None = None
+    holds: Holds | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,7 @@ def _round_as_devices(placing: Placing) -> Placing:
 
 
 def _apply_pins(placing: Placing) -> Placing:
-    pinned = apply_pins(placing.graph, placing.soc, placing.requests, placing.log)
+    pinned = apply_pins(placing.graph, placing.soc, placing.requests, placing.log, placing.holds)
     return replace(placing, graph=pinned)
 
 

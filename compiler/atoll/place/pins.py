@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Put pinned tensors into their pools, with a copy where the two sides of one differ."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.capabilities import obstacles
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope, merged_pools
+from atoll.place.pin_trials import Holds, Trials
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
 from atoll.place.scope_faults import ScopeFault, empty_rule, leaves_nothing
@@ -21,12 +22,18 @@ from atoll.reach.movers import mover_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
 
-def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests, log: ScopeLog) -> Graph:
+def apply_pins(
+    graph: Graph,
+    soc: ResolvedSoc,
+    requests: Requests,
+    log: ScopeLog,
+    holds: Holds | None = None,
+) -> Graph:
     """Return a placed graph in which every pin holds.
 
     A tensor pinned where operators read it gets a replica there; `elide-copies` drops those that
     are not needed. Copies that a pin makes necessary are allowed where the pin speaks of one side
-    only, or where the user frees the tensor.
+    only, or where the user frees the tensor. Remedies are tried with `holds`, if there is one.
 
     Raises:
         PlacementError: E049; a device that touches the tensor does not reach the pool, two pins
@@ -35,10 +42,12 @@ def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests, log: ScopeLog
     if not requests.pins:
         return graph
     pinning = _Pinning(graph, soc, requests)
-    for name in requests.pins:
-        pinning.add(graph.tensor(name))
-    if pinning.faults:
-        raise PlacementError.all(in_order(pinning.faults))
+    faulty = [name for name in requests.pins if not pinning.add(graph.tensor(name))]
+    if faulty:
+        told = _Pinning(graph, soc, requests, holds, faulty)
+        for name in faulty:
+            told.add(graph.tensor(name))
+        raise PlacementError.all(in_order(told.faults))
     for name, asked in pinning.held:
         scope = memory_scope(asked.pin.pools)
         log.ask(name, Constraint(scope, "", f"asked for by {asked.source}", asked.at))
@@ -46,8 +55,16 @@ def apply_pins(graph: Graph, soc: ResolvedSoc, requests: Requests, log: ScopeLog
 
 
 class _Pinning:
-    def __init__(self, graph: Graph, soc: ResolvedSoc, requests: Requests) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        soc: ResolvedSoc,
+        requests: Requests,
+        holds: Holds | None = None,
+        faulty: Collection[str] = (),
+    ) -> None:
         self.faults: list[Fault] = []
+        self._trials = Trials(requests, faulty, holds) if holds else None
         self._graph = graph
         self._soc = soc
         self._requests = requests
@@ -75,8 +92,13 @@ class _Pinning:
             graph = with_replicas(graph, mover, made)
         return graph
 
-    def add(self, tensor: Tensor) -> None:
-        """Apply the pins of one tensor."""
+    def add(self, tensor: Tensor) -> bool:
+        """Apply the pins of one tensor; say whether they hold."""
+        before = len(self.faults)
+        self._add(tensor)
+        return len(self.faults) == before
+
+    def _add(self, tensor: Tensor) -> None:
         asked = self._requests.pins[tensor.name]
         faults = [*self._contradictions(tensor, asked)]
         faults += (fault for each in asked for fault in self._obstacles(tensor, each))
@@ -195,7 +217,7 @@ class _Pinning:
             ScopeFault(
                 asked=second.words,
                 of=f"tensor '{tensor.name}'",
-                before=before or first.pin.pools,
+                before=self._choices(tensor, second, before or first.pin.pools),
                 rule=f"{first.words} leaves these and no other (C2)",
                 at=second.at,
                 other=note(first.at, f"{first.words} is asked for here"),
@@ -206,7 +228,8 @@ class _Pinning:
     def _same(self, tensor: Tensor, first: PinRequest, second: PinRequest) -> str:
         """Return how `second` may ask for what `first` does, if that is possible."""
         for pool in self._pools_left(tensor, first, self._all_needs(tensor, first)):
-            return f"write '{'global.' * bool(second.scope)}{pool}' in its place, or "
+            if self._trials is None or self._trials.may_be(second, pool):
+                return f"write '{second.instead(pool)}' in its place, or "
         return ""
 
     def _obstacles(self, tensor: Tensor, asked: PinRequest) -> Iterator[Fault]:
@@ -235,7 +258,8 @@ class _Pinning:
         for needs in groups or [{}]:
             if self._pools_left(tensor, asked, needs):
                 continue
-            before = pools_for(self._soc, needs, roles_of(tensor), tensor.size)
+            pools = pools_for(self._soc, needs, roles_of(tensor), tensor.size)
+            before = self._choices(tensor, asked, pools)
             yield leaves_nothing(
                 ScopeFault(
                     asked=asked.words,
@@ -243,21 +267,27 @@ class _Pinning:
                     before=before,
                     rule=empty_rule(tensor, asked.pin.pools, asked.scope, needs, self._soc),
                     at=asked.at,
-                    remedy=self._nearest(tensor, asked, before, needs),
+                    remedy=self._nearest(tensor, asked, before),
                 )
             )
             return
 
-    def _nearest(
-        self, tensor: Tensor, asked: PinRequest, before: Sequence[str], needs: Needs
-    ) -> str:
+    def _choices(self, tensor: Tensor, asked: PinRequest, reached: Sequence[str]) -> Sequence[str]:
+        """Return the pools that may be asked for instead, tried: devices may change with them.
+
+        Where nothing can be tried, those that are `reached` by the devices that there are.
+        """
+        if self._trials is None:
+            return reached
+        roles = roles_of(tensor)
+        pools = pools_for(self._soc, {}, roles, tensor.size)
+        return [pool for pool in pools if self._trials.may_be(asked, pool, alone=True)]
+
+    def _nearest(self, tensor: Tensor, asked: PinRequest, before: Sequence[str]) -> str:
         """Return the least change of a request with which something is left, tried."""
-        others = [each for each in self._requests.pins[tensor.name] if each is not asked]
         for pool in sorted(before, key=lambda name: self._least(tensor, name)):
-            other = [self._pools_left(tensor, each, needs) for each in others if each.pin.pools]
-            if all(pool in pools for pools in other):
-                word = f"global.{pool}" if asked.scope else pool
-                return f"write '{word}' in its place"
+            if self._trials is None or self._trials.may_be(asked, pool):
+                return f"write '{asked.instead(pool)}' in its place"
         if self._may_free(tensor, asked):
             return f"add '{tensor.name}' to 'free', so that it may be copied"
         return "delete it"
@@ -287,7 +317,8 @@ class _Pinning:
 
     def _may_free(self, tensor: Tensor, asked: PinRequest) -> bool:
         """Tell whether 'free' would help a pin of both sides."""
-        return asked.joint and not self._is_free(tensor) and self._holds_a_side(tensor, asked)
+        one = asked.joint and not self._is_free(tensor) and self._holds_a_side(tensor, asked)
+        return one and (self._trials is None or self._trials.may_free(tensor.name))
 
     def _is_copied(self, tensor: Tensor) -> bool:
         """Tell whether a copy of a tensor is there already, which a request may be about."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan devices: decide where operators run, hold the user's pins, copy where nothing else helps."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import permutations
@@ -12,9 +12,9 @@ from atoll.diagnostics.errors import AtollError, Fault, PlacementError, Refusal,
 from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.openings import find_opening
-from atoll.place.partition import decide
+from atoll.place.partition import NO_DEVICES, decide
 from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes, unobserved
-from atoll.place.requests import check_requests
+from atoll.place.requests import Requests, check_requests
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
@@ -37,6 +37,7 @@ def plan_devices(
     accelerators: bool = True,
     spread: bool = False,
     unlike: bool = False,
+    devices: Mapping[str, str] = NO_DEVICES,
     explains: bool = False,
     observe: Observer = unobserved,
 ) -> Placing:
@@ -46,8 +47,9 @@ def plan_devices(
     need. Planning the result again changes nothing, since it carries what was asked for; nor does
     asking again, if the network had no copies of its own. With `spread`, cores of one kind are
     weighed together against accelerators. With `unlike`, operators go to any core that is surely
-    faster. With `explains`, decisions say of every other device why an operator is not there.
-    `observe` is told the results of the passes.
+    faster. Operators in `devices` run there unless somebody asks for another one. With `explains`,
+    decisions say of every other device why an operator is not there. `observe` is told the results
+    of the passes.
 
     Raises:
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
@@ -55,27 +57,33 @@ def plan_devices(
     """
     requests = check_requests(asked, graph, soc)
 
-    def plan(chip: ResolvedSoc) -> Placing:
+    def plan(chip: ResolvedSoc, wanted: Requests = requests) -> Placing:
+        usual = chip is soc and wanted is requests
         decisions = decide(
             graph,
             chip,
-            requests,
+            wanted,
             accelerators=accelerators,
             spread=spread,
             unlike=unlike,
-            explains=explains,
+            devices=devices,
+            explains=explains and usual,
         )
         placing = Placing(
             graph=graph,
             soc=chip,
             decisions=decisions,
-            requests=requests,
+            requests=wanted,
             asked=asked,
             log=_log_of(graph),
             accelerators=accelerators,
             placed=lambda others: plan_devices(graph, chip, others).graph,
+            holds=holds if usual else None,
         )
-        return run_passes(placing, DEVICE_PASSES, observe if chip is soc else unobserved)
+        return run_passes(placing, DEVICE_PASSES, observe if usual else unobserved)
+
+    def holds(others: Requests) -> bool:
+        return isinstance(attempt(partial(plan, soc, others)), Placing)
 
     found = attempt(partial(plan, soc))
     if isinstance(found, Placing):

@@ -22,7 +22,7 @@ class ScopeFault:
     Attributes:
         asked: what was asked, such as ``scope 'global.stack'``.
         of: the buffer, with its kind.
-        before: the places that there were without the request.
+        before: the places that can be asked for instead.
         rule: what emptied the set.
         remedy: an edit that has been tried.
     """
@@ -39,7 +39,8 @@ class ScopeFault:
 def leaves_nothing(found: ScopeFault) -> Fault:
     """Return the fault that says it."""
     places = [f"'{place}'" for place in found.before]
-    left = f"{' and '.join(places)} {'is' if len(places) == 1 else 'are'} left" if places else ""
+    listed = " and ".join(filter(None, (", ".join(places[:-1]), *places[-1:])))
+    left = f"{listed} {'is' if len(places) == 1 else 'are'} left" if places else ""
     return Fault(
         code="E205",
         message=f"{found.asked} leaves {found.of} no place: without it, "

@@ -100,6 +100,10 @@ class Weighing:
         computing = sum(self._compute_cycles(op, where[op.name], scenario) for op in ops)
         return computing + self._copy_cycles(ops, where)
 
+    def cost_alone(self, op: Operator, device: str) -> int:
+        """Return the cycles of `op` on a device, without copies."""
+        return self._compute_cycles(op, device, AS_ESTIMATED)
+
     def cost(self, op: Operator, where: Mapping[str, str]) -> Cost:
         """Estimate `op` where it is."""
         device = where[op.name]

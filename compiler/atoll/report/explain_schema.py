@@ -58,6 +58,7 @@ CANDIDATES = object_of(
                 **dict.fromkeys(("fused", "spread", "unlike_cores"), FLAG),
                 spared_pools=each(TEXT),
                 stripes=each(object_of(first=TEXT, last=TEXT, stripes=COUNT)),
+                devices=mapping_of(TEXT),
                 apart=mapping_of(TEXT),
                 streams=maybe(object_of(share=NUMBER, every=FLAG)),
             ),

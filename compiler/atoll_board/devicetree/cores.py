@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, Device
+from atoll_board.core_words import core_words
 from atoll_board.cortex_m import architecture, priority_bits
 from atoll_board.devicetree.node import Cell, Node, Reference, Value, quantity, to_dashes
 
@@ -48,10 +49,12 @@ def core_node(core: Cpu) -> Node:
 
 def device_properties(device: Device) -> dict[str, Value]:
     """Return what the one table of devices says of a device beside its name."""
+    words = dict(core_words(device)) if isinstance(device, Cpu) else {}
     return {
         "atoll,kind": device.kind,
         "atoll,ordinal": (device.ordinal,),
         "atoll,loader": device.loader,
+        **{f"atoll,{name}": text for name, text in words.items()},
     }
 
 

@@ -7,7 +7,7 @@ from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Region, ResolvedSoc
 from atoll_board.devicetree.bindings import binding_files
 from atoll_board.devicetree.cores import controller_label, core_node, interrupt, private_nodes
-from atoll_board.devicetree.node import Node, Reference, Value, source
+from atoll_board.devicetree.node import NOT_HERE, Node, Reference, Value, source
 from atoll_board.devicetree.parts import Parts
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import made_from
@@ -17,7 +17,9 @@ def devicetree_files(board: Board) -> Mapping[str, Entry]:
     """Return ``devicetree/<chip>.dts`` and the bindings of what is in it."""
     root = host_tree(board.soc)
     return {
-        f"devicetree/{board.soc.name}.dts": generated_entry(source(root, made_from(board))),
+        f"devicetree/{board.soc.name}.dts": generated_entry(
+            source(root, made_from(board), NOT_HERE)
+        ),
         **binding_files(board, root),
     }
 

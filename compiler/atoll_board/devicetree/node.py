@@ -58,6 +58,9 @@ class Node:
         yield f"{indent}}};"
 
 
+NOT_HERE = "Not in this file: what DMA engines move, limits of stacks."
+
+
 def source(root: Node, *comments: str) -> str:
     """Return the text of a devicetree's source below comments of one line."""
     said = [f"// {_plain(comment)}" for comment in comments]

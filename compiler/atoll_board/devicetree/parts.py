@@ -10,6 +10,7 @@ from functools import cached_property
 
 from atoll.resolve.soc import (
     Access,
+    Cpu,
     Dma,
     Engine,
     Memory,
@@ -131,8 +132,13 @@ class Parts:
 
     def _device(self, name: str) -> Mapping[str, Value]:
         """Return what the table of devices says of the one whose registers these are."""
-        devices = {each.name: each for each in self.soc.devices}
-        return device_properties(devices[name]) if name in devices else {}
+        device = next((each for each in self.soc.devices if each.name == name), None)
+        if device is None:
+            return {}
+        if not isinstance(device, Cpu):
+            return device_properties(device)
+        kind: dict[str, Value] = {"atoll,core": device.spec.name, "atoll,isa": device.isa}
+        return kind | device_properties(device)
 
     def _engine(self, engine: Engine) -> Mapping[str, Value]:
         pools = [Reference(label_of(pool.region)) for pool in self.pools_of(engine)]

@@ -17,7 +17,7 @@ from atoll_board.devicetree.cores import (
     private_nodes,
     private_span,
 )
-from atoll_board.devicetree.node import Cell, Node, Reference, Value, source, to_dashes
+from atoll_board.devicetree.node import NOT_HERE, Cell, Node, Reference, Value, source, to_dashes
 from atoll_board.devicetree.parts import Parts, block_label, label_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import made_from
@@ -31,7 +31,7 @@ _NO_FLAGS = 0
 
 def system_files(board: Board) -> Mapping[str, Entry]:
     """Return ``devicetree/<chip>_system.dts``."""
-    text = source(system_tree(board.soc), made_from(board))
+    text = source(system_tree(board.soc), made_from(board), NOT_HERE)
     return {f"devicetree/{board.soc.name}_system.dts": generated_entry(text)}
 
 

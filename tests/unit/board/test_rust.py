@@ -43,9 +43,9 @@ fn main() {
 pytestmark = pytest.mark.skipif(not shutil.which("cargo"), reason="cargo is not installed")
 
 
-def written(chip: str, folder: Path) -> Path:
+def written(chip: str, folder: Path, *edits: str) -> Path:
     """Write the crate and the headers of a chip with digits."""
-    compiled = compile_file(load_soc(chip), DIGITS)
+    compiled = compile_file(load_soc(chip, edits), DIGITS)
     board = Board.of(compiled.soc, [compiled], [random_sample(compiled.graph)])
     for files in package_files(board, ["rust", "headers"]).values():
         for path, entry in files.items():
@@ -71,9 +71,13 @@ def test_the_crate_is_accepted_without_a_warning(chip: str, tmp_path: Path) -> N
     cargo(written(chip, tmp_path), "check")
 
 
-def test_a_run_has_the_arguments_of_the_c_interface(tmp_path: Path) -> None:
-    written("lagoon", tmp_path)
-    (tmp_path / "stub.c").write_text(STUB)
+@pytest.mark.parametrize("thread", ["", "net"])
+def test_a_run_has_the_arguments_of_the_c_interface(thread: str, tmp_path: Path) -> None:
+    """Of a network on a thread, the function that switches to its stack is the one there is."""
+    edits = ("devices.cpu.stack.threads={net: 4 KiB}", f"devices.cpu.stack.runs={thread}")
+    written("lagoon", tmp_path, *(edits if thread else ()))
+    name = "digits_int8_run_on_net" if thread else "digits_int8_run"
+    (tmp_path / "stub.c").write_text(STUB.replace("digits_int8_run(", f"{name}("))
     compile_stub = ["cc", "-c", "-Iinclude", "stub.c", "-o", "stub.o"]
     subprocess.run(compile_stub, cwd=tmp_path, check=True)
     caller = tmp_path / "caller"

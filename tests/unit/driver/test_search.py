@@ -76,6 +76,18 @@ def test_what_candidates_differ_in_is_in_the_plan() -> None:
     assert {op.device for op in made.graph.operators} == {"cpu"}
 
 
+def test_a_candidate_may_choose_devices() -> None:
+    task = task_of("lagoon")
+    made = compile_candidate(task, replace(plain(task), devices=(("conv_2d_0", "cpu"),)))
+    assert isinstance(made, Compiled)
+    (chosen,) = (each for each in made.decisions if each.operator == "conv_2d_0")
+    assert chosen.device == "cpu"
+    assert "not on 'npu'" in chosen.reason
+    wrong = compile_candidate(task, replace(plain(task), devices=(("softmax_9", "nobody"),)))
+    assert isinstance(wrong, Infeasible)
+    assert wrong.error.faults[0].code == "E048"
+
+
 def test_candidates_that_differ_in_overlaps_are_placed_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -240,7 +252,7 @@ def test_steering_by_exceptions_is_found() -> None:
 
 def test_refusals_of_plans_are_raised_in_the_end() -> None:
     with pytest.raises(PlacementError) as caught:
-        compile_file(load_soc("lagoon", ("pools.shared.size=256",)), DIGITS)
+        compile_file(load_soc("lagoon", ("pools.shared.size=256", "pools.private.size=16")), DIGITS)
     (key, size), *_ = caught.value.faults[0].wants
     assert key == "pools.shared.size"
     compile_file(load_soc("lagoon", (f"{key}={size}",)), DIGITS)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `atoll bsp` exports is imported again: the same chip, as far as the format carries it."""
 
+import re
 import sys
 from itertools import permutations
 from pathlib import Path
@@ -11,6 +12,7 @@ from tests.unit.board.trees import blob, parsed, written
 from tests.unit.importing.reading import asked, chip, imported
 
 from atoll.description.accelerator_files import known_accelerators
+from atoll.description.devices import CodeTarget
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.units import parse_frequency, parse_size
 from atoll.resolve import load_soc
@@ -38,6 +40,7 @@ def described(soc: ResolvedSoc) -> dict[str, dict[str, Any]]:
         match each:
             case Cpu():
                 data |= {"core": each.spec.name, "isa": each.isa, "clock": each.clock}
+                data |= {"loader": each.loader}
                 if each.mailbox:
                     data |= {"mailbox": each.mailbox.origin, "irq": each.irq}
             case Npu():
@@ -62,7 +65,7 @@ def test_d2_devices_memories_and_interrupts_come_back(
     data = chip(imported(tmp_path, {f"chip{suffix}": exported(soc, emitter, suffix)}))
     assert (data["soc"], data["console"], data["host"]) == (soc.name, soc.console.origin, soc.host)
     devices = {
-        name: {key: value for key, value in each.items() if key not in ("stack",)}
+        name: {key: value for key, value in each.items() if key not in WORDS}
         for name, each in data["devices"].items()
     }
     for each in devices.values():
@@ -83,6 +86,66 @@ def test_d2_devices_memories_and_interrupts_come_back(
         for name, each in data["memories"].items()
         if each.get("alias_of", "none") in ("none", "undecided")
     } == {each.name: (each.origin, each.size, each.kind) for each in seen.memories}
+
+
+WORDS = ("code", "data", "stack", "targets")
+TARGETS = "{a: {isa: rv32i, optimise: size}, b: {generator: c}, c: {isa: rv32im}}"
+
+
+@pytest.mark.parametrize("emitter", ["svd", "ipxact", "systemrdl", "system-devicetree"])
+@pytest.mark.parametrize("name", ["crab", "dashed", "targets"])
+def test_d1_d2_a_dsp_comes_back_with_its_targets_and_threads(
+    emitter: str, name: str, tmp_path: Path
+) -> None:
+    edits = (f"devices.audio-dsp.targets={TARGETS}",) if name == "crab" else ()
+    soc = load_soc(DATA / f"{name}.yaml", edits)
+    if emitter == "system-devicetree":
+        (source,) = (written(soc, emitter, tmp_path) / "devicetree").glob("*.dts")
+        files: dict[str, Any] = {"chip.dtb": blob(parsed(source))}
+    else:
+        suffix = {"svd": ".svd", "ipxact": ".xml", "systemrdl": ".rdl"}[emitter]
+        files = {f"chip{suffix}": exported(soc, emitter, suffix)}
+    devices = chip(imported(tmp_path, files))["devices"]
+    for core in soc.cpus:
+        found = devices[core.name]
+        assert (found["kind"], found["isa"], found["loader"]) == (core.kind, core.isa, core.loader)
+        for region in (core.code, core.data):
+            span = found[region.name.rpartition(".")[2]]
+            assert (span["memory"], parse_size(span["size"])) == (region.memory, region.size)
+        stack, main = found["stack"], core.stack
+        threads = {name: parse_size(size) for name, size in stack.get("threads", {}).items()}
+        assert (stack["memory"], parse_size(stack["size"])) == (main.memory, main.size)
+        assert parse_size(stack["interrupts"]) == core.interrupt_reserve
+        assert stack.get("runs", "") == core.run_thread
+        assert threads == {each.name.split(".")[1]: each.size for each in core.threads}
+        targets = {
+            name: CodeTarget.model_validate(each) for name, each in found.get("targets", {}).items()
+        }
+        assert {
+            name: (each.isa, each.abi, each.optimise, each.generator, each.function_unit)
+            for name, each in targets.items()
+        } == {
+            each.name: (
+                each.instructions.name,
+                each.instructions.abi,
+                each.optimise,
+                each.generator,
+                each.unit,
+            )
+            for each in core.targets
+        }
+
+
+@pytest.mark.parametrize(
+    "said", ["{memory: &a b, size: 1}", "{size: 1}", "{memory: dtcm, size: -1}", "[", "{" * 900]
+)
+def test_words_of_a_core_that_are_none_are_a_question(said: str, tmp_path: Path) -> None:
+    text = exported(load_soc(DATA / "crab.yaml"), "svd", ".svd")
+    broken = re.sub('stack="[^"]*"', f'stack="{said}"'.replace("&", "&amp;"), text)
+    broken = re.sub('targets="[^"]*"', f'targets="{said}"'.replace("&", "&amp;"), broken)
+    devices = chip(imported(tmp_path, {"chip.svd": broken}))["devices"]
+    assert devices["audio_dsp"]["stack"] == {"memory": "undecided", "size": "undecided"}
+    assert "targets" not in devices["audio_dsp"]
 
 
 def test_what_renode_cannot_say(tmp_path: Path) -> None:
@@ -142,7 +205,7 @@ def test_systemrdl_that_is_wrong_or_has_no_reader(
 @pytest.mark.parametrize("path", CHIPS, ids=lambda path: Path(path).stem)
 @pytest.mark.parametrize("emitter", ["devicetree", "system-devicetree"])
 def test_devicetree(emitter: str, path: str, tmp_path: Path) -> None:
-    """The host's tree has what the host reaches, the system's all; no tree has pools or stacks."""
+    """The host's tree has what the host reaches, the system's all; pools come back from none."""
     whole = load_soc(path)
     is_system = emitter == "system-devicetree"
     seen = whole if is_system else as_seen_by(whole, whole.host)

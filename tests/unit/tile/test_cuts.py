@@ -26,6 +26,8 @@ DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 DUO = str(ROOT / "tests" / "data" / "duo.yaml")
 TIGHT = "pools.shared.size=2304"
 """Less than digits needs with its tensors as a whole, whatever lies over what."""
+NO_OTHER = "pools.private.size=16"
+"""The host alone has no room either."""
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +98,10 @@ def test_cores_alone_are_cut_for_all_pools_together() -> None:
 
 def test_an_error_names_the_smallest_pool_and_that_works() -> None:
     with pytest.raises(AtollError, match=r"cut into stripes of rows, it needs (\d+) B") as caught:
-        compile_file(load_soc("lagoon", ("pools.shared.size=256",)), DIGITS)
+        compile_file(load_soc("lagoon", ("pools.shared.size=256", NO_OTHER)), DIGITS)
     ((key, size),) = caught.value.faults[0].wants
     assert key == "pools.shared.size"
-    assert compile_file(load_soc("lagoon", (f"{key}={size}",)), DIGITS).tiling.cuts
+    assert compile_file(load_soc("lagoon", (f"{key}={size}", NO_OTHER)), DIGITS).tiling.cuts
 
 
 def test_the_smallest_pool_of_what_keeps_a_state_works(
@@ -118,7 +120,8 @@ def test_the_smallest_pool_of_what_keeps_a_state_works(
 def test_nothing_is_cut_against_the_users_will(tmp_path: Path) -> None:
     path = tmp_path / "options.yaml"
     path.write_text("tile: never\n")
-    assert main(["plan", "lagoon", str(DIGITS), "--set", TIGHT, "--build", str(path)]) == 1
+    words = ["--set", TIGHT, "--set", NO_OTHER, "--build", str(path)]
+    assert main(["plan", "lagoon", str(DIGITS), *words]) == 1
 
 
 @pytest.mark.parametrize(

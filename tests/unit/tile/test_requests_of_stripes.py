@@ -78,7 +78,8 @@ def test_what_keeps_a_network_from_being_cut_is_told(
 ) -> None:
     build = tmp_path / "build.yaml"
     build.write_text(text)
-    assert main(["explain", "lagoon", DIGITS, *SMALL, "--json", "--build", str(build)]) == 1
+    words = [*SMALL, "--set", "pools.private.size=16", "--json", "--build", str(build)]
+    assert main(["explain", "lagoon", DIGITS, *words]) == 1
     (fault,) = json.loads(capsys.readouterr().out)["faults"]
     assert (fault["code"], fault["message"].endswith(said)) == ("E062", True)
 

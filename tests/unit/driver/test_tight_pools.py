@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A placement with room is found: random chips with tight pools, and every choice of devices.
+
+Each choice is asked for by name and compiled, which shares nothing with how choices are found.
+"""
+
+import random
+import re
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.requests import load_requests
+from tests.unit.place.test_exhaustive_placement import (
+    Exhaustive,
+    random_chip,
+    random_network,
+    written,
+)
+
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, Compiled, Loaded, compile_graph
+from atoll.frontend.registry import load_network, read_source
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+
+SIZES = (256, 512, 512, 768, 1024)
+FOUND, REFUSED = "with room elsewhere", "refused"
+
+
+def compiled(soc: ResolvedSoc, network: Loaded, place: dict[str, str]) -> Compiled | AtollError:
+    asked = load_requests(None, [f"{name}={device}" for name, device in place.items()])
+    try:
+        return compile_graph(soc, *network, BuildOptions(requests=asked))
+    except AtollError as error:
+        return error
+
+
+def trial(seed: int, folder: Path, builder: ModuleType) -> str:
+    """Hold the compiler against all choices of devices on one chip; say what came out."""
+    chance = random.Random(f"tight {seed}")
+    chip, path, model = random_chip(chance), folder / "chip.yaml", folder / "net.tflite"
+    text = written(chip)
+    for pool in chip["pools"]:
+        size = chance.choice(SIZES)
+        text = re.sub(rf"(  {pool}: {{memory: \w+, role: workspace)", rf"\1, size: {size}", text)
+    path.write_text(text)
+    model.write_bytes(random_network(builder, chance))
+    try:
+        soc = load_soc(path, ())
+    except AtollError as error:
+        return f"no chip: {error.faults[0].code}"
+    network = load_network(model), read_source(model)
+    made = compiled(soc, network, {})
+    if isinstance(made, Compiled):
+        chosen = next(each for each in made.candidates if each.outcome == "chosen")
+        return FOUND if chosen.choices["devices"] else "with room"
+    operators = network[0].operators
+    able = Exhaustive(chip, network[0], {}).able
+    for devices in product(*(list(able(op.kind.upper())) for op in operators)):
+        place = {op.name: device for op, device in zip(operators, devices, strict=True)}
+        assert not isinstance(compiled(soc, network, place), Compiled), place
+    return REFUSED
+
+
+def campaign(seeds: range, folder: Path, builder: ModuleType) -> Counter[str]:
+    outcomes: Counter[str] = Counter()
+    for seed in seeds:
+        try:
+            outcomes[trial(seed, folder, builder)] += 1
+        except BaseException as fault:
+            fault.add_note(f"seed {seed}")
+            raise
+    return outcomes
+
+
+def test_p1_c7_a_choice_of_devices_with_room_is_found(
+    tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    outcomes = campaign(range(18), tmp_path, tflite_builder)
+    assert outcomes[FOUND] > 1, outcomes
+    assert outcomes[REFUSED] > 0, outcomes
+
+
+@pytest.mark.slow
+def test_p1_c7_a_choice_of_devices_with_room_is_found_on_500_chips(
+    tmp_path: Path, tflite_builder: ModuleType
+) -> None:
+    outcomes = campaign(range(500), tmp_path, tflite_builder)
+    print(outcomes)
+    assert outcomes[FOUND] > 20, outcomes
