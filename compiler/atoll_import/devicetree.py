@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atoll_import.core_words import loader_of, span_of, stack_of, targets_of
+from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
 from atoll_import.engines import engine_of_kind
 from atoll_import.facts import (
     Core,

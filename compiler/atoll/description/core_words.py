@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions, targets and loader of a core, which our own exports have in a description's words."""
+"""Loader, regions, stacks and targets of a core, read from a description's words elsewhere."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from atoll.description.devices import CodeTarget, Loader, Span, Stack
 from atoll.description.fields import ChipName
 from atoll.description.tree import plain
-from atoll.description.undecided import UNDECIDED
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.errors import DescriptionError
-from atoll.diagnostics.units import format_size
 
 _WORDS = re.compile(r"[\w{}:, .-]{2,2000}", re.ASCII)
 _SPAN = TypeAdapter(Span)
@@ -43,35 +41,6 @@ def stack_of(said: str) -> Stack | None:
 def targets_of(said: str) -> Mapping[str, CodeTarget]:
     """Return the targets that a file speaks of."""
     return _valid(_TARGETS, _read(said)) or {}
-
-
-def span_text(span: Span, memories: Mapping[str, str]) -> str:
-    """Return a region as a description has it."""
-    memory = memories.get(span.memory or "", UNDECIDED)
-    return f"{{memory: {memory}, size: {format_size(span.size) if span.size else UNDECIDED}}}"
-
-
-def stack_text(stack: Stack | None, memories: Mapping[str, str]) -> str:
-    """Return stacks as a description has them; `memories` has its name of each of the file's."""
-    if stack is None:
-        return f"{{memory: {UNDECIDED}, size: {UNDECIDED}}}"
-    threads = ", ".join(f"{name}: {format_size(size)}" for name, size in stack.threads.items())
-    words = [
-        f"memory: {memories.get(stack.memory, UNDECIDED)}",
-        f"size: {format_size(stack.size)}",
-        f"interrupts: {format_size(stack.interrupts)}",
-        *([f"threads: {{{threads}}}"] if threads else []),
-        *([f"runs: {stack.runs}"] if stack.runs else []),
-    ]
-    return f"{{{', '.join(words)}}}"
-
-
-def target_lines(targets: Mapping[str, CodeTarget]) -> Iterator[str]:
-    """Yield targets as a description has them, without what is so by default."""
-    for name, target in targets.items():
-        said = target.model_dump(mode="json", exclude_defaults=True)
-        words = (f"{key}: {str(value).lower()}" for key, value in said.items())
-        yield f"{name}: {{{', '.join(words)}}}"
 
 
 def _read(said: str) -> object:
