@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atoll.artifacts.build_tree import interface_of
 from atoll.artifacts.samples import Sample
-from atoll.bsp.names import c_name
+from atoll.bsp.c_names import c_name
 from atoll.bsp.toolchain import program
 from atoll.driver.pipeline import Compiled
 from atoll.isa.instruction_set import Family

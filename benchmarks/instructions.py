@@ -24,9 +24,9 @@ from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.iss import run as iss
+from atoll_sim.iss import iss_run as iss
 from atoll_sim.iss.engines import make_models
-from atoll_sim.qemu import run as qemu
+from atoll_sim.qemu import qemu_run as qemu
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from benchmarks.shown import console
 from benchmarks.small_program import linked

@@ -34,7 +34,7 @@ from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.firmware import write_image
-from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.rtl_run import request_for
 from atoll_sim.simulate.session import simulate
 from benchmarks.shown import console
 

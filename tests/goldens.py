@@ -7,7 +7,7 @@ import numpy as np
 
 from atoll.artifacts.samples import Sample
 from atoll.driver.pipeline import Compiled
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 
 
 def exact_samples(compiled: Compiled, golden: Path) -> list[Sample]:

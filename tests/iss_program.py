@@ -10,7 +10,7 @@ from atoll.isa.find import instruction_set
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
+from atoll_sim.iss.iss_run import simulate
 from atoll_sim.trace.simulation import SimResult
 
 

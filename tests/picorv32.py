@@ -4,6 +4,6 @@
 from pathlib import Path
 
 from atoll.description.core_files import find_core, load_core
-from atoll.resolve.cores import spec_of
+from atoll.resolve.core_instances import spec_of
 
 PICORV32 = spec_of(load_core(find_core("picorv32", "cpu", Path(), None), None))

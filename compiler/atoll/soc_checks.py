@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from atoll.bsp.emitters import check_bsp
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import AtollError, Fault, UsageError
-from atoll.plugins.parts import foreign_code
+from atoll.plugins.loading import foreign_code
 from atoll.resolve.engine_parts import check_functions, identity_of
 from atoll.resolve.soc import ResolvedSoc
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from atoll.bsp.clang import Clang
 from atoll.bsp.core_image import IMAGE_SECTION
-from atoll.bsp.cores import elf_names, script_name
+from atoll.bsp.core_images import elf_names, script_name
 from atoll.bsp.gcc import LIBRARY, Gcc
 from atoll.bsp.missing_driver import undriven_engines
 from atoll.bsp.zig import Zig

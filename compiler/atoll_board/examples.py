@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.artifacts.samples import Sample
-from atoll.bsp.names import c_name
+from atoll.bsp.c_names import c_name
 from atoll.driver.pipeline import Compiled
 from atoll.ops import reference
 

@@ -10,9 +10,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Memory
-from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.extension import NAMESPACE, add_extension
 from atoll_board.package import Board, Entry, generated_entry
+from atoll_board.register_blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.render import made_from
 
 _SCHEMA = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"

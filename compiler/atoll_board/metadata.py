@@ -8,8 +8,8 @@ network. There is no time of export: the same package has the same bytes.
 import json
 from collections.abc import Iterator, Mapping
 
+from atoll.bsp.c_names import c_name
 from atoll.bsp.interface import ModelInterface, Port
-from atoll.bsp.names import c_name
 from atoll.resolve.se_scope import target_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.sources import objects

@@ -9,14 +9,14 @@ from pathlib import PurePosixPath
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import Sample
-from atoll.bsp.cores import image_cores, sources_for
+from atoll.bsp.core_images import image_cores, sources_for
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.firmware import Part
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.missing_driver import without_assumptions
 from atoll.diagnostics.errors import AtollError, UsageError
 from atoll.driver.pipeline import Compiled
-from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.loading import CORRECT_MEMBER
 from atoll.plugins.registry import Registry
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.examples import Example, example_of
@@ -123,7 +123,7 @@ EMITTERS: Registry[BoardEmitter] = Registry(
         "application": "atoll_board.sources:application_files",
         "models": "atoll_board.sources:model_files",
         "cmake": "atoll_board.cmake:cmake_files",
-        "protection": "atoll_board.protection:protection_files",
+        "protection": "atoll_board.protection_headers:protection_files",
         "selftest": "atoll_board.selftest:selftest_files",
         "svd": "atoll_board.svd:svd_files",
         "systemrdl": "atoll_board.systemrdl:systemrdl_files",

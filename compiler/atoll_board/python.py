@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
 
-from atoll.bsp.names import c_name
+from atoll.bsp.c_names import c_name
 from atoll.codegen.c.source import emit_sources
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ir.graph import Graph

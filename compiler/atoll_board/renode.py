@@ -11,15 +11,15 @@ syntax" (https://renode.readthedocs.io/); names of types and parameters as of Au
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.bsp.cores import elf_names
+from atoll.bsp.core_images import elf_names
 from atoll.isa.instruction_set import Family
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Cpu, Placed, ResolvedSoc
-from atoll_board.blocks import REGISTER_BYTES, Block, blocks_on_bus
 from atoll_board.cortex_m import architecture, has_floats, is_cortex_m
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.reached import memories_of
+from atoll_board.register_blocks import REGISTER_BYTES, Block, blocks_on_bus
 from atoll_board.render import render
 
 _RISCV = {

@@ -8,9 +8,9 @@ The crate declares what the objects in ``models/`` define; who links the image l
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atoll.bsp.cores import works_of
+from atoll.bsp.c_names import c_name
+from atoll.bsp.core_images import works_of
 from atoll.bsp.interface import ModelInterface, Port
-from atoll.bsp.names import c_name
 from atoll.ir.graph import ITEM_BYTES
 from atoll.resolve.device_table import device_rows
 from atoll_board.package import Board, Entry, generated_entry

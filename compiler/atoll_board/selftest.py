@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.bsp.application import core_main, run_values
-from atoll.bsp.cores import own_sources
+from atoll.bsp.core_images import own_sources
 from atoll.bsp.linker import POOL_SECTION, linker_script
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, seen_by

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from atoll.bsp.application import run_values
-from atoll.bsp.names import c_name
+from atoll.bsp.c_names import c_name
 from atoll.bsp.render import BY_BUILD
 from atoll.resolve.soc import Cpu
 from atoll_board.package import Board, Entry, generated_entry, users

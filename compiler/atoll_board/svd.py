@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.resolve.soc import Cpu
-from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.cortex_m import has_floats, is_cortex_m, priority_bits
 from atoll_board.extension import NAMESPACE, add_extension
 from atoll_board.package import Board, Entry, generated_entry
+from atoll_board.register_blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.render import made_from
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"

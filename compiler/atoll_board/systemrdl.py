@@ -7,9 +7,9 @@ register files, 13 on address maps.
 
 from collections.abc import Mapping
 
-from atoll_board.blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.extension import NOT_HERE, devices_of, memories_of
 from atoll_board.package import Board, Entry, generated_entry
+from atoll_board.register_blocks import REGISTER_BYTES, Block, blocks_of
 from atoll_board.render import render
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from atoll.api.differences import Change
-from atoll_compare.values import NO_REACH, REACH, Thing, Value
+from atoll_compare.chip_values import NO_REACH, REACH, Thing, Value
 
 
 def changes(first: Sequence[Thing], second: Sequence[Thing]) -> Iterator[Change]:

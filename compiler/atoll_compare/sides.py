@@ -10,7 +10,7 @@ from atoll.api.chips import Overrides, SocSource, is_text, load_soc
 from atoll.artifacts.build_tree import MARKER, RESOLVED
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve.export import from_json
-from atoll_compare.values import Thing, Value, size, things_of
+from atoll_compare.chip_values import Thing, Value, size, things_of
 
 _PLAN = "plan.json"
 

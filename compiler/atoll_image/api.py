@@ -15,8 +15,8 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_image.check import disagreements
 from atoll_image.convention import convention_faults
 from atoll_image.elf import ElfImage, read_image
+from atoll_image.image_stacks import Questions, StackUse, limits, stack_of, thread_of
 from atoll_image.provided import not_known
-from atoll_image.stacks import Questions, StackUse, limits, stack_of, thread_of
 from atoll_image.usage import usage
 
 

@@ -12,8 +12,8 @@ from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen
 from atoll.resolve.soc import Cpu, Memory, Region, RegionKind, ResolvedSoc
 from atoll_image.convention import convention_faults
 from atoll_image.elf import ElfImage, Span
+from atoll_image.image_protection import wrong_entries
 from atoll_image.npu_streams import stream_faults
-from atoll_image.protection import wrong_entries
 from atoll_image.provided import provided_faults
 from atoll_image.start_copies import wrong_copies
 

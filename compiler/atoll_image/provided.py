@@ -4,8 +4,8 @@
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
+from atoll.bsp.c_names import c_name
 from atoll.bsp.linker import pool_section
-from atoll.bsp.names import c_name
 from atoll.diagnostics.errors import Fault
 from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll_image.elf import ElfImage, Span, Variable

@@ -7,8 +7,8 @@ from dataclasses import replace
 from atoll.description.aliases import stem_of
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
 from atoll.description.undecided import UNDECIDED
+from atoll_import.description_names import identifier
 from atoll_import.facts import Facts, Memory
-from atoll_import.names import identifier
 
 
 def with_aliases(facts: Facts) -> Facts:

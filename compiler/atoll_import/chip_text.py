@@ -13,9 +13,9 @@ from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
 from atoll_import.aliases import with_aliases
 from atoll_import.core_text import span_text, stack_text, target_lines
+from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, Source
-from atoll_import.names import identifier
-from atoll_import.values import any_core_of, isas_of, kin_of, not_covered, own_set
+from atoll_import.vendor_values import any_core_of, isas_of, kin_of, not_covered, own_set
 
 _HEAD = """\
 # yaml-language-server: $schema=./soc.schema.json

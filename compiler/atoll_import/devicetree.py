@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
+from atoll_import.description_names import ends_as_memory
 from atoll_import.engines import engine_of_kind
 from atoll_import.facts import (
     Core,
@@ -23,9 +24,8 @@ from atoll_import.facts import (
     memory_left_out,
 )
 from atoll_import.flat_tree import MAGIC, TreeNode, read_reserved, read_tree
-from atoll_import.names import ends_as_memory
 from atoll_import.reader import Given, Importer
-from atoll_import.values import core_named, count_phrase, isas_by_name, isas_of, riscv_isas
+from atoll_import.vendor_values import core_named, count_phrase, isas_by_name, isas_of, riscv_isas
 
 _WRITABLE: Mapping[str, bool | None] = {
     **dict.fromkeys(("mmio-sram", "mmio-dram", "mtd-ram", "xlnx,axi-bram-ctrl"), True),

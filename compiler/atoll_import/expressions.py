@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from atoll_import.values import number_of
+from atoll_import.vendor_values import number_of
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]*'[sS]?[hHdDoObB][0-9a-fA-F_]+|[0-9][0-9a-zA-Z_]*|#[01]+)"

@@ -8,7 +8,7 @@ from atoll.description.accelerator_files import known_accelerators
 from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
 from atoll_import.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll_import.reader import Given
-from atoll_import.values import core_named, isas_of, number_of
+from atoll_import.vendor_values import core_named, isas_of, number_of
 from atoll_import.xml_tree import Element
 
 Entry = Mapping[str, str]

@@ -28,7 +28,7 @@ from atoll_import.facts import (
     memory_left_out,
 )
 from atoll_import.reader import Given, Importer
-from atoll_import.values import core_named, count_phrase, is_dma, isas_by_name, number_of
+from atoll_import.vendor_values import core_named, count_phrase, is_dma, isas_by_name, number_of
 from atoll_import.xml_tree import Element, read_xml
 
 _ROOT = re.compile(r"<(?:spirit|ipxact):component\b")

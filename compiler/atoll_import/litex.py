@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from atoll_import.description_names import writable_by_name
 from atoll_import.facts import Core, Facts, LeftOut, Memory, memory_left_out
-from atoll_import.names import writable_by_name
 from atoll_import.reader import Given, Importer
-from atoll_import.values import core_named, number_of, riscv_isas
+from atoll_import.vendor_values import core_named, number_of, riscv_isas
 
 _TABLES = ("csr_bases", "csr_registers", "constants", "memories")
 _NO_MEMORIES = {

@@ -16,7 +16,7 @@ from itertools import accumulate, chain, islice
 from atoll.diagnostics.errors import UsageError
 from atoll_import.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
-from atoll_import.values import arm_isas, core_named, kin_of, number_of
+from atoll_import.vendor_values import arm_isas, core_named, kin_of, number_of
 from atoll_import.xml_tree import Element, read_xml
 
 _ROOT = re.compile(r"<package\s[^>]{0,1000}schemaVersion")

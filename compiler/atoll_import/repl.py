@@ -4,11 +4,11 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from atoll_import.description_names import writable_by_name
 from atoll_import.facts import Core, Facts, LeftOut, Master, Memory, memory_left_out
-from atoll_import.names import writable_by_name
 from atoll_import.reader import Given, Importer
 from atoll_import.repl_text import Entry, Registration, platform_of
-from atoll_import.values import core_named, count_phrase, isas_by_name, number_of, riscv_isas
+from atoll_import.vendor_values import core_named, count_phrase, isas_by_name, number_of, riscv_isas
 
 _MAX_CHARACTERS = 2**20
 _BEGIN = re.compile(

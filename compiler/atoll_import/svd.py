@@ -14,7 +14,7 @@ from atoll_import.engines import engine_of
 from atoll_import.extension import extend_facts, own_entries
 from atoll_import.facts import Core, Engine, Facts, LeftOut, Master, memory_left_out
 from atoll_import.reader import Given, Importer
-from atoll_import.values import (
+from atoll_import.vendor_values import (
     arm_isas,
     core_named,
     count_phrase,

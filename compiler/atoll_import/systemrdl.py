@@ -16,7 +16,7 @@ from atoll_import.engines import engine_of
 from atoll_import.extension import Entry, extend_facts
 from atoll_import.facts import Engine, Facts, LeftOut, Master, Memory, Source
 from atoll_import.reader import Given, Importer
-from atoll_import.values import count_phrase, is_dma
+from atoll_import.vendor_values import count_phrase, is_dma
 
 _BEGIN = re.compile(r"^\s*addrmap\b[^;{]*\{", re.M)
 _PROPERTY = "atoll_chip"

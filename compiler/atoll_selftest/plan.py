@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.bsp.interface import ModelInterface
 from atoll.resolve.soc import Access, Cpu, Engine, Master, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants, taken_by

@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 from tests.benches.bus import start
 
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 
 CORNERS = (0, 0x8080_8080, 0x7F7F_7F7F, 0xFFFF_FFFF, 0x80FF_7F01)
 COUNT = 400

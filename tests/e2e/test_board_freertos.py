@@ -12,10 +12,10 @@ import pytest
 from benchmarks.small_program import request
 from tests.e2e.test_board_packages import CHIPS, DIGITS, iss
 
-from atoll.bsp.cores import elf_names
+from atoll.bsp.core_images import elf_names
 from atoll.cli import main
 from atoll.resolve import load_soc
-from atoll_sim.qemu.run import simulate as qemu
+from atoll_sim.qemu.qemu_run import simulate as qemu
 from atoll_sim.trace.simulation import SimResult
 
 KERNEL = os.environ.get("ATOLL_FREERTOS", "")

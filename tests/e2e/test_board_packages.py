@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from benchmarks.small_program import request
 
-from atoll.bsp.cores import elf_names, image_cores
+from atoll.bsp.core_images import elf_names, image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
-from atoll_sim.qemu.run import simulate as qemu
+from atoll_sim.iss.iss_run import simulate
+from atoll_sim.qemu.qemu_run import simulate as qemu
 from atoll_sim.qemu.supported import program_of
 from atoll_sim.trace.simulation import SimRequest, SimResult
 

@@ -12,7 +12,7 @@ from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ops.registry import COPY
 from atoll.resolve import load_soc
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 from atoll_sim.inputs.build_folder import open_build
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 

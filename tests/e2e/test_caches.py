@@ -13,9 +13,9 @@ from atoll.artifacts.samples import random_samples
 from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
+from atoll_sim.iss.iss_run import simulate
 from atoll_sim.mutate.caches import plant_left_out
-from atoll_sim.simulate.run import requests_for
+from atoll_sim.simulate.rtl_run import requests_for
 
 pytest.importorskip("unicorn")
 

@@ -15,7 +15,7 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
 from atoll_sim.check.layers import check_layers
 from atoll_sim.protocol.records import AccessKind
-from atoll_sim.simulate.run import run_firmware
+from atoll_sim.simulate.rtl_run import run_firmware
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult, Touched
 

@@ -23,7 +23,7 @@ from atoll.resolve import load_soc
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
-from atoll_sim.simulate.run import run_firmware
+from atoll_sim.simulate.rtl_run import run_firmware
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult, Touched
 

@@ -23,10 +23,10 @@ from atoll.cli import main
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Engine
-from atoll.vela import run
+from atoll.vela import run_vela
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
+from atoll_sim.iss.iss_run import simulate
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")
@@ -108,9 +108,9 @@ def test_operators_between_two_subgraphs_stay_on_the_core(
 ) -> None:
     """Vela is told to leave the pooling; each subgraph has constants of its own."""
     pytest.importorskip("unicorn")
-    options = run.options_of
+    options = run_vela.options_of
     left = ("--ignore-ops", "AVERAGE_POOL_2D")
-    monkeypatch.setattr(run, "options_of", lambda *given: (*options(*given), *left))
+    monkeypatch.setattr(run_vela, "options_of", lambda *given: (*options(*given), *left))
     compiled = compile_file(load_soc(CHIP, M33), shared_models / "kws_ref_model.tflite")
     devices = [op.device for op in compiled.graph.operators]
     assert devices == ["ethos_u55", "cpu", "ethos_u55"]

@@ -22,7 +22,7 @@ from atoll.memory.checker import violations
 from atoll.memory.problem import Problem
 from atoll.resolve import load_soc
 from atoll_sim.build.model import build_model
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import output_freed_early

@@ -24,9 +24,9 @@ from atoll.resolve.soc import Access, Pool, ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate as simulate_iss
+from atoll_sim.iss.iss_run import simulate as simulate_iss
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
-from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.rtl_run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult, Stop

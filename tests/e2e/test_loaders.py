@@ -25,12 +25,12 @@ from atoll_image.elf import read_image
 from atoll_sim.build.model import build_model
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
+from atoll_sim.iss.iss_run import simulate
 from atoll_sim.mutate.campaign import run_right, try_mutant
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.qemu.supported import program_of
 from atoll_sim.simulate.firmware import code_brought, load_images
-from atoll_sim.simulate.run import requests_for
+from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.simulate.session import simulate as in_rtl
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult, Stop

@@ -18,7 +18,7 @@ from atoll.resolve.claims import GUARD
 from atoll_sim.build.model import build_model
 from atoll_sim.mutate.linker import STACK_TOP
 from atoll_sim.runs.checked_run import AcceleratorKind, Backends, CpuKind, Setup, judge
-from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.rtl_run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult, Stop

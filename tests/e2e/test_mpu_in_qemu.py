@@ -24,7 +24,7 @@ from atoll.memory.problem import Placement
 from atoll.protocol import ConsoleRegister, Request, Trace
 from atoll.resolve import load_soc
 from atoll.resolve.protection.record import FaultRecord, record_of
-from atoll_sim.check.protection import kept_back
+from atoll_sim.check.protection_traps import kept_back
 from atoll_sim.trace.simulation import Phase, SimResult, Stop
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"

@@ -22,7 +22,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.cli import main
 from atoll.driver.pipeline import compile_models
 from atoll.ops import reference
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 from atoll.resolve import load_soc
 from atoll.utils.cache import cache_folder
 

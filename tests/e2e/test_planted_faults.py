@@ -23,8 +23,8 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import windows_of
-from atoll_sim.host.run import run_native
-from atoll_sim.simulate.run import request_for
+from atoll_sim.host.native_run import run_native
+from atoll_sim.simulate.rtl_run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult

@@ -20,7 +20,7 @@ from atoll.cli import main
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll_sim.qemu.run import simulate
+from atoll_sim.qemu.qemu_run import simulate
 from atoll_sim.qemu.supported import PROGRAMS, check_chip
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.trace.simulation import SimResult, Stop

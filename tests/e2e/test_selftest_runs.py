@@ -13,14 +13,14 @@ import pytest
 from benchmarks.small_program import request
 from tests.e2e.test_board_packages import cmake
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll_selftest.log import read_log
 from atoll_selftest.verdict import findings
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate as on_iss
-from atoll_sim.qemu.run import simulate
+from atoll_sim.iss.iss_run import simulate as on_iss
+from atoll_sim.qemu.qemu_run import simulate
 from atoll_sim.qemu.supported import program_of
 
 MACHINES = Path(__file__).parents[2] / "examples" / "08_qemu_machines"

@@ -20,9 +20,9 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_
 from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
+from atoll_sim.iss.iss_run import simulate
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
-from atoll_sim.simulate.run import requests_for
+from atoll_sim.simulate.rtl_run import requests_for
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 RUNS = 3

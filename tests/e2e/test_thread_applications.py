@@ -13,13 +13,13 @@ from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
-from atoll.bsp.cores import elf_names, image_cores
+from atoll.bsp.core_images import elf_names, image_cores
 from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.run_threads import on_threads
 from atoll_sim.build.model import build_model
-from atoll_sim.check.stacks import watermark
+from atoll_sim.check.stack_use import watermark
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.runs.checked_run import CpuKind, run_image
 from atoll_sim.simulate.session import simulate as in_rtl

@@ -18,7 +18,7 @@ from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, Outcome, run_models
-from atoll_sim.simulate.run import run_firmware
+from atoll_sim.simulate.rtl_run import run_firmware
 from atoll_sim.trace.findings import violations
 
 pytestmark = pytest.mark.rtl

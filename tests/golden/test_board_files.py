@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.golden.bsp.test_bsp_files import model_for
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.bsp.firmware import Part
 from atoll.resolve import load_soc
 from atoll_board.package import EMITTERS, Board, package_files

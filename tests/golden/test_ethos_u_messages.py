@@ -14,7 +14,7 @@ from atoll.artifacts.build_tree import build
 from atoll.cli import main
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.vela import optimised, run
+from atoll.vela import optimised, run_vela
 from atoll.vela.allocation import Location, allocations
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 
@@ -36,13 +36,13 @@ def absent(patch: Patch) -> None:
     def version(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    patch.setattr(run, "version", version)
+    patch.setattr(run_vela, "version", version)
 
 
 def other(patch: Patch) -> None:
     """Install a Vela without some option."""
-    options = run.options_of
-    patch.setattr(run, "options_of", lambda *given: (*options(*given), "--newer-option"))
+    options = run_vela.options_of
+    patch.setattr(run_vela, "options_of", lambda *given: (*options(*given), "--newer-option"))
 
 
 def elsewhere(patch: Patch) -> None:

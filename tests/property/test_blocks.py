@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.effort import cases
 
-from atoll.memory import blocks
+from atoll.memory import resident_block
 from atoll.memory.auto import plan_auto
-from atoll.memory.blocks import blocks_of
 from atoll.memory.checker import check
 from atoll.memory.effort import Effort, Meter, ignore_progress
 from atoll.memory.problem import Buffer, MemoryPlan, PoolSpace, Problem
+from atoll.memory.resident_block import blocks_of
 
 STEPS = 8
 
@@ -63,9 +63,9 @@ def test_blocks_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     used = 0
     for seed in range(cases(600)):
         problem = problem_of(seed)
-        monkeypatch.setattr(blocks, "LEAST", 1000)
+        monkeypatch.setattr(resident_block, "LEAST", 1000)
         alone = planned(problem)
-        monkeypatch.setattr(blocks, "LEAST", 2)
+        monkeypatch.setattr(resident_block, "LEAST", 2)
         together = planned(problem)
         used += bool(blocks_of(problem).blocks)
         assert (alone is None) == (together is None), seed
@@ -81,7 +81,7 @@ def test_no_block_where_gaps_could_be_filled() -> None:
     """A buffer of 64-byte alignment and 80 bytes leaves a gap in which constants fit."""
     pool = PoolSpace(name="p", origin=0x1000, size=100_000, alignment=16)
     small = Buffer(name="", size=48, alignment=16, live=((0, 4),), pools=("p",))
-    many = tuple(replace(small, name=f"c{n}") for n in range(blocks.LEAST))
+    many = tuple(replace(small, name=f"c{n}") for n in range(resident_block.LEAST))
     strict = replace(small, name="s", size=128, alignment=64)
     assert blocks_of(Problem(pools=(pool,), buffers=many)).blocks
     assert blocks_of(Problem(pools=(pool,), buffers=(*many, strict))).blocks
@@ -95,9 +95,9 @@ def test_no_block_where_gaps_could_be_filled() -> None:
 
 
 def test_a_block_that_does_not_fit_is_refused_by_its_members() -> None:
-    pool = PoolSpace(name="p", origin=0x1000, size=48 * blocks.LEAST - 1, alignment=16)
+    pool = PoolSpace(name="p", origin=0x1000, size=48 * resident_block.LEAST - 1, alignment=16)
     small = Buffer(name="", size=48, alignment=16, live=((0, 4),), pools=("p",))
-    many = tuple(replace(small, name=f"c{n}") for n in range(blocks.LEAST))
+    many = tuple(replace(small, name=f"c{n}") for n in range(resident_block.LEAST))
     answer = plan_auto(Problem(pools=(pool,), buffers=many), Meter(Effort(), ignore_progress))
     assert not isinstance(answer, MemoryPlan)
     assert answer.proven

@@ -20,7 +20,7 @@ from atoll.ops.fused import is_fused
 from atoll.ops.registry import RELAYOUT
 from atoll.place.patterns import with_patterns
 from atoll.resolve import load_soc
-from atoll_sim.accelerator_test.run import NOWHERE
+from atoll_sim.accelerator_test.accelerator_kit import NOWHERE
 from atoll_sim.backends.session import CpuKind
 from atoll_sim.runs.checked_run import run_models
 

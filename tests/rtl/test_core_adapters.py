@@ -11,8 +11,8 @@ from atoll.description.core_files import find_core
 from atoll.diagnostics.errors import SimulationError
 from atoll_sim.build import lint
 from atoll_sim.chip.sources import RTL
-from atoll_sim.core_test import run
-from atoll_sim.core_test.run import Outcome, run_core_test
+from atoll_sim.core_test import core_kit
+from atoll_sim.core_test.core_kit import Outcome, run_core_test
 
 pytestmark = [pytest.mark.rtl, pytest.mark.slow]
 
@@ -31,8 +31,8 @@ def test_adapters_that_ship(core: str) -> None:
 @pytest.mark.parametrize("beat", [32, 64])
 @pytest.mark.parametrize("core", WITH_RTL)
 def test_adapters_at_a_wide_bus(core: str, beat: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "BEAT", beat)
-    outcome = run.run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
+    monkeypatch.setattr(core_kit, "BEAT", beat)
+    outcome = core_kit.run_core_test(core, ISAS.get(core, "rv32imc"), seed=3)
     assert [fault for _, faults in outcome.trials for fault in faults] == []
 
 

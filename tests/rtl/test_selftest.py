@@ -9,16 +9,16 @@ import pytest
 from benchmarks.small_program import request
 from tests.e2e.test_board_packages import cmake
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.cli import main
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_selftest.log import Log, read_log
 from atoll_selftest.verdict import findings
 from atoll_sim.build import model
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.generate import sources
 from atoll_sim.chip.memory_map import windows_of
-from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.sources import RTL
 from atoll_sim.simulate.session import simulate
 

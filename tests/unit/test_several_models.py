@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import AtollError, PlanError, ToolchainError
 from atoll.driver.pipeline import Compiled, compile_file, compile_models
 from atoll.resolve import load_soc
 from atoll_sim.check.layers import check_layers
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import violations
 

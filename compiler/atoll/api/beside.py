@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from atoll.diagnostics.errors import UsageError
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 
 
 def function_of(entry: str, what: str) -> Callable[..., Any]:

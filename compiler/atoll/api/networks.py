@@ -10,7 +10,7 @@ from typing import Any
 
 from atoll.api.notebook import Row, html_table
 from atoll.frontend.front_end import load_with
-from atoll.frontend.names import identifier
+from atoll.frontend.network_names import identifier
 from atoll.frontend.registry import IN_MEMORY, Source, read_source
 from atoll.frontend.registry import load_network as load_graph
 from atoll.frontend.verify_graph import verify_graph

@@ -11,7 +11,7 @@ from atoll.api.notebook import Row, html_table
 from atoll.api.requests import BuildSource, options_of
 from atoll.diagnostics.columns import wrap
 from atoll.ir.graph import Graph
-from atoll.opt import run
+from atoll.opt import pass_runs
 from atoll.opt.passes import PASSES, read_request
 from atoll.opt.read_program import read_program
 from atoll.opt.text_pass import Chip, Kind, Program, TextPass
@@ -109,9 +109,9 @@ def run_passes(
     chip = None if soc is None else load_soc(soc)._resolved
     given = read_program(program, verified=verify)
     if chip:
-        run.require_chip(given, chip)
+        pass_runs.require_chip(given, chip)
     (asked,) = options_of([given.name], build)
-    result = run.run_passes(given, chosen, chip, asked.requests, verified=verify)
+    result = pass_runs.run_passes(given, chosen, chip, asked.requests, verified=verify)
     kind = Kind.GRAPH if isinstance(result, Graph) else Kind.MODULE
     ran = tuple(each.each.name for each in chosen)
     return PassResult(kind=str(kind), passes=ran, _program=result)

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from atoll.artifacts.target_objects import kernel_names, objects_of
-from atoll.bsp.cores import elf_names
+from atoll.bsp.core_images import elf_names
 from atoll.bsp.firmware import Part, link_firmware
 from atoll.bsp.interface import (
     Firmware,

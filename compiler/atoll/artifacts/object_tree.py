@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.artifacts.build_tree import MARKER, Emit, parts_of, write_texts
-from atoll.bsp.cores import image_cores
+from atoll.bsp.c_names import c_name
+from atoll.bsp.core_images import image_cores
 from atoll.bsp.emitters import interface_headers
 from atoll.bsp.firmware import Part
-from atoll.bsp.names import c_name
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
 from atoll.driver.pipeline import Compiled
 from atoll.report.plan_table import used_together

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.bsp.float_convention import called_by_image
 from atoll.bsp.model_source import compile_model
 from atoll.bsp.toolchain import SIZE, SPEED

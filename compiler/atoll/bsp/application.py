@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from atoll.bsp.cores import own_sources, works_of
+from atoll.bsp.c_names import c_name
+from atoll.bsp.core_images import own_sources, works_of
 from atoll.bsp.headers import model_values, own_mailbox
 from atoll.bsp.interface import GivenPool, ModelInterface
-from atoll.bsp.names import c_name
 from atoll.bsp.render import made_from, render
 from atoll.resolve.mailbox import MODEL_SHIFT
 from atoll.resolve.soc import Cpu, ResolvedSoc

@@ -15,7 +15,7 @@ from atoll.bsp.toolchain import Link, Toolchain
 from atoll.bsp.zig import Zig
 from atoll.diagnostics.errors import AtollError
 from atoll.isa.find import instruction_set
-from atoll.plugins.parts import foreign_code
+from atoll.plugins.loading import foreign_code
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.tools import run_tool
 

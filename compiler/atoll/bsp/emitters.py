@@ -5,15 +5,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from atoll.bsp.cores import image_cores, sources_for
+from atoll.bsp.c_names import c_name, refuse_clashes
+from atoll.bsp.core_images import image_cores, sources_for
 from atoll.bsp.drivers import STATUS, check_drivers, protocol_headers
 from atoll.bsp.headers import device_header, drivers, header_files
 from atoll.bsp.interface import ModelInterface
-from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import FOLDER
 from atoll.bsp.startup import core_files
 from atoll.diagnostics.errors import AtollError
-from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.loading import CORRECT_MEMBER
 from atoll.plugins.registry import Registry
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from atoll.bsp.c_names import c_name
 from atoll.bsp.calling_convention import check_convention
 from atoll.bsp.core_image import image_source, image_source_name
-from atoll.bsp.cores import elf_names, image_cores, script_name, works_of
+from atoll.bsp.core_images import elf_names, image_cores, script_name, works_of
 from atoll.bsp.emitters import write_bsp
 from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
-from atoll.bsp.names import c_name
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.diagnostics.errors import PlanError
 from atoll.diagnostics.progress import tell

@@ -4,10 +4,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from atoll.bsp.c_names import c_name, refuse_clashes
 from atoll.bsp.core_image import image_symbol
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.linker import POOL_SYMBOL
-from atoll.bsp.names import c_name, refuse_clashes
 from atoll.bsp.render import made_from, render
 from atoll.isa.instruction_set import Family
 from atoll.resolve import mailbox

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from atoll.bsp.cores import elf_names, entry_function, image_cores
+from atoll.bsp.core_images import elf_names, entry_function, image_cores
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.stack.bound import StackBound

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from atoll.bsp.cores import script_name, works_of
+from atoll.bsp.core_images import script_name, works_of
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.render import made_from, render
 from atoll.codegen.pool_images import MODEL_ALIGNMENT

@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.bsp.names import c_name
+from atoll.bsp.c_names import c_name
 from atoll.bsp.render import made_from, render
 from atoll.program.expressions import Name
 from atoll.program.record import Layout, in_c, layout_of

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from atoll.bsp.c_names import c_name
 from atoll.bsp.interface import ModelInterface
-from atoll.bsp.names import c_name
 from atoll.resolve.soc import ResolvedSoc
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from atoll.bsp.cores import CORE_ENTRY, Work, cache_source, image_cores, own_sources, works_of
+from atoll.bsp.core_images import CORE_ENTRY, Work, cache_source, image_cores, own_sources, works_of
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
-from atoll.bsp.protection import protection_setup
+from atoll.bsp.protection_table import protection_setup
 from atoll.bsp.render import FOLDER, made_from, render
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family

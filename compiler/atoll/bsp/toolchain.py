@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from atoll.diagnostics.errors import ToolchainError
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 from atoll.resolve.soc import Cpu
 
 TOOLCHAINS = {

@@ -22,7 +22,7 @@ from typer.exceptions import TyperException
 from atoll.cli.option_groups import with_groups
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.shown import shown_lines
-from atoll.plugins.parts import foreign_code, load
+from atoll.plugins.loading import foreign_code, load
 
 GROUP = "atoll.commands"
 OWN = {

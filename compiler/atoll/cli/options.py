@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 
 
 def complete_with(completer: str) -> Callable[[typer.Context, str], list[str]]:

@@ -12,7 +12,7 @@ from atoll.ir.tir import EngineAction, IRModule, Step
 from atoll.lower.jobs import as_emitted, name_operator
 from atoll.lower.joined_lists import with_links
 from atoll.memory.problem import MemoryPlan
-from atoll.plugins.parts import Part
+from atoll.plugins.loading import Part
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine, ResolvedSoc

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from atoll.cost.cores import add_fetch_latency
+from atoll.cost.core_costs import add_fetch_latency
 from atoll.cost.data.picorv32 import (
     AFTER_CYCLES,
     BEFORE_CYCLES,

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, replace
 
-from atoll.cost.cores import add_fetch_latency
+from atoll.cost.core_costs import add_fetch_latency
 from atoll.cost.data.picorv32 import (
     ACCESS_CYCLES,
     BYTE_CYCLES,

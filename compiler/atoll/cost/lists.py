@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators take whose engine goes from one to the next by itself, in cycles of the host."""
 
-from atoll.cost.cores import add_fetch_latency
+from atoll.cost.core_costs import add_fetch_latency
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
 from atoll.cost.engines import crossing_cycles, driver_cycles
 from atoll.cost.spent import Spent, of_host

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 from atoll.cost.basis import MEASURED, with_basis
-from atoll.cost.cores import CoreCost
+from atoll.cost.core_costs import CoreCost
 from atoll.cost.engines import EngineCost, busy_cycles
 from atoll.cost.spent import DeviceCost
 from atoll.ir.graph import Graph, Operator

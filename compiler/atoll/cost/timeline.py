@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.cost.cores import add_fetch_latency
+from atoll.cost.core_costs import add_fetch_latency
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step

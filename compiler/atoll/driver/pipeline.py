@@ -18,7 +18,7 @@ from atoll.driver.search import Search, proposals
 from atoll.driver.stages import SPARE_STACK, STAGES
 from atoll.driver.task import BuildOptions, Trace, prepare
 from atoll.driver.usual import streams_wanted, weigh
-from atoll.frontend.names import network_name
+from atoll.frontend.network_names import network_name
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.memory.build_problem import NOTHING

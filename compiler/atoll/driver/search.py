@@ -14,7 +14,7 @@ from atoll.driver.candidate import Candidate, CandidateStory, Infeasible
 from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.stages import Compiler, Placed
 from atoll.driver.task import Task, Trace
-from atoll.plugins.parts import CORRECT_MEMBER, foreign_code
+from atoll.plugins.loading import CORRECT_MEMBER, foreign_code
 from atoll.plugins.registry import Registry
 
 BUDGET = 512

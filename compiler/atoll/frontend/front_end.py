@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.diagnostics.errors import Fault, ModelError
-from atoll.frontend.names import network_name
+from atoll.frontend.network_names import network_name
 from atoll.frontend.unsupported import operator_faults
 from atoll.ir.graph import Graph
+from atoll.ops.composed import in_parts
 from atoll.ops.kernel_builder import ELEMENT_TYPES as TYPES
-from atoll.ops.parts import in_parts
 
 
 class FrontEnd(ABC):

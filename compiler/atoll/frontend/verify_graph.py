@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ops.registry import KINDS
-from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.loading import CORRECT_MEMBER
 
 
 def verify_graph(

@@ -8,7 +8,7 @@ host would do nothing between them but hear of one end and start again.
 from collections.abc import Callable, Iterator, Sequence
 
 from atoll.ir.tir import AcceleratorRun, EngineAction, Step
-from atoll.plugins.parts import Part
+from atoll.plugins.loading import Part
 from atoll.resolve.engine_parts import emitter_of, links
 from atoll.resolve.soc import Engine, ResolvedSoc
 

@@ -4,7 +4,7 @@
 from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
-from atoll.plugins.parts import foreign_code, load
+from atoll.plugins.loading import foreign_code, load
 from atoll.resolve.soc import Cpu
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from atoll.memory.assignment import LARGEST, Assignment, Cut
-from atoll.memory.blocks import blocks_of
 from atoll.memory.build_plan import Homes, build_plan, packings
 from atoll.memory.conflicts import ConflictGraph, conflict_graph
 from atoll.memory.effort import Meter
@@ -19,6 +18,7 @@ from atoll.memory.ladder import Packed
 from atoll.memory.pack import pack
 from atoll.memory.packing import Offsets, Packing
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Problem
+from atoll.memory.resident_block import blocks_of
 
 _ROUNDS = 64
 """Times that homes may be sought again."""

@@ -12,7 +12,7 @@ from atoll.memory.effort import USUAL, Effort, Meter, Observer, ignore_progress
 from atoll.memory.explain import explain, fewest
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
-from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.loading import CORRECT_MEMBER
 
 _PROVER = "exact"
 """The algorithm that tells which buffers are to blame if there is no plan."""

@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops.fused import absent, inner_tensors, operand_names
 from atoll.ops.registry import kind_of
-from atoll.plugins.parts import foreign_code, load
+from atoll.plugins.loading import foreign_code, load
 from atoll.program.expressions import ExpressionError, parse, value_of
 from atoll.program.steps import ADDRESS
 from atoll.resolve.soc import Engine, OperatorSupport

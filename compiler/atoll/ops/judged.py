@@ -9,7 +9,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.kind import Array, Distances, OperatorKind
-from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.loading import CORRECT_MEMBER
 
 
 class Judged:

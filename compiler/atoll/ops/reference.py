@@ -9,7 +9,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator, Tensor
 from atoll.ops.kind import Array
 from atoll.ops.registry import kind_of
-from atoll.plugins.parts import foreign_code, load
+from atoll.plugins.loading import foreign_code, load
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 Inputs = Sequence[Array | None]

@@ -9,7 +9,7 @@ from atoll.description.operators import OPERATOR_GROUP
 from atoll.ir.graph import Operator
 from atoll.ops.judged import Judged
 from atoll.ops.kind import OperatorKind
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 from atoll.plugins.registry import Registry
 
 COPY = "copy"
@@ -34,7 +34,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "assign_variable": "atoll.ops.recurrent.variables:ASSIGN_VARIABLE",
         "average_pool_2d": "atoll.ops.windows.pooling:AVERAGE_POOL_2D",
         "batch_matmul": "atoll.ops.windows.batch_matmul:BATCH_MATMUL",
-        "batch_to_space_nd": "atoll.ops.moves.blocks:BATCH_TO_SPACE_ND",
+        "batch_to_space_nd": "atoll.ops.moves.space_to_depth:BATCH_TO_SPACE_ND",
         "broadcast_args": "atoll.ops.moves.shapes:BROADCAST_ARGS",
         "broadcast_to": "atoll.ops.moves.picked:BROADCAST_TO",
         "cast": "atoll.ops.elements.choices:CAST",
@@ -42,7 +42,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "conv_2d": "atoll.ops.windows.conv_2d:CONV_2D",
         COPY: "atoll.ops.moves.movement:COPY",
         "cumsum": "atoll.ops.reductions.cumsum:CUMSUM",
-        "depth_to_space": "atoll.ops.moves.blocks:DEPTH_TO_SPACE",
+        "depth_to_space": "atoll.ops.moves.space_to_depth:DEPTH_TO_SPACE",
         "depthwise_conv_2d": "atoll.ops.windows.depthwise_conv_2d:DEPTHWISE_CONV_2D",
         "div": "atoll.ops.elements.division:DIV",
         "dynamic_update_slice": "atoll.ops.moves.updating:DYNAMIC_UPDATE_SLICE",
@@ -103,8 +103,8 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "softmax": "atoll.ops.reductions.wide_softmax:SOFTMAX",
         "split": "atoll.ops.moves.splitting:SPLIT",
         "split_v": "atoll.ops.moves.splitting:SPLIT_V",
-        "space_to_batch_nd": "atoll.ops.moves.blocks:SPACE_TO_BATCH_ND",
-        "space_to_depth": "atoll.ops.moves.blocks:SPACE_TO_DEPTH",
+        "space_to_batch_nd": "atoll.ops.moves.space_to_depth:SPACE_TO_BATCH_ND",
+        "space_to_depth": "atoll.ops.moves.space_to_depth:SPACE_TO_DEPTH",
         "squared_difference": "atoll.ops.elements.products:SQUARED_DIFFERENCE",
         "squeeze": "atoll.ops.moves.movement:SQUEEZE",
         "strided_slice": "atoll.ops.moves.slicing:STRIDED_SLICE",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from atoll.cost.cores import alike
+from atoll.cost.core_costs import alike
 from atoll.ir.graph import Operator
 from atoll.place.weighing import Weighing
 from atoll.resolve.soc import Cpu, ResolvedSoc

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from atoll.cost.basis import MEASURED, basis_of, joint_basis, stands_in
 from atoll.cost.copies import Computing, copy_cycles, layout_cycles
-from atoll.cost.cores import CoreCost
+from atoll.cost.core_costs import CoreCost
 from atoll.cost.data.assumed import FASTER
 from atoll.cost.lists import joint_saving
 from atoll.cost.operators import Cost, compute_cycles, shared_cycles

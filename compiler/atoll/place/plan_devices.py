@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
-from atoll.cost.cores import alike
+from atoll.cost.core_costs import alike
 from atoll.description.build import BuildRequests
 from atoll.diagnostics.errors import AtollError, Fault, PlacementError, Refusal, attempt
 from atoll.ir.graph import Graph

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from atoll.cost.basis import basis_of, joint_basis, with_basis
-from atoll.cost.cores import CoreCost
+from atoll.cost.core_costs import CoreCost
 from atoll.ir.graph import Graph, Operator
 from atoll.place.partition import Decision
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for

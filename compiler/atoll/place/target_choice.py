@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.cost.cores import CoreCost
+from atoll.cost.core_costs import CoreCost
 from atoll.cost.measured_targets import Times, times_of
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.code_target import OWN

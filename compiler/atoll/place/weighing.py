@@ -11,7 +11,7 @@ from itertools import combinations
 
 from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.copies import copy_cycles, layout_cycles
-from atoll.cost.cores import CoreCost, asking_cycles
+from atoll.cost.core_costs import CoreCost, asking_cycles
 from atoll.cost.data.assumed import FASTER
 from atoll.cost.operators import Cost, shared_cycles
 from atoll.ir.graph import Graph, Operator

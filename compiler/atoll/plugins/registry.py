@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
 from atoll.diagnostics.errors import AtollError, SourceLoc, UsageError
-from atoll.plugins import parts as plugins
+from atoll.plugins import loading as plugins
 
 Member = TypeVar("Member")
 

@@ -10,7 +10,7 @@ from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern
 from atoll.diagnostics.errors import SourceLoc
-from atoll.resolve.cores import shipped_or_beside
+from atoll.resolve.core_instances import shipped_or_beside
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.programs import program_of

@@ -12,7 +12,7 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.resolve import mailbox
-from atoll.resolve.cores import local_of
+from atoll.resolve.core_instances import local_of
 from atoll.resolve.draft import Draft, natural
 from atoll.resolve.soc import Alias, Memory, Registers
 

@@ -15,7 +15,7 @@ from atoll.isa.find import instruction_set
 from atoll.resolve import accelerators
 from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.code_targets import code_targets
-from atoll.resolve.cores import spec_of
+from atoll.resolve.core_instances import spec_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import unit_of
 from atoll.resolve.loaders import loader_of

@@ -6,7 +6,7 @@ from operator import index
 from types import MappingProxyType
 
 from atoll.diagnostics.errors import AtollError
-from atoll.plugins.parts import Methods, Part, load, make_part
+from atoll.plugins.loading import Methods, Part, load, make_part
 from atoll.resolve.soc import AcceleratorSpec, Engine
 
 EMITTER_METHODS: Methods = MappingProxyType(

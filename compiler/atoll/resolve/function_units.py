@@ -8,7 +8,7 @@ from atoll.description.faults import note
 from atoll.description.function_unit_files import FunctionUnitDescription
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES, FunctionUnit, Instruction
-from atoll.resolve.cores import shipped_or_beside
+from atoll.resolve.core_instances import shipped_or_beside
 from atoll.resolve.draft import Draft
 
 

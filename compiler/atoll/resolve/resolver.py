@@ -20,6 +20,7 @@ from atoll.resolve.claims import claims_of, code_memory
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_widths import with_widths
+from atoll.resolve.fitting_stacks import check_stacks
 from atoll.resolve.layout import lay_out
 from atoll.resolve.loaders import check_loaders
 from atoll.resolve.moves import check_moves
@@ -29,7 +30,6 @@ from atoll.resolve.reach import decisions
 from atoll.resolve.references import check_references, check_reserved
 from atoll.resolve.soc import Alias, CInterface, Memory, Region, Registers, ResolvedSoc
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
-from atoll.resolve.stacks import check_stacks
 from atoll.resolve.targets import check_devices, default_device
 from atoll.resolve.view_checks import check_views
 

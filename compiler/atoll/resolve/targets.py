@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from atoll.description.devices import Cpu, Dma, Master
 from atoll.description.faults import note
-from atoll.resolve.cores import check_core, lines_of
+from atoll.resolve.core_instances import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import check_unit
 from atoll.resolve.mailboxes import check_mailbox

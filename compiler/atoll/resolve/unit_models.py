@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from atoll.diagnostics.errors import AtollError, SourceLoc
 from atoll.isa.function_unit import Instruction
-from atoll.plugins.parts import foreign_code, make_part
+from atoll.plugins.loading import foreign_code, make_part
 
 Words = Callable[[int, int], int]
 """Two words in, one word out, all without sign."""

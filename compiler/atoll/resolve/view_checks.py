@@ -11,7 +11,7 @@ from atoll.description.fields import ADDRESS_SPACE
 from atoll.description.tree import Key
 from atoll.resolve.address_map import Block, is_placed, register_blocks
 from atoll.resolve.claims import code_memory, load_memory
-from atoll.resolve.cores import local_of
+from atoll.resolve.core_instances import local_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import STEP
 from atoll.resolve.reach import access_of

@@ -13,7 +13,7 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.capabilities import obstacles
 from atoll.reach.candidates import CONSTANT_ROLES, WORKSPACE_ROLES, homes_of, pools_for
 from atoll.resolve.soc import Access, Device, Dma, Npu, Pool, ResolvedSoc
-from atoll.stream.parts import counts_of, first_part, mover_of_parts, relayout_of
+from atoll.stream.channel_parts import counts_of, first_part, mover_of_parts, relayout_of
 from atoll.stream.streams import Stream, constants_of
 
 AHEAD = 2

@@ -16,7 +16,7 @@ from atoll.place.capabilities import takes_constants
 from atoll.place.replicas import copy_names
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, needs_of
 from atoll.resolve.soc import Access, Engine, Pool, ResolvedSoc
-from atoll.stream.parts import with_parts
+from atoll.stream.channel_parts import with_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

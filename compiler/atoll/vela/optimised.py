@@ -12,7 +12,7 @@ from tflite.Model import Model
 from atoll.diagnostics.errors import ModelError
 from atoll.vela.allocation import Locations, allocations
 from atoll.vela.payload import UPDATE, Payload, read_second
-from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError
+from atoll.vela.run_vela import WITHOUT, VelaOutput, VelaRefusalError
 
 CUSTOM = "ethos-u"
 _FIXED = 4

@@ -8,7 +8,7 @@ from atoll.npu_stream.judge import Place, Region, Role, differences, faults, fin
 from atoll.npu_stream.reader import StreamError, operations
 from atoll.vela.missed import find_missed, needs_all
 from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
-from atoll.vela.run import WITHOUT, VelaRefusalError, vela_version
+from atoll.vela.run_vela import WITHOUT, VelaRefusalError, vela_version
 from atoll.vela.stream import with_own_regions
 
 FIRST_REGION, MOST_REGIONS = 2, 8

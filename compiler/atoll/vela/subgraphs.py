@@ -20,9 +20,9 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
-from atoll.vela.parts import first_alone, part_of
+from atoll.vela.part_files import first_alone, part_of
 from atoll.vela.regions import addresses_missing, judged_stream, refuse_commands
-from atoll.vela.run import WITHOUT, VelaOutput, VelaRefusalError, optimise, vela_version
+from atoll.vela.run_vela import WITHOUT, VelaOutput, VelaRefusalError, optimise, vela_version
 
 LEAST_SCRATCH = 16
 NOWHERE: Mapping[str, str] = MappingProxyType({})

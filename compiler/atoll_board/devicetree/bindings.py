@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from atoll_board.devicetree.node import Node, compatible, compatibles, to_dashes
-from atoll_board.devicetree.parts import names_of
+from atoll_board.devicetree.shared_nodes import names_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Region, ResolvedSoc
 from atoll_board.devicetree.bindings import binding_files
-from atoll_board.devicetree.cores import controller_label, core_node, interrupt, private_nodes
+from atoll_board.devicetree.core_nodes import controller_label, core_node, interrupt, private_nodes
 from atoll_board.devicetree.node import NOT_HERE, Node, Reference, Value, source
-from atoll_board.devicetree.parts import Parts
+from atoll_board.devicetree.shared_nodes import Parts
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import made_from
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
-from atoll_board.blocks import blocks_on_bus
-from atoll_board.devicetree.cores import (
+from atoll_board.devicetree.core_nodes import (
     controller_label,
     core_node,
     interrupt,
@@ -18,8 +17,9 @@ from atoll_board.devicetree.cores import (
     private_span,
 )
 from atoll_board.devicetree.node import NOT_HERE, Cell, Node, Reference, Value, source, to_dashes
-from atoll_board.devicetree.parts import Parts, block_label, label_of
+from atoll_board.devicetree.shared_nodes import Parts, block_label, label_of
 from atoll_board.package import Board, Entry, generated_entry
+from atoll_board.register_blocks import blocks_on_bus
 from atoll_board.render import made_from
 
 _BUS = "bus"

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from atoll.bsp.application import run_values
-from atoll.bsp.cores import works_of
+from atoll.bsp.core_images import works_of
 from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import is_cortex_m
-from atoll_board.devicetree.cores import interrupt
+from atoll_board.devicetree.core_nodes import interrupt
 from atoll_board.freertos.ports import port_of, why_not
 from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import render

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from atoll.resolve.soc import Cpu
 from atoll_board.cortex_m import is_cortex_m
-from atoll_board.devicetree.cores import core_compatible
+from atoll_board.devicetree.core_nodes import core_compatible
 from atoll_board.devicetree.node import to_dashes
-from atoll_board.devicetree.parts import names_of
+from atoll_board.devicetree.shared_nodes import names_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import render
 

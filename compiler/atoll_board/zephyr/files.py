@@ -8,17 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.bsp.application import run_values
-from atoll.bsp.cores import works_of
+from atoll.bsp.core_images import works_of
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL, copied_pools, pool_sections
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.cortex_m import is_cortex_m
-from atoll_board.devicetree.cores import interrupt
+from atoll_board.devicetree.core_nodes import interrupt
 from atoll_board.devicetree.node import source
 from atoll_board.package import Board, Entry, generated_entry, users
 from atoll_board.render import made_from, render
 from atoll_board.sources import library_sources, objects, user_sources
 from atoll_board.zephyr.bindings import binding_files
-from atoll_board.zephyr.cores import (
+from atoll_board.zephyr.tree import core_tree, region_name
+from atoll_board.zephyr.zephyr_cores import (
     KIB,
     code_of,
     interrupts,
@@ -28,7 +29,6 @@ from atoll_board.zephyr.cores import (
     settings,
     why_not,
 )
-from atoll_board.zephyr.tree import core_tree, region_name
 
 _OF_LIBC = "src/memory.c"
 """What Zephyr's C library has."""

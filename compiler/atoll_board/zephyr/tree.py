@@ -12,15 +12,15 @@ from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import Access, Cpu, Pool, Region, ResolvedSoc
 from atoll_board.cortex_m import architecture, is_cortex_m
-from atoll_board.devicetree.cores import (
+from atoll_board.devicetree.core_nodes import (
     controller_label,
     core_compatible,
     interrupt,
     private_nodes,
 )
 from atoll_board.devicetree.node import Node, Reference, Value, quantity
-from atoll_board.devicetree.parts import Parts, block_label, label_of
-from atoll_board.zephyr.cores import code_of, ram_of
+from atoll_board.devicetree.shared_nodes import Parts, block_label, label_of
+from atoll_board.zephyr.zephyr_cores import code_of, ram_of
 
 _SYSTICK = range(0xE000_E010, 0xE000_E020)
 """Registers of SysTick (Armv7-M Architecture Reference Manual, B3.3)."""

@@ -10,8 +10,8 @@ from atoll.description.core_files import find_core, load_core
 from atoll.description.share import is_path
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
-from atoll_sim.accelerator_test.run import run_accelerator_test
-from atoll_sim.core_test.run import run_core_test
+from atoll_sim.accelerator_test.accelerator_kit import run_accelerator_test
+from atoll_sim.core_test.core_kit import run_core_test
 
 
 def check_accelerator(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.api.image_runs import ImageRun
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.diagnostics.progress import Progress, current
 from atoll.driver.pipeline import Compiled
@@ -139,7 +139,7 @@ def _on_simulated_cores(
     request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
     from atoll_sim.iss.engines import ABSENT
-    from atoll_sim.iss.run import simulate, start_engines
+    from atoll_sim.iss.iss_run import simulate, start_engines
 
     if backends.kind is AcceleratorKind.NONE:
         return simulate(request, lambda _memory: ABSENT, progress=progress)
@@ -151,7 +151,7 @@ def _on_simulated_cores(
 def _on_qemu(
     request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
-    from atoll_sim.qemu.run import simulate
+    from atoll_sim.qemu.qemu_run import simulate
 
     return simulate(request, progress)
 

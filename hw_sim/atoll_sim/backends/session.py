@@ -11,7 +11,7 @@ from atoll.artifacts.samples import Sample
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
@@ -133,10 +133,10 @@ class CpuKind(StrEnum):
     entry: str
     needs: str
 
-    RTL = "rtl", "atoll_sim.simulate.run:RtlSession", "atoll_sim.chip.plan:check_chip"
-    ISS = "iss", "atoll_sim.iss.run:IssSession", "atoll_sim.iss.supported:check_chip"
-    QEMU = "qemu", "atoll_sim.qemu.run:QemuSession", "atoll_sim.qemu.supported:check_chip"
-    NATIVE = "native", "atoll_sim.host.run:NativeSession", ""
+    RTL = "rtl", "atoll_sim.simulate.rtl_run:RtlSession", "atoll_sim.chip.plan:check_chip"
+    ISS = "iss", "atoll_sim.iss.iss_run:IssSession", "atoll_sim.iss.supported:check_chip"
+    QEMU = "qemu", "atoll_sim.qemu.qemu_run:QemuSession", "atoll_sim.qemu.supported:check_chip"
+    NATIVE = "native", "atoll_sim.host.native_run:NativeSession", ""
 
     def __new__(cls, word: str, entry: str, needs: str) -> Self:
         """Keep the session, and what it needs of a chip, beside the word."""

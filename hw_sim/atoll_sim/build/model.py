@@ -11,6 +11,7 @@ from atoll_sim.build.verilator import Design, build_executable
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.blame import blame_devices
 from atoll_sim.chip.checks import check_cores, check_engines
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.file_list import include_files
 from atoll_sim.chip.generate import (
     defines,
@@ -20,7 +21,6 @@ from atoll_sim.chip.generate import (
     sources,
     versions,
 )
-from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import NOBODY, plan_chip
 from atoll_sim.chip.sources import RTL
 from atoll_sim.shadow import memory as shadow

@@ -8,8 +8,8 @@ from atoll.description.faults import nearest
 from atoll.diagnostics.errors import Fault, SimulationError
 from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import Engine, Memory, ResolvedSoc
-from atoll_sim.chip.cores import OTHER_CORES, core_faults, package_faults
 from atoll_sim.chip.ports import ports_of
+from atoll_sim.chip.rtl_cores import OTHER_CORES, core_faults, package_faults
 from atoll_sim.chip.sources import source_faults
 from atoll_sim.chip.units import unit_source_faults
 

@@ -8,9 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from atoll.resolve.soc import AcceleratorSpec, CoreSpec
 from atoll.utils.kept_templates import KeptTemplates
-from atoll_sim.chip.cores import package_includes, package_sources, package_versions
-from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.ports import CONTROL, DATA, connect, control_signals, data_signals
+from atoll_sim.chip.rtl_cores import package_includes, package_sources, package_versions
 from atoll_sim.chip.sources import RTL, rtl_defines, rtl_includes, rtl_sources
 from atoll_sim.protocol.systemverilog import PACKAGE, protocol_package
 

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.plan import plan_chip
 
 MAP = "map.txt"

@@ -20,8 +20,8 @@ from atoll.resolve.soc import (
     ResolvedSoc,
 )
 from atoll_sim.chip.checks import check_cores, platform_faults
-from atoll_sim.chip.cores import parameters_of
-from atoll_sim.chip.parts import BuiltMemory, Chip, DataPort, Mailbox, Master, Target
+from atoll_sim.chip.chip_parts import BuiltMemory, Chip, DataPort, Mailbox, Master, Target
+from atoll_sim.chip.rtl_cores import parameters_of
 
 SMALL_MEMORY = 1 << 20
 """A memory is built with room for so many bytes at least."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from atoll.resolve.soc import AcceleratorSpec, Engine
-from atoll_sim.chip.parts import DataPort
+from atoll_sim.chip.chip_parts import DataPort
 
 BITS, LANES, ADDRESS = "bits", "lanes", "address"
 """Widths that depend on the port: of its data, its bytes, and of addresses."""

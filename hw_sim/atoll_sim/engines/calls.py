@@ -7,7 +7,7 @@ from types import MappingProxyType
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
-from atoll.plugins.parts import Methods, Part, make_part
+from atoll.plugins.loading import Methods, Part, make_part
 from atoll.resolve.engine_parts import whole
 from atoll.resolve.memory_views import seen_by
 from atoll.resolve.soc import Engine

@@ -4,7 +4,7 @@
 from functools import partial
 
 from atoll.diagnostics.errors import AtollError, ToolchainError
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 from atoll.resolve.soc import ResolvedSoc
 from atoll.soc_checks import Findings, Player, faults_of
 from atoll_sim.backends.session import CpuKind

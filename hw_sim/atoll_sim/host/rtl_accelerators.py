@@ -14,8 +14,8 @@ from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
 from atoll.resolve.soc import Access, Engine, ResolvedSoc
 from atoll.utils.children import start, too_long
+from atoll_sim.chip.chip_parts import PICOSECONDS
 from atoll_sim.chip.memory_map import write_map
-from atoll_sim.chip.parts import PICOSECONDS
 from atoll_sim.chip.plan import beat_bytes, merge_spans, plan_chip
 from atoll_sim.engines.interface import Outcome
 from atoll_sim.engines.player import lists_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from atoll.artifacts.build_tree import MARKER, RESOLVED, SUFFIX, homes_of, sources_of, texts_of
 from atoll.artifacts.object_tree import KIND
-from atoll.bsp.cores import elf_names
+from atoll.bsp.core_images import elf_names
 from atoll.description.build import read_requests
 from atoll.diagnostics.errors import DescriptionError, UsageError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_models

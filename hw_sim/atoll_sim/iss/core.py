@@ -5,10 +5,10 @@ import ctypes
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from atoll.resolve.cores import local_of
+from atoll.resolve.core_instances import local_of
 from atoll.resolve.memory_views import on_bus
 from atoll.resolve.soc import Cpu
-from atoll_sim.chip.parts import Master
+from atoll_sim.chip.chip_parts import Master
 from atoll_sim.chip.plan import merge_spans
 from atoll_sim.engines.interface import BusFault, Device
 from atoll_sim.host.memory import PAGE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, ResolvedSoc
 

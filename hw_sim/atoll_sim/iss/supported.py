@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import Fault, SimulationError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import Cpu, ResolvedSoc

@@ -21,9 +21,9 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.campaign.trials import Campaign, Trial, followed
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import make_models
-from atoll_sim.iss.run import simulate
+from atoll_sim.iss.iss_run import simulate
 from atoll_sim.runs.checked_run import CpuKind
-from atoll_sim.simulate.run import requests_for
+from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import Stop
 

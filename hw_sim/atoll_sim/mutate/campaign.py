@@ -26,7 +26,7 @@ from atoll_sim.mutate.trial import Verdict, try_image
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import Backends, CpuKind, Setup, judge
 from atoll_sim.simulate.firmware import code_brought, copied_by, data_taken, load_images
-from atoll_sim.simulate.run import request_for
+from atoll_sim.simulate.rtl_run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import SimResult
 

@@ -12,7 +12,7 @@ from random import Random
 from atoll.cost.program import command_counts
 from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import EngineAction
-from atoll.plugins.parts import Part
+from atoll.plugins.loading import Part
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll_sim.engines.calls import seal

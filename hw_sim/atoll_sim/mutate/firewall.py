@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from atoll_sim.chip.chip_parts import Master
 from atoll_sim.chip.memory_map import NOTHING
-from atoll_sim.chip.parts import Master
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.mutate import plan
 from atoll_sim.mutate.mutant import Mutant, Right

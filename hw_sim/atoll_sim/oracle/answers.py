@@ -5,7 +5,7 @@ import pickle
 import sys
 from pathlib import Path
 
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 from atoll_sim.oracle.apart import ANSWER, QUESTION, NoAnswerError
 
 

@@ -25,8 +25,8 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
-from atoll_sim.check.protection import kept_back
-from atoll_sim.check.stacks import overruns, stack_use, unmeasured_stacks, unused_stacks
+from atoll_sim.check.protection_traps import kept_back
+from atoll_sim.check.stack_use import overruns, stack_use, unmeasured_stacks, unused_stacks
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.simulate.turns import turn_of

@@ -12,7 +12,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import Fault, SimulationError
 from atoll.resolve.memory_views import addresses_of, core_as_it_sees, on_bus
 from atoll.resolve.soc import Cpu, ResolvedSoc

@@ -9,12 +9,13 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.resolve.protection.record import record_of
 from atoll.resolve.soc import Cpu
 from atoll.utils.children import LIMIT_VARIABLE, TimeLimitError, time_limit
+from atoll_sim.chip.chip_parts import PICOSECONDS
 from atoll_sim.chip.memory_map import write_map
-from atoll_sim.chip.parts import PICOSECONDS
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.model.process import broken_off, kept_log, run_watched
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.trace.findings import name_findings
+from atoll_sim.trace.painted_stacks import stack_name, unpainted_bytes
 from atoll_sim.trace.run_files import (
     CAPTURES,
     IMAGE,
@@ -29,7 +30,6 @@ from atoll_sim.trace.run_files import (
     write_work,
 )
 from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult
-from atoll_sim.trace.stacks import stack_name, unpainted_bytes
 from atoll_sim.trace.timeline import make_result
 
 

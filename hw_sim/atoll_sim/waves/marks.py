@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atoll_sim.chip.parts import Chip
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.trace.simulation import Phase
 from atoll_sim.waves.request import Names
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from atoll.resolve.soc import Device
-from atoll_sim.chip.parts import BuiltMemory, Chip, Master
+from atoll_sim.chip.chip_parts import BuiltMemory, Chip, Master
 from atoll_sim.chip.ports import CONTROL, DATA, Protocol, control_signals, data_signals
 from atoll_sim.chip.ports import Signal as PortSignal
 

@@ -25,8 +25,8 @@ from tests.unit.board.trees import (
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by, seen_by
 from atoll.resolve.soc import Access, Region, RegionKind, ResolvedSoc
-from atoll_board.blocks import Block, blocks_of
 from atoll_board.devicetree.node import Node, Reference, source
+from atoll_board.register_blocks import Block, blocks_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "board"
 SOME_SLOW = [

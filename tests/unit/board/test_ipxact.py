@@ -9,8 +9,8 @@ from ipyxact.ipyxact import Component
 
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import as_seen_by
-from atoll_board.blocks import blocks_of
 from atoll_board.package import Board, package_files
+from atoll_board.register_blocks import blocks_of
 
 ROOT = Path(__file__).parents[3]
 OWN = [ROOT / "tests" / "data" / name for name in ("shore.yaml", "bay.yaml")]

@@ -15,8 +15,8 @@ from systemrdl.node import RegfileNode, RegNode, RootNode
 
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll_board.blocks import blocks_of
 from atoll_board.package import Board, package_files
+from atoll_board.register_blocks import blocks_of
 
 ROOT = Path(__file__).parents[3]
 OWN = [ROOT / "tests" / "data" / name for name in ("shore.yaml", "bay.yaml")]

@@ -10,7 +10,7 @@ import pytest
 
 from atoll.bsp.toolchain import TOOLCHAINS
 from atoll.isa.find import instruction_set
-from atoll.plugins.parts import load
+from atoll.plugins.loading import load
 
 SOURCE = "float product(float a, float b) { return a * b; }\n"
 NONE = ("armv6-m", "armv7e-m", "armv8-m.main+dsp", "armv8.1-m.main", "armv8.1-m.main+mve")

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from tests.picorv32 import PICORV32
 
+from atoll.bsp.c_names import c_name
 from atoll.bsp.emitters import bsp_files
 from atoll.bsp.headers import device_header, drivers, model_header
 from atoll.bsp.interface import GivenPool, ModelInterface, PoolShare, Port
-from atoll.bsp.names import c_name
 from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.soc import Npu, ResolvedSoc
 

@@ -13,7 +13,7 @@ from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import AcceleratorSpec, Npu, Registers
 from atoll_sim.engines.interface import Outcome
-from atoll_sim.engines.reef.blocks import Places
+from atoll_sim.engines.reef.channel_blocks import Places
 from atoll_sim.engines.reef.cycles import effort_of
 from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry

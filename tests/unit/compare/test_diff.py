@@ -12,8 +12,8 @@ from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.export import to_json
 from atoll_compare.changes import changes
+from atoll_compare.chip_values import things_of
 from atoll_compare.sides import things_at
-from atoll_compare.values import things_of
 
 CASES = {
     "memories.sram.size=512KiB": {

@@ -105,7 +105,7 @@ def test_the_words_are_those_of_the_stages() -> None:
     from atoll.description.core import FACTS
     from atoll.description.devices import Cpu
     from atoll.ops.registry import OPERATORS
-    from atoll_sim.chip import cores
+    from atoll_sim.chip import rtl_cores
 
     assert tuple(sorted(OWN)) == vocabulary.ACCELERATORS
     engines = [
@@ -114,5 +114,5 @@ def test_the_words_are_those_of_the_stages() -> None:
     assert tuple(engines) == vocabulary.ENGINES
     in_parts = {"pack", "split", "split_v", "unpack"}
     assert {word.lower() for word in vocabulary.OPERATORS} == {*OPERATORS} - in_parts
-    assert {*cores.FACTS} == {*FACTS}
+    assert {*rtl_cores.FACTS} == {*FACTS}
     assert {*get_args(Cpu.model_fields["toolchain"].annotation)} == {*TOOLCHAINS}

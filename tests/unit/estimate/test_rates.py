@@ -7,8 +7,8 @@ import pytest
 from tests import tflite_builder
 from tests.differential.case import case_of
 
-from atoll.cost import cores
-from atoll.cost.cores import kernel_cycles
+from atoll.cost import core_costs
+from atoll.cost.core_costs import kernel_cycles
 from atoll.cost.data.picorv32 import RATES, USUAL_RATES
 from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import load_network
@@ -73,6 +73,6 @@ def test_a_kind_without_rates_counts_products_and_results(
     graph = next(each for each in networks if each.operators[0].kind == "conv_2d")
     op = graph.operators[0]
     work = kind_of(op).work(op, graph)
-    monkeypatch.setattr(cores, "RATES", {})
+    monkeypatch.setattr(core_costs, "RATES", {})
     usual = sum(each * work.get(name, 0) for name, each in USUAL_RATES.items())
     assert kernel_cycles(op, graph) == usual

@@ -16,7 +16,7 @@ from atoll.bsp.toolchain import find_toolchain
 from atoll.resolve import load_soc
 from atoll_image.check import disagreements
 from atoll_image.elf import read_image
-from atoll_image.stacks import limits, stack_of
+from atoll_image.image_stacks import limits, stack_of
 
 SMALL = "pools.private.size=16 KiB"
 RISCV = (SMALL, "devices.cpu.core=ibex", "devices.cpu.protection=true")

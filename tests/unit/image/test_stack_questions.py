@@ -19,7 +19,7 @@ from atoll.stack.elf_stack import Program
 from atoll.stack.frame_sizes import read_usage
 from atoll.utils.cache import cache_folder
 from atoll_image.elf import read_image
-from atoll_image.stacks import Questions, stack_of
+from atoll_image.image_stacks import Questions, stack_of
 
 GOLDEN = Path(__file__).parents[2] / "golden/image/stacks.txt"
 CHIP = """\

@@ -9,7 +9,7 @@ import pytest
 from tests.foreign_images import environment
 
 from atoll_image.elf import read_image
-from atoll_image.stacks import Questions, StackUse, stack_of
+from atoll_image.image_stacks import Questions, StackUse, stack_of
 
 RISCV = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m")
 THUMB = ("-target", "thumb-freestanding-eabi", "-mcpu=cortex_m4")

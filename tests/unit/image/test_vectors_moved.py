@@ -7,7 +7,7 @@ import pytest
 from tests.foreign_images import Compiler
 
 from atoll_image.elf import read_image
-from atoll_image.stacks import Questions, StackUse, stack_of
+from atoll_image.image_stacks import Questions, StackUse, stack_of
 
 SCRIPT = """
 ENTRY(_start)

@@ -14,7 +14,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import on_bus, seen_by
 from atoll_import.imported import Imported
-from atoll_import.values import extensions_of, is_dma, riscv_isas
+from atoll_import.vendor_values import extensions_of, is_dma, riscv_isas
 
 FLASH = """/dts-v1/;
 / { #address-cells = <1>; #size-cells = <1>; model = "petrel";

@@ -15,7 +15,7 @@ from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter, Progress
 from atoll.memory.problem import Answer, Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
 from atoll.memory.solve import plan_memory, solve
-from atoll.plugins import parts as plugins
+from atoll.plugins import loading as plugins
 from atoll.plugins import registry
 
 PROBLEM = Problem(

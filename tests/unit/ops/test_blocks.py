@@ -5,7 +5,7 @@ import pytest
 
 from atoll.isa.find import instruction_set
 from atoll.isa.instruction_set import Arithmetic
-from atoll.ops.loops.blocks import Block, block_for
+from atoll.ops.loops.register_tiles import Block, block_for
 
 LARGE, SMALL = Block(pixels=4, channels=4), Block(pixels=2, channels=4)
 LEAST = Block(pixels=2, channels=1, ahead=1, steps=(1,))

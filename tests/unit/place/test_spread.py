@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.requests import load_requests
 
-from atoll.cost.cores import CoreCost
+from atoll.cost.core_costs import CoreCost
 from atoll.cost.data.picorv32 import PART_CYCLES
 from atoll.cost.network import cycles_of
 from atoll.description.build import BuildRequests

@@ -16,9 +16,9 @@ from atoll.resolve import load_soc
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import Access, Device, Memory, ResolvedSoc
 from atoll_sim.chip.checks import check_cores
+from atoll_sim.chip.chip_parts import DataPort
 from atoll_sim.chip.generate import generate, sources
 from atoll_sim.chip.memory_map import write_map
-from atoll_sim.chip.parts import DataPort
 from atoll_sim.chip.plan import merge_spans, plan_chip
 from atoll_sim.chip.ports import data_signals
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Access
 from atoll_selftest.plan import SelfTest, self_test

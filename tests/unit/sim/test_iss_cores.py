@@ -482,7 +482,7 @@ def test_a_mailbox_answers_when_the_other_core_has_ended() -> None:
 
 
 def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atoll_sim.iss.run.find_spec", lambda _: None)
+    monkeypatch.setattr("atoll_sim.iss.iss_run.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"E070.*'unicorn'") as caught:
         check_kinds(CpuKind.ISS)
     assert "pip install 'atoll[iss]'" in str(caught.value)

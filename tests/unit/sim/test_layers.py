@@ -9,8 +9,8 @@ from atoll.driver.pipeline import Compiled, compile_file
 from atoll.report.result import StackUse
 from atoll.resolve import load_soc
 from atoll_sim.check.layers import check_layers
-from atoll_sim.check.stacks import PAINT, overruns, watermark
-from atoll_sim.host.run import run_native
+from atoll_sim.check.stack_use import PAINT, overruns, watermark
+from atoll_sim.host.native_run import run_native
 from atoll_sim.trace.simulation import SimResult
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"

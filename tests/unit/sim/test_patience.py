@@ -6,7 +6,7 @@ from types import ModuleType
 
 from atoll.driver.pipeline import BuildOptions, compile_file, expected_cycles
 from atoll.resolve import load_soc
-from atoll_sim.simulate.run import request_for, requests_for
+from atoll_sim.simulate.rtl_run import request_for, requests_for
 from atoll_sim.trace.simulation import STALL_CYCLES
 
 

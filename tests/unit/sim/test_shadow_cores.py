@@ -16,7 +16,7 @@ from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.tir import AcceleratorWait, CallStart, Step
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.findings import violations
 

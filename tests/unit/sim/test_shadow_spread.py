@@ -13,7 +13,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.contract.contract import Phase, Span
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.findings import violations
 

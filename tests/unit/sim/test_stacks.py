@@ -9,10 +9,10 @@ from atoll.report.result import StackUse
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stack.bound import StackBound
-from atoll_sim.check.stacks import PAINT, overruns, stack_use, unmeasured_stacks
+from atoll_sim.check.stack_use import PAINT, overruns, stack_use, unmeasured_stacks
 from atoll_sim.protocol.records import AccessKind
+from atoll_sim.trace.painted_stacks import stack_name, unpainted_bytes
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
-from atoll_sim.trace.stacks import stack_name, unpainted_bytes
 
 BOUND = 528
 WORD = PAINT.to_bytes(4, "little")

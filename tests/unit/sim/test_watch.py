@@ -11,7 +11,7 @@ from atoll.driver.pipeline import Compiled, compile_file, with_plan
 from atoll.memory.problem import Placement
 from atoll.report.result import Violation
 from atoll.resolve import load_soc
-from atoll_sim.host.run import run_native
+from atoll_sim.host.native_run import run_native
 from atoll_sim.trace.findings import count_accesses, violations
 
 ROOT = Path(__file__).parents[3]

@@ -11,8 +11,8 @@ import pytest
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll_sim.build.wave_formats import WaveFormat, can_write_fst, format_of
+from atoll_sim.chip.chip_parts import Chip
 from atoll_sim.chip.generate import generate, sources
-from atoll_sim.chip.parts import Chip
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.trace.simulation import Phase
 from atoll_sim.waves.gtkwave import gtkwave_text

@@ -17,8 +17,8 @@ from atoll.ops.registry import COPY, RELAYOUT
 from atoll.report.estimates import estimates_of
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
+from atoll.stream.channel_parts import counts_of, with_parts
 from atoll.stream.choose import Chooser
-from atoll.stream.parts import counts_of, with_parts
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.runs.checked_run import run_models
 

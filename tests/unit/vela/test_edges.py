@@ -24,9 +24,9 @@ from atoll.driver.task import BuildOptions
 from atoll.resolve import load_soc
 from atoll.vela import subgraphs
 from atoll.vela.memories import VelaTarget
-from atoll.vela.parts import part_of
+from atoll.vela.part_files import part_of
 from atoll.vela.regions import judged_stream
-from atoll.vela.run import VelaOutput, VelaRefusalError, optimise
+from atoll.vela.run_vela import VelaOutput, VelaRefusalError, optimise
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 pytest.importorskip("ethosu.vela")

@@ -19,7 +19,7 @@ from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.ops.ethos_u import SCRATCH_FILL
 from atoll.resolve import load_soc
-from atoll.vela import regions, run, subgraphs
+from atoll.vela import regions, run_vela, subgraphs
 from atoll.vela.optimised import NpuCall, calls_in
 from atoll.vela.subgraphs import with_subgraphs
 
@@ -49,8 +49,10 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have Vela leave kinds of operators to the core."""
 
     def leave(kinds: str) -> None:
-        options = run.options_of
-        monkeypatch.setattr(run, "options_of", lambda *a: (*options(*a), "--ignore-ops", kinds))
+        options = run_vela.options_of
+        monkeypatch.setattr(
+            run_vela, "options_of", lambda *a: (*options(*a), "--ignore-ops", kinds)
+        )
 
     return leave
 
@@ -112,14 +114,14 @@ def test_a_missing_vela_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(run, "version", absent)
+    monkeypatch.setattr(run_vela, "version", absent)
     with pytest.raises(ToolchainError, match="E136") as raised:
         rewritten(DIGITS)
     assert "pip install 'atoll[ethos-u]'" in str(raised.value.faults[0].remedy)
 
 
 def test_what_vela_says_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "options_of", lambda *_: ("--no-such-option",))
+    monkeypatch.setattr(run_vela, "options_of", lambda *_: ("--no-such-option",))
     with pytest.raises(ModelError, match="E143") as raised:
         rewritten(DIGITS)
     assert "unrecognized arguments: --no-such-option" in str(raised.value)
@@ -138,7 +140,7 @@ def test_what_vela_says_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_file_that_cannot_be_followed_is_left_to_the_cores(
     change: dict[str, object], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def changed(output: run.VelaOutput) -> tuple[NpuCall, ...]:
+    def changed(output: run_vela.VelaOutput) -> tuple[NpuCall, ...]:
         return tuple(replace(call, **change) for call in calls_in(output))  # type: ignore[arg-type]
 
     monkeypatch.setattr(subgraphs, "calls_in", changed)
@@ -153,7 +155,7 @@ def test_a_file_that_cannot_be_followed_is_left_to_the_cores(
 
 
 def test_a_tensor_that_the_network_has_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def changed(output: run.VelaOutput) -> tuple[NpuCall, ...]:
+    def changed(output: run_vela.VelaOutput) -> tuple[NpuCall, ...]:
         return tuple(replace(call, inputs=("no such tensor",)) for call in calls_in(output))
 
     monkeypatch.setattr(subgraphs, "calls_in", changed)
@@ -173,7 +175,7 @@ def test_a_tensor_inside_that_others_read_is_left_to_the_cores(
     tensors = read_file(path).tensors
     names = (tensors[graph.tensor(before.outputs[0]).index].name,)
 
-    def cut(output: run.VelaOutput) -> tuple[NpuCall, ...]:
+    def cut(output: run_vela.VelaOutput) -> tuple[NpuCall, ...]:
         return tuple(replace(call, outputs=names) for call in calls_in(output))
 
     monkeypatch.setattr(subgraphs, "calls_in", cut)
@@ -195,5 +197,5 @@ def test_a_second_build_does_not_ask_vela_again(
 ) -> None:
     monkeypatch.setenv("ATOLL_CACHE", str(tmp_path))
     first = compile_file(load_soc(CHIP), DIGITS)
-    monkeypatch.setattr(run, "run_tool", lambda *_, **__: pytest.fail("Vela ran again"))
+    monkeypatch.setattr(run_vela, "run_tool", lambda *_, **__: pytest.fail("Vela ran again"))
     assert compile_file(load_soc(CHIP), DIGITS).commands == first.commands

@@ -11,7 +11,16 @@ import numpy as np
 
 from atoll.frontend.onnx.emitter import Emitter, Held
 from atoll.frontend.onnx.model import Array, File, Node, short
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
+from atoll.frontend.onnx.onnx_values import (
+    Constant,
+    Grid,
+    Part,
+    Pending,
+    Stored,
+    Unfit,
+    finer,
+    grid,
+)
 from atoll.ir.graph import Operator, Quantization, Tensor
 from atoll.ops.quantization import ACTIVATIONS, activation_range
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from atoll.frontend.names import identifier
+from atoll.frontend.network_names import identifier
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Array
-from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit, grid
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Stored, Unfit, grid
 from atoll.ir.graph import Attribute, Graph, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.rounding import as_onnx

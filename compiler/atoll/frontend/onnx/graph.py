@@ -8,8 +8,8 @@ from types import MappingProxyType
 from atoll.diagnostics.errors import Fault, ModelError
 from atoll.frontend.onnx.conversion import PASSING, SURROUND, Conversion, Handler
 from atoll.frontend.onnx.model import File, Node, short
+from atoll.frontend.onnx.onnx_values import Constant, Part, Pending, Unfit
 from atoll.frontend.onnx.operators import (
-    blocks,
     comparisons,
     copies,
     curves,
@@ -20,18 +20,18 @@ from atoll.frontend.onnx.operators import (
     moves,
     normalizations,
     norms,
+    pixel_blocks,
     pools,
     reductions,
     resizing,
     transposed,
     windows,
 )
-from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
 from atoll.frontend.unsupported import Unsupported, list_unsupported, operator_faults
 from atoll.ir.graph import Graph
 
 _FAMILIES = (
-    blocks,
+    pixel_blocks,
     comparisons,
     copies,
     curves,

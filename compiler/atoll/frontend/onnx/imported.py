@@ -10,7 +10,7 @@ import numpy as np
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.graph import convert, finish
 from atoll.frontend.onnx.model import Array
-from atoll.frontend.onnx.parts import Stored
+from atoll.frontend.onnx.onnx_values import Stored
 from atoll.frontend.onnx.reader import read
 from atoll.frontend.onnx.worker import settler
 from atoll.ir.graph import Graph

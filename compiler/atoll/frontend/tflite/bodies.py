@@ -12,8 +12,8 @@ from atoll.frontend.tflite.checks import constant_faults, describe, is_constant,
 from atoll.frontend.tflite.edges import RESHAPE
 from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.frontend.tflite.known import Known, known_values
-from atoll.frontend.tflite.names import operator_name
 from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor, Held
+from atoll.frontend.tflite.tensor_names import operator_name
 from atoll.ir.graph import ITEM_BYTES
 from atoll.ops.checks import QUANTIZED
 from atoll.ops.elements.choices import SELECT_V2

@@ -9,8 +9,8 @@ import numpy as np
 
 from atoll.frontend.tflite.checks import is_constant
 from atoll.frontend.tflite.edges import copy_of
-from atoll.frontend.tflite.names import operator_name
 from atoll.frontend.tflite.reader import FileBuffer, FileModel, FileOperator, FileTensor
+from atoll.frontend.tflite.tensor_names import operator_name
 from atoll.ops.quantization import INT8_MAX, INT8_MIN
 from atoll.ops.tflite_form import TfliteForm
 

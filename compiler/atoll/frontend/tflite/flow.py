@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from atoll.diagnostics.errors import ModelError
-from atoll.frontend.names import identifier
+from atoll.frontend.network_names import identifier
 from atoll.frontend.tflite.bodies import Bodies, damaged_constants
 from atoll.frontend.tflite.checks import describe, is_constant, place
 from atoll.frontend.tflite.reader import FileModel, FileOperator, FileSubgraph, FileTensor

@@ -12,7 +12,7 @@ from atoll.frontend.tflite.flatbuffer import Schema
 from atoll.frontend.tflite.schema import with_options
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import TfliteForm
-from atoll.plugins.parts import CORRECT_MEMBER
+from atoll.plugins.loading import CORRECT_MEMBER
 
 CUSTOM = "CUSTOM "
 AT_EDGES = frozenset({"CALL_ONCE", "DEQUANTIZE", "IF", "READ_VARIABLE", "VAR_HANDLE", "WHILE"})

@@ -15,7 +15,6 @@ from atoll.frontend.tflite.flow import with_bodies
 from atoll.frontend.tflite.int4 import with_int8_filters
 from atoll.frontend.tflite.islands import with_tables
 from atoll.frontend.tflite.known import with_known
-from atoll.frontend.tflite.names import tensor_names
 from atoll.frontend.tflite.operators import (
     changed_name,
     graph_operator,
@@ -28,6 +27,7 @@ from atoll.frontend.tflite.reader import (
     model_bytes,
     read_file,
 )
+from atoll.frontend.tflite.tensor_names import tensor_names
 from atoll.frontend.tflite.variables import assigned_last, with_variables
 from atoll.frontend.unsupported import Unsupported, list_unsupported, operator_faults
 from atoll.ir.graph import Graph, Operator

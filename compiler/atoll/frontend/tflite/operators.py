@@ -7,12 +7,12 @@ from math import prod
 
 from atoll.diagnostics.errors import ModelError
 from atoll.frontend.tflite.checks import is_constant, place
-from atoll.frontend.tflite.names import operator_name
 from atoll.frontend.tflite.reader import FileOperator, FileTensor, Held
+from atoll.frontend.tflite.tensor_names import operator_name
 from atoll.ir.graph import ITEM_BYTES, Operator, Quantization, Tensor
 from atoll.ops.registry import KINDS
 from atoll.ops.tflite_form import Attributes, OptionError, TfliteForm
-from atoll.plugins.parts import CORRECT_MEMBER, foreign_code
+from atoll.plugins.loading import CORRECT_MEMBER, foreign_code
 
 
 def graph_operator(model: Held, op: FileOperator, names: dict[int, str]) -> Operator:

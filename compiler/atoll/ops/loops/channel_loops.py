@@ -15,7 +15,7 @@ from atoll.ir.tir import Const, Dot, Expr, Lowered, Operation, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.loops import fixed_point_loops as loops
-from atoll.ops.loops.blocks import block_for
+from atoll.ops.loops.register_tiles import block_for
 from atoll.ops.quantization import activation_range, channel_scaling, zero_point_of
 from atoll.ops.rounding import rounds_once
 

@@ -22,8 +22,8 @@ from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ir.tir import Const, Expr, Lowered, Type
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops.loops import window_loops
-from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import WORD, ChannelSums, block_width
+from atoll.ops.loops.register_tiles import block_for
 from atoll.ops.loops.wide_sums import is_wide, simple_sums
 from atoll.ops.loops.window_loops import Line, Pixel, window_of
 from atoll.ops.tflite_form import Attributes, Shapes, TfliteForm

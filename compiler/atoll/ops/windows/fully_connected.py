@@ -10,8 +10,8 @@ from atoll.ir.tir import Lowered
 from atoll.isa.instruction_set import SCALAR, Arithmetic, Vectors
 from atoll.ops import checks
 from atoll.ops.kind import Parts
-from atoll.ops.loops.blocks import block_for
 from atoll.ops.loops.channel_loops import ChannelSums, block_width
+from atoll.ops.loops.register_tiles import block_for
 from atoll.ops.loops.wide_sums import WideSums, is_wide
 from atoll.ops.quantization import channel_factors
 from atoll.ops.tflite_form import Attributes, OptionError, Shapes, TfliteForm, activation

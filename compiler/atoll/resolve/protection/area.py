@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from atoll.isa.instruction_set import Family
-from atoll.resolve.cores import local_of
+from atoll.resolve.core_instances import local_of
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.soc import Access, Cpu, Region, Registers, ResolvedSoc
 

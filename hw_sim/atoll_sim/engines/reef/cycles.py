@@ -9,7 +9,7 @@ from typing import NamedTuple
 from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
-from atoll_sim.engines.reef.blocks import (
+from atoll_sim.engines.reef.channel_blocks import (
     Block,
     Places,
     block_of,

@@ -10,7 +10,7 @@ from atoll.ir.job import Job
 from atoll.ir.safe_overlap import SafeOverlap
 from atoll.ops.quantization import activation_range
 from atoll.ops.rounding import rounds_once
-from atoll_sim.engines.reef.blocks import Places
+from atoll_sim.engines.reef.channel_blocks import Places
 from atoll_sim.engines.reef.cycles import effort_of
 from atoll_sim.engines.reef.descriptor import Descriptor, Flag, Opcode
 from atoll_sim.engines.reef.family import Family

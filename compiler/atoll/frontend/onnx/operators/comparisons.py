@@ -11,9 +11,9 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.emitter import Operand
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Stored, Unfit, grid
 from atoll.frontend.onnx.operators.elements import align, truth
 from atoll.frontend.onnx.operators.weights import real_values
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Stored, Unfit, grid
 from atoll.ops.elements.elementwise import VALUES
 
 _SWAPPED = {

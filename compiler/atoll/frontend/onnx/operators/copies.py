@@ -7,8 +7,8 @@ from dataclasses import replace
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, handing_on
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Part, Stored, Unfit
 from atoll.frontend.onnx.operators.moves import reshape_value
-from atoll.frontend.onnx.parts import Part, Stored, Unfit
 from atoll.frontend.onnx.protos import AGAIN
 
 MOST_COPIES = 256

@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 from atoll.frontend.onnx.conversion import ACTIVATED, Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import (
+    Constant,
+    Grid,
+    Part,
+    Pending,
+    Stored,
+    Unfit,
+    finer,
+    grid,
+)
 from atoll.frontend.onnx.operators.weights import uniform
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer, grid
 from atoll.frontend.real_functions import RealFunction, round_results
 from atoll.ops.elements.curves import LOGISTIC, TANH
 from atoll.ops.elements.elementwise import VALUES

@@ -10,6 +10,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Stored, Unfit, broadcast
 from atoll.frontend.onnx.operators.elements import in_16_bits, make_binary
 from atoll.frontend.onnx.operators.moves import reshape_value
 from atoll.frontend.onnx.operators.weights import (
@@ -21,7 +22,6 @@ from atoll.frontend.onnx.operators.weights import (
     repeat_channels,
 )
 from atoll.frontend.onnx.operators.windows import make_sums
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, broadcast
 
 
 def gemm(c: Conversion, node: Node) -> Part:

@@ -7,7 +7,7 @@ import numpy as np
 
 from atoll.frontend.onnx.conversion import SURROUND, Conversion, constant_of
 from atoll.frontend.onnx.model import Node
-from atoll.frontend.onnx.parts import Constant, Part, Pending, Unfit
+from atoll.frontend.onnx.onnx_values import Constant, Part, Pending, Unfit
 
 _MOST_OFF = 0.9
 """Steps that 16 bits in between may make: what is less than a step off rounds to a neighbour."""

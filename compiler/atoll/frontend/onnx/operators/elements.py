@@ -13,9 +13,18 @@ from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.layout import Order
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import (
+    Constant,
+    Grid,
+    Part,
+    Pending,
+    Stored,
+    Unfit,
+    broadcast,
+    grid,
+)
 from atoll.frontend.onnx.operators.curves import multiply_below_zero
 from atoll.frontend.onnx.operators.weights import real_values, uniform
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, broadcast, grid
 from atoll.frontend.onnx.protos import AGAIN
 from atoll.ir.graph import Quantization
 

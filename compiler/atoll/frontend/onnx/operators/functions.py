@@ -11,6 +11,7 @@ import numpy as np
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.operators.curves import (
     looked_up,
     multiply_below_zero,
@@ -26,7 +27,6 @@ from atoll.frontend.onnx.operators.elements import (
     power,
 )
 from atoll.frontend.onnx.operators.weights import uniform
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.real_functions import (
     COMMON,
     RealFunction,

@@ -17,8 +17,8 @@ from atoll.frontend.onnx.conversion import (
 )
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.operators.elements import align, common_grid, handed_on, on_grid
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.protos import AGAIN
 
 MOST_RUNS = 256

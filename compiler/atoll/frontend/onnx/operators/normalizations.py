@@ -10,10 +10,10 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.frontend.onnx.operators.curves import real_operand
 from atoll.frontend.onnx.operators.moves import reshape_value
 from atoll.frontend.onnx.operators.weights import real_values
-from atoll.frontend.onnx.parts import Constant, Grid, Part, Pending, Stored, Unfit
 from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, fixed_point
 
 Reals = NDArray[np.float64]

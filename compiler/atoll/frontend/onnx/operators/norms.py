@@ -10,12 +10,12 @@ import numpy as np
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.operators.curves import looked_up, real_operand
 from atoll.frontend.onnx.operators.dense import make_matmul
 from atoll.frontend.onnx.operators.elements import make_binary
 from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
 from atoll.frontend.onnx.operators.reductions import axes_of
-from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.real_functions import RealFunction, round_results
 
 _STEPS, _WIDEST = 255, 32767

@@ -9,6 +9,7 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
 from atoll.frontend.onnx.operators.reductions import along, axes_of, mean
 from atoll.frontend.onnx.operators.windows import (
@@ -19,7 +20,6 @@ from atoll.frontend.onnx.operators.windows import (
     image_of,
     sliding_of,
 )
-from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, finer
 from atoll.frontend.onnx.protos import AGAIN
 from atoll.ir.graph import Quantization
 

@@ -11,8 +11,8 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
-from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.protos import AGAIN
 
 

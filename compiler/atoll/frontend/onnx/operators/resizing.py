@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit
 from atoll.frontend.onnx.operators.copies import MOST_COPIES
 from atoll.frontend.onnx.operators.curves import real_operand
 from atoll.frontend.onnx.operators.moves import pick
 from atoll.frontend.onnx.operators.windows import as_image, from_image, image_of
-from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.windows.resize_bilinear import ONE, Side, side_of
 
 _RANGE = {"int8": 255, "int16": 65535}

@@ -8,6 +8,7 @@ import numpy as np
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.onnx.onnx_values import Grid, Part, Stored, Unfit
 from atoll.frontend.onnx.operators.moves import take_ranges
 from atoll.frontend.onnx.operators.weights import bias_of, weights_of
 from atoll.frontend.onnx.operators.windows import (
@@ -19,7 +20,6 @@ from atoll.frontend.onnx.operators.windows import (
     make_sums,
     sliding_of,
 )
-from atoll.frontend.onnx.parts import Grid, Part, Stored, Unfit
 from atoll.frontend.onnx.protos import AGAIN
 from atoll.ops.windows.transpose_conv import Side
 

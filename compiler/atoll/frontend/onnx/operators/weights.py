@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from atoll.frontend.onnx.conversion import Conversion
 from atoll.frontend.onnx.emitter import Held
 from atoll.frontend.onnx.model import Array, Node
-from atoll.frontend.onnx.parts import Constant, Grid, Stored, Unfit
+from atoll.frontend.onnx.onnx_values import Constant, Grid, Stored, Unfit
 from atoll.ir.graph import Quantization
 
 _LEAST, _MOST = -128, 127

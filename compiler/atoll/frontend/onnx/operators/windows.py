@@ -10,8 +10,8 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, attributes_as
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Array, Node
+from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit
 from atoll.frontend.onnx.operators.weights import Weights, bias_of, repeat_channels, weights_of
-from atoll.frontend.onnx.parts import Grid, Part, Pending, Stored, Unfit
 from atoll.ops.window import same_padding
 
 DIMENSIONS = (3, 4)

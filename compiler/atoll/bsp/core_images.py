@@ -4,8 +4,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from atoll.bsp.c_names import c_name
 from atoll.bsp.interface import ELF_NAME, ModelInterface
-from atoll.bsp.names import c_name
 from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve.mailbox import step_function
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc

@@ -3,8 +3,8 @@
 
 from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as, handing_on
 from atoll.frontend.onnx.model import Node
+from atoll.frontend.onnx.onnx_values import Part, Unfit
 from atoll.frontend.onnx.operators.moves import rename_axes, reshape_value
-from atoll.frontend.onnx.parts import Part, Unfit
 
 
 def depth_to_space(c: Conversion, node: Node) -> Part:

@@ -9,7 +9,7 @@ a variable of one operator. Others are ``state_<name>``.
 
 from collections.abc import Callable
 
-from atoll.frontend.names import identifier
+from atoll.frontend.network_names import identifier
 from atoll.frontend.tflite.checks import is_constant
 from atoll.frontend.tflite.reader import FileModel, FileOperator
 

@@ -8,8 +8,8 @@ import numpy as np
 from atoll.report.result import StackUse, Violation
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc, StackLimit
 from atoll.stack.bound import StackBound
+from atoll_sim.trace.painted_stacks import stack_name
 from atoll_sim.trace.simulation import SimResult
-from atoll_sim.trace.stacks import stack_name
 
 PAINT = 0xA5A5_A5A5
 """The word that the startup code fills stacks with."""

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
-from atoll.bsp.cores import image_cores
+from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
@@ -23,7 +23,7 @@ from atoll_sim.host.rtl_accelerators import RtlAccelerators
 from atoll_sim.iss.engines import Engines, measure_rtl
 from atoll_sim.iss.engines import make_models as software
 from atoll_sim.simulate.firmware import executable_texts, write_image
-from atoll_sim.simulate.run import requests_for
+from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.simulate.session import result_of, work_of
 from atoll_sim.trace.run_files import IMAGE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.cores import script_name
+from atoll.bsp.core_images import script_name
 from atoll.bsp.linker import linker_files
 from atoll.bsp.render import FOLDER
 from atoll.bsp.startup import startup_files
@@ -21,14 +21,14 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.files import write_text
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.module import build_module
-from atoll_sim.chip.cores import (
+from atoll_sim.chip.generate import BUS_SOURCES
+from atoll_sim.chip.rtl_cores import (
     core_faults,
     package_includes,
     package_sources,
     package_versions,
     parameters_of,
 )
-from atoll_sim.chip.generate import BUS_SOURCES
 from atoll_sim.chip.sources import RTL, rtl_sources, source_faults
 from atoll_sim.core_test.layout import CODE, DATA, MEMORY, header
 from atoll_sim.core_test.trial import PartRun, Promise, Task, faults_of

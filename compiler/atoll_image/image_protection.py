@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import capstone
 
-from atoll.bsp.protection import protection_rows, protection_setup
+from atoll.bsp.protection_table import protection_rows, protection_setup
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_image.elf import ElfImage
 

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atoll.bsp.protection import protection_setup
+from atoll.bsp.protection_table import protection_setup
 from atoll.resolve.protection.table import table_of
 from atoll.resolve.soc import Cpu
 from atoll_board.package import Board, Entry, generated_entry

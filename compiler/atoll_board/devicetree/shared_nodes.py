@@ -19,9 +19,9 @@ from atoll.resolve.soc import (
     RegionKind,
     ResolvedSoc,
 )
-from atoll_board.blocks import Block, blocks_on_bus
-from atoll_board.devicetree.cores import device_properties
+from atoll_board.devicetree.core_nodes import device_properties
 from atoll_board.devicetree.node import Node, Reference, Value, cells, quantity, to_dashes
+from atoll_board.register_blocks import Block, blocks_on_bus
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,12 +18,12 @@ from atoll_sim.backends.session import Work
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.qemu.machine import Machine, machine
 from atoll_sim.simulate.firmware import load_segments
-from atoll_sim.simulate.run import requests_for
+from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.simulate.session import result_of, work_of
+from atoll_sim.trace.painted_stacks import stack_name
 from atoll_sim.trace.run_files import Record
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
-from atoll_sim.trace.stacks import stack_name
 from atoll_sim.waves.request import Waves
 
 TRAP = "atoll_interrupt"
