@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 PLACES = {
-    "compiler/atoll": "atoll",
+    **{f"compiler/{path.name}": path.name for path in (ROOT / "compiler").glob("atoll*")},
     "hw_sim/atoll_sim": "atoll_sim",
     "socs": "atoll/share/socs",
     "schemas": "atoll/share/schemas",
