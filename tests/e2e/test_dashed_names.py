@@ -62,6 +62,24 @@ def test_d1_requests_take_either_spelling(
     assert buffers["add_3_out"]["left"] == ["act_0"]
 
 
+@pytest.mark.parametrize("scope", ["always-on.cpu.net.x.stack", "always_on_cpu.net_x.stack"])
+@pytest.mark.parametrize("option", ["--scope", "--set-scope"])
+def test_c1_d1_dots_of_a_stack_are_parts_of_names_or_not(
+    scope: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chip = tmp_path / "dotted.yaml"
+    chip.write_text(DASHED.read_text().replace("net-0", "net.x"))
+    whom = "softmax_9.powers" if option == "--scope" else "softmax_9"
+    words = ["explain", str(chip), str(DIGITS), "--json", "--on-device", "softmax_9=always-on.cpu"]
+    status = main([*words, option, f"{whom}={scope}"])
+    told = capsys.readouterr()
+    assert "which does not exist" not in told.err
+    if option == "--scope":
+        assert status == 0
+        buffers = {each["name"]: each for each in json.loads(told.out)["buffers"]}
+        assert buffers["softmax_9.powers"]["place"] == "always_on_cpu.net_x.stack"
+
+
 @pytest.mark.parametrize("core", ["audio-dsp", "audio_dsp", "always-on.cpu"])
 def test_d1_images_are_of_cores_in_either_spelling(core: str, tmp_path: Path) -> None:
     place = ("--place", "softmax_9=audio-dsp")

@@ -28,7 +28,7 @@ _SIZE = r"(?:[0-9][0-9_]*(?:\.[0-9]+)? ?(?:[KMG]i)?B|0x[0-9a-fA-F_]{1,20}|[0-9][
 _CHOICE = rf"({_POOL})(?:@({_SIZE}))?"
 _CHAIN = rf"{_POOL}(?:@{_SIZE})?(?: ?, ?{_POOL}(?:@{_SIZE})?)*"
 PIN = re.compile(rf"({_CHAIN}){_SIDE}")
-SCOPE = re.compile(rf"({_ON_CHIP}(?:\.[\w-]{{1,256}}){{0,3}}){_SIDE}")
+SCOPE = re.compile(rf"({_ON_CHIP}(?:\.[\w-]{{1,256}}){{0,9}}){_SIDE}")
 
 EXPECTED_PIN = (
     "POOL, POOL:in, POOL:out, POOL:both, POOL@SIZE,POOL, {pool: POOL, size: 8 KiB, applies: in}, "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold the names in build options against the network and the chip."""
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
@@ -22,6 +23,35 @@ COPIES = "copy_"
 """What names of copies, which placement makes, begin with."""
 
 Container = Mapping[str, object] | set[str]
+
+
+def spelt_for(asked: BuildRequests, soc: ResolvedSoc) -> BuildRequests:
+    """Return requests in which each stack of the chip has one spelling.
+
+    Without the chip it is not known which dots of ``dsp.0.net.x.stack`` are part of a name.
+    """
+    stacks = {identifier_of_scope(each): each for each in ScopeNames.of(soc).stacks}
+    known = {*ScopeNames.of(soc).scopes}
+
+    def spelt(scope: str) -> dict[str, str]:
+        own = scope if scope in known else stacks.get(identifier_of_scope(scope), scope)
+        return {"scope": own}
+
+    update = {
+        "scopes": {
+            name: tuple(each.model_copy(update=spelt(each.scope)) for each in asked_of_it)
+            for name, asked_of_it in asked.model.scopes.items()
+        },
+        "set_scope": tuple(
+            each.model_copy(update=spelt(each.scope)) for each in asked.model.set_scope
+        ),
+    }
+    return BuildRequests(asked.model.model_copy(update=update), asked.where)
+
+
+def identifier_of_scope(scope: str) -> str:
+    """Return a scope with every separator alike."""
+    return re.sub(r"[-.]", "_", scope)
 
 
 def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:

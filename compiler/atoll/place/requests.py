@@ -16,7 +16,7 @@ from atoll.ops.registry import COPY
 from atoll.place.annotations import Annotation, annotations_of, pins_of
 from atoll.place.asked_scopes import Narrowing, PinRequest, asked_of_tensors
 from atoll.place.regions import parts_of
-from atoll.place.request_names import check_names
+from atoll.place.request_names import check_names, spelt_for
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 
@@ -77,6 +77,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
         PlacementError: E021, E025, E026, E027, E029, E210, E211, E217; names that neither of them
             has, all at once; E207, a region without a way through it.
     """
+    asked = spelt_for(asked, soc)
     model, where = asked.model, asked.where
     annotations = _annotations(asked, graph, soc)
     later = tuple(_later(asked))
@@ -120,7 +121,7 @@ def check_threads(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     """
     threads = attempt(partial(on_threads, soc, asked))
     if isinstance(threads, Refusal):
-        named = attempt(partial(_annotations, asked, graph, soc))
+        named = attempt(partial(_annotations, spelt_for(asked, soc), graph, soc))
         more = named.faults if isinstance(named, Refusal) else ()
         raise PlacementError.all(in_order([*threads.faults, *more]))
 
