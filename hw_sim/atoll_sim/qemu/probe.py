@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from atoll.diagnostics.errors import Fault, SourceLoc
-from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
+from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.children import UNREAD, start
 from atoll.utils.kept import keep_made, name_of
@@ -22,7 +22,6 @@ _MANY = ("qemu-system-aarch64",)
 """Programs whose machines have several cores and sound."""
 _M3 = frozenset({"armv6-m", "armv7-m"})
 _M33 = _M3 | {"armv7e-m", "armv8-m.base", "armv8-m.main"}
-_CODE = "the code of the host begins"
 _RUNS = {
     "cortex-m0": frozenset({"armv6-m"}),
     "cortex-m3": _M3,
@@ -46,7 +45,7 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
     """Yield E103 for each way in which the chip is not its machine; the program is installed."""
     name, host = soc.qemu_machine, soc.host_cpu
     needed = tuple(_needed(soc))
-    found = _answers(program, name, [(address, what != _CODE) for address, what, _ in needed])
+    found = _answers(program, name, [address for address, _, _ in needed])
     if not found["core"]:
         names = found["names"]
         message = f"QEMU's machine '{name}' does not start"
@@ -77,11 +76,14 @@ def _needed(soc: ResolvedSoc) -> Iterator[tuple[int, str, SourceLoc | None]]:
         if memory.kind == "ram":
             for address in (memory.origin, memory.end - WORD):
                 yield address, f"the chip has memory '{memory.name}'", memory.at
-    yield core_as_it_sees(soc, soc.host_cpu).code.origin, _CODE, soc.host_cpu.at
+    for region in (*seen.host_cpu.code_regions, *(pool.region for pool in seen.pools)):
+        if (memory := seen.memory(region.memory)).kind == "rom":
+            for address in (region.origin, region.end - WORD):
+                yield address, f"the firmware has bytes of '{region.name}'", memory.at
     yield seen.console.origin, "the chip has the console", None
 
 
-def _answers(program: str, name: str, words: Sequence[tuple[int, bool]]) -> dict[str, Any]:
+def _answers(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
     """Return what QEMU says of a machine; the same program is not asked the same again."""
     path = Path(shutil.which(program) or program).resolve()
     facts = f"{path} {path.stat().st_mtime_ns} {path.stat().st_size} {name} {words}"
@@ -97,7 +99,7 @@ def _answers(program: str, name: str, words: Sequence[tuple[int, bool]]) -> dict
     return answers
 
 
-def _talk(program: str, name: str, words: Sequence[tuple[int, bool]]) -> dict[str, Any]:
+def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
     """Start a machine, stopped, and ask its monitor, and for words of memory as GDB does."""
     (ours, theirs), (gdb, its) = socket.socketpair(), socket.socketpair()
     files = [theirs.fileno(), its.fileno()]
@@ -119,16 +121,15 @@ def _talk(program: str, name: str, words: Sequence[tuple[int, bool]]) -> dict[st
                 path = _ask(monitor, "query-cpus-fast")[0]["qom-path"]
                 core = _ask(monitor, "qom-get", {"path": path, "property": "type"})
                 remote = Remote(gdb)
-                found["there"] = [_has(remote, *word) for word in words]
+                found["there"] = [_has(remote, word) for word in words]
                 found["core"] = core
     return found
 
 
-def _has(remote: Remote, address: int, written: bool) -> bool:
-    """Tell whether there is memory for a word, which may have to keep what is written."""
-    before = remote.read(address, WORD)
-    if before is None or not written:
-        return before is not None
+def _has(remote: Remote, address: int) -> bool:
+    """Tell whether there is memory: it keeps what is written, so does ROM; nothing reads as 0."""
+    if (before := remote.read(address, WORD)) is None:
+        return False
     other = bytes(byte ^ 0xFF for byte in before)
     return remote.write(address, other) and remote.read(address, WORD) == other
 

@@ -22,9 +22,20 @@ BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
         (("qemu.machine=none",), ("has no machine 'none'",)),
         (
             ("qemu.machine=microbit",),
-            ("a cortex-m0, which does not run 'armv7-m'", "at 0x203ffffc", "0x21000000", "console"),
+            (
+                *("a cortex-m0, which does not run 'armv7-m'", "at 0x203ffffc", "0x21000000"),
+                *("where the firmware has bytes of 'weights'", "console"),
+            ),
         ),
         (("memories.ssram23.size=12MiB",), ("at 0x20bffffc, where the chip has memory 'ssram23'",)),
+        (
+            ("memories.ssram1.origin=0x0800_0000",),
+            ("0x08000000, where the firmware has bytes of 'cpu.code'", "bytes of 'weights'"),
+        ),
+        (
+            ("memories.ssram1.size=16MiB", "pools.weights.size=15MiB"),
+            ("at 0x00f1fffc, where the firmware has bytes of 'weights'",),
+        ),
     ],
 )
 def test_a_chip_is_held_against_its_machine(change: tuple[str, ...], said: tuple[str, ...]) -> None:
