@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from atoll.diagnostics.errors import Fault, SourceLoc
+from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.utils.children import UNREAD, start
 from atoll.utils.kept import keep_made, name_of
 from atoll_sim.qemu.remote import Gone, Remote
@@ -56,7 +57,7 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
         yield Fault(code="E103", message=message, at=host.at, remedy=remedy)
         return
     core = found["core"].removesuffix("-arm-cpu")
-    if core in _RUNS and host.isa.partition("+")[0] not in _RUNS[core]:
+    if not _runs(core, host, wide=found["wide"]):
         message = f"QEMU's machine '{name}' has a {core}, which does not run '{host.isa}'"
         remedy = "correct 'qemu.machine', or the core"
         yield Fault(code="E103", message=f"{message} of '{host.name}'", at=host.at, remedy=remedy)
@@ -67,6 +68,14 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
             message = f"QEMU's machine '{name}' has no memory at {address:#010x}, where {what}"
             remedy = "move it to where the machine has RAM, or name another machine"
             yield Fault(code="E103", message=message, at=at, remedy=remedy)
+
+
+def _runs(core: str, host: Cpu, *, wide: bool) -> bool:
+    """Tell whether a core of QEMU's, which may have a 64-bit state, runs the host's firmware."""
+    if core in _RUNS:
+        return host.isa.partition("+")[0] in _RUNS[core]
+    family = host.instructions.family
+    return family is not Family.THUMB and (family is not Family.AARCH64 or wide)
 
 
 def _needed(soc: ResolvedSoc) -> Iterator[tuple[int, str, SourceLoc | None]]:
@@ -109,7 +118,7 @@ def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
         *("-mon", "chardev=asked,mode=control"),
         *("-chardev", f"socket,id=bench,fd={files[1]}", "-gdb", "chardev:bench"),
     ]
-    found: dict[str, Any] = {"core": "", "names": [], "there": []}
+    found: dict[str, Any] = {"core": "", "wide": False, "names": [], "there": []}
     with ours, gdb, start(command, seconds=SECONDS, files=files, stdout=UNREAD, stderr=UNREAD):
         theirs.close()
         its.close()
@@ -120,6 +129,8 @@ def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
             if name != "none":
                 path = _ask(monitor, "query-cpus-fast")[0]["qom-path"]
                 core = _ask(monitor, "qom-get", {"path": path, "property": "type"})
+                has = [each["name"] for each in _ask(monitor, "qom-list", {"path": path})]
+                found["wide"] = "aarch64" in has
                 remote = Remote(gdb)
                 found["there"] = [_has(remote, word) for word in words]
                 found["core"] = core

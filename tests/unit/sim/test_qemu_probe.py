@@ -27,6 +27,10 @@ BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
                 *("where the firmware has bytes of 'weights'", "console"),
             ),
         ),
+        (
+            ("qemu.machine=virt",),
+            ("a cortex-a15, which does not run 'armv7-m'", "0x20000000", "0x21000000", "console"),
+        ),
         (("memories.ssram23.size=12MiB",), ("at 0x20bffffc, where the chip has memory 'ssram23'",)),
         (
             ("memories.ssram1.origin=0x0800_0000",),
