@@ -50,7 +50,7 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
     if not found["core"]:
         names = found["names"]
         message = f"QEMU's machine '{name}' does not start"
-        remedy = f"try '{program} -machine {name} -S'"
+        remedy = f"try '{' '.join((program, '-machine', name, *alone(program), '-S'))}'"
         if name not in names:
             message = f"'{program}' has no machine '{name}'"
             remedy = f"correct 'qemu.machine'; '{program} -machine help' lists them"
@@ -116,7 +116,8 @@ def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
         *(program, "-machine", name, *alone(program), "-nodefaults", "-display", "none"),
         *("-serial", "none", "-S", "-chardev", f"socket,id=asked,fd={files[0]}"),
         *("-mon", "chardev=asked,mode=control"),
-        *("-chardev", f"socket,id=bench,fd={files[1]}", "-gdb", "chardev:bench"),
+        *("-chardev", f"socket,id=bench,fd={files[1]}"),
+        *(("-gdb", "chardev:bench") if name != "none" else ()),
     ]
     found: dict[str, Any] = {"core": "", "wide": False, "names": [], "there": []}
     with ours, gdb, start(command, seconds=SECONDS, files=files, stdout=UNREAD, stderr=UNREAD):
@@ -125,7 +126,9 @@ def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
         with ours.makefile("rw") as monitor, suppress(OSError, ValueError, Gone):
             json.loads(monitor.readline())
             _ask(monitor, "qmp_capabilities")
-            found["names"] = [each["name"] for each in _ask(monitor, "query-machines")]
+            known = _ask(monitor, "query-machines")
+            names = {each[key] for each in known for key in ("name", "alias") if key in each}
+            found["names"] = sorted(names - {"none"})
             if name != "none":
                 path = _ask(monitor, "query-cpus-fast")[0]["qom-path"]
                 core = _ask(monitor, "qom-get", {"path": path, "property": "type"})

@@ -8,6 +8,7 @@ import pytest
 
 from atoll.resolve import load_soc
 from atoll_sim.hooks.soc_check import check
+from atoll_sim.qemu.probe import faults_of
 
 BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
 
@@ -51,3 +52,10 @@ def test_a_chip_is_held_against_its_machine(change: tuple[str, ...], said: tuple
         assert fault.code == "E103"
         assert words in fault.message
         assert fault.remedy
+
+
+@pytest.mark.skipif(shutil.which("qemu-system-aarch64") is None, reason="needs qemu-system-aarch64")
+def test_a_machine_that_does_not_start_is_there() -> None:
+    soc = load_soc(BOARD.with_name("xlnx_zcu102.yaml"), ("qemu.machine=virt",))
+    (fault,) = faults_of(soc, "qemu-system-aarch64")
+    assert fault.message == "QEMU's machine 'virt' does not start"
