@@ -46,7 +46,8 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
     """Yield E103 for each way in which the chip is not its machine; the program is installed."""
     name, host = soc.qemu_machine, soc.host_cpu
     needed = tuple(_needed(soc))
-    found = _answers(program, name, [address for address, _, _ in needed])
+    begin = as_seen_by(soc, soc.host).host_cpu.code_regions[0].origin
+    found = _answers(program, name, [begin, *(address for address, _, _ in needed)])
     if not found["core"]:
         names = found["names"]
         message = f"QEMU's machine '{name}' does not start"
@@ -61,8 +62,13 @@ def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
         message = f"QEMU's machine '{name}' has a {core}, which does not run '{host.isa}'"
         remedy = "correct 'qemu.machine', or the core"
         yield Fault(code="E103", message=f"{message} of '{host.name}'", at=host.at, remedy=remedy)
+    elif found["there"][0] and not found["begins"]:
+        message = f"QEMU's machine '{name}' has its vector table at {found['table']:#010x}"
+        remedy = "move the code to where the machine begins, or name another machine"
+        message = f"{message}, and '{host.name}' at {begin:#010x}"
+        yield Fault(code="E103", message=message, at=host.at, remedy=remedy)
     absent: set[str] = set()
-    for (address, what, at), there in zip(needed, found["there"], strict=True):
+    for (address, what, at), there in zip(needed, found["there"][1:], strict=True):
         if not there and what not in absent:
             absent.add(what)
             message = f"QEMU's machine '{name}' has no memory at {address:#010x}, where {what}"
@@ -109,7 +115,10 @@ def _answers(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
 
 
 def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
-    """Start a machine, stopped, and ask its monitor, and for words of memory as GDB does."""
+    """Start a machine, stopped, and ask its monitor, and for words of memory as GDB does.
+
+    A Cortex-M begins at the first of the words if its vector table is there.
+    """
     (ours, theirs), (gdb, its) = socket.socketpair(), socket.socketpair()
     files = [theirs.fileno(), its.fileno()]
     command = [
@@ -119,7 +128,7 @@ def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
         *("-chardev", f"socket,id=bench,fd={files[1]}"),
         *(("-gdb", "chardev:bench") if name != "none" else ()),
     ]
-    found: dict[str, Any] = {"core": "", "wide": False, "names": [], "there": []}
+    found: dict[str, Any] = {"core": "", "wide": False, "names": [], "there": [], "begins": True}
     with ours, gdb, start(command, seconds=SECONDS, files=files, stdout=UNREAD, stderr=UNREAD):
         theirs.close()
         its.close()
@@ -136,6 +145,9 @@ def _talk(program: str, name: str, words: Sequence[int]) -> dict[str, Any]:
                 found["wide"] = "aarch64" in has
                 remote = Remote(gdb)
                 found["there"] = [_has(remote, word) for word in words]
+                for key in [each for each in ("init-svtor", "init-nsvtor") if each in has][:1]:
+                    table = _ask(monitor, "qom-get", {"path": path, "property": key})
+                    found["table"], found["begins"] = table, _is_same(remote, words[0], table)
                 found["core"] = core
     return found
 
@@ -146,6 +158,14 @@ def _has(remote: Remote, address: int) -> bool:
         return False
     other = bytes(byte ^ 0xFF for byte in before)
     return remote.write(address, other) and remote.read(address, WORD) == other
+
+
+def _is_same(remote: Remote, address: int, other: int) -> bool:
+    """Tell whether a word that there is can be read at another address too."""
+    for data in (b"\x5a\xc3\x96\x0f", b"\xa5\x3c\x69\xf0"):
+        if not remote.write(address, data) or remote.read(other, WORD) != data:
+            return False
+    return True
 
 
 def _ask(monitor: IO[str], command: str, arguments: Mapping[str, str] | None = None) -> Any:

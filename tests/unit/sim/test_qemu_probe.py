@@ -38,6 +38,14 @@ BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
             ("0x08000000, where the firmware has bytes of 'cpu.code'", "bytes of 'weights'"),
         ),
         (
+            (
+                *("memories.ssram1.origin=0x0100_0000", "memories.ssram1.size=64KiB"),
+                *("devices.cpu.code.size=48KiB", "pools.weights.size=16KiB"),
+            ),
+            ("its vector table at 0x00000000, and 'cpu' at 0x01000000",),
+        ),
+        (("memories.ssram1.origin=0x0040_0000",), ()),
+        (
             ("memories.ssram1.size=16MiB", "pools.weights.size=15MiB"),
             ("at 0x00f1fffc, where the firmware has bytes of 'weights'",),
         ),
