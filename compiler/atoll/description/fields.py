@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from atoll.diagnostics.units import parse_frequency, parse_size
+from atoll.diagnostics.units import format_size, parse_frequency, parse_size
 
 EXPECTED = "expected"
 MAX_ENTRIES = 64
@@ -97,7 +97,9 @@ def _pair(value: object) -> object:
     raise must_be("a pair of names such as [flash, sram]")
 
 
-def _quantity(parse: Callable[[str], int], low: int, high: int, what: str) -> Callable[[Any], int]:
+def _quantity(
+    parse: Callable[[str], int], low: int, high: int, what: str, shown: Callable[[int], str] = str
+) -> Callable[[Any], int]:
     def read(value: object) -> int:
         number = value
         if isinstance(value, str) and len(value) <= _MAX_QUANTITY_LENGTH:
@@ -108,10 +110,14 @@ def _quantity(parse: Callable[[str], int], low: int, high: int, what: str) -> Ca
         if not isinstance(number, int) or isinstance(number, bool):
             raise must_be(what)
         if not low <= number <= high:
-            raise must_be(f"{what}, at least {low} and at most {high}")
+            raise must_be(f"{what}, at least {shown(low)} and at most {shown(high)}")
         return number
 
     return read
+
+
+def _size(low: int) -> Callable[[Any], int]:
+    return _quantity(parse_size, low, ADDRESS_SPACE, "a size such as 64 KiB", format_size)
 
 
 def _parse_address(text: str) -> int:
@@ -226,12 +232,12 @@ MachineName = Annotated[
 Pair = Annotated[tuple[ChipName, ChipName], BeforeValidator(_pair)]
 Size = Annotated[
     int,
-    BeforeValidator(_quantity(parse_size, 0, ADDRESS_SPACE, "a size such as 64 KiB")),
+    BeforeValidator(_size(0)),
     _schema(_SIZE_PATTERN, 0, ADDRESS_SPACE),
 ]
 PositiveSize = Annotated[
     int,
-    BeforeValidator(_quantity(parse_size, 1, ADDRESS_SPACE, "a size such as 64 KiB")),
+    BeforeValidator(_size(1)),
     _schema(_SIZE_PATTERN, 1, ADDRESS_SPACE),
 ]
 Address = Annotated[

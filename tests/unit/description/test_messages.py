@@ -49,7 +49,7 @@ def edited(old: str, new: str) -> list[tuple[str, str]]:
         ("1 MiB", "0.3 B", "E012", "'memories.flash.size' must be a size such as 64 KiB,"
          " not '0.3 B'"),
         ("1 MiB", "5 GiB", "E012", "'memories.flash.size' must be a size such as 64 KiB,"
-         " at least 1 and at most 4294967296, not '5 GiB'"),
+         " at least 1 B and at most 4 GiB, not '5 GiB'"),
         ("100 MHz", "0", "E012", "'devices.cpu.clock' must be a frequency such as 100 MHz,"
          " at least 1 and at most 100000000000, not 0"),
         ("0x2000_0000", "0x1_0000_0000", "E012", "'memories.sram.origin' must be an address such"

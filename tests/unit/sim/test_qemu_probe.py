@@ -8,6 +8,7 @@ import pytest
 
 from atoll.resolve import load_soc
 from atoll_sim.hooks.soc_check import check
+from atoll_sim.qemu.probe import faults_of
 
 BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
 
@@ -22,9 +23,32 @@ BOARD = Path(__file__).parents[3] / "examples/08_qemu_machines/mps2_an385.yaml"
         (("qemu.machine=none",), ("has no machine 'none'",)),
         (
             ("qemu.machine=microbit",),
-            ("a cortex-m0, which does not run 'armv7-m'", "at 0x203ffffc", "0x21000000", "console"),
+            (
+                *("a cortex-m0, which does not run 'armv7-m'", "at 0x203ffffc", "0x21000000"),
+                *("where the firmware has bytes of 'weights'", "console"),
+            ),
+        ),
+        (
+            ("qemu.machine=virt",),
+            ("a cortex-a15, which does not run 'armv7-m'", "0x20000000", "0x21000000", "console"),
         ),
         (("memories.ssram23.size=12MiB",), ("at 0x20bffffc, where the chip has memory 'ssram23'",)),
+        (
+            ("memories.ssram1.origin=0x0800_0000",),
+            ("0x08000000, where the firmware has bytes of 'cpu.code'", "bytes of 'weights'"),
+        ),
+        (
+            (
+                *("memories.ssram1.origin=0x0100_0000", "memories.ssram1.size=64KiB"),
+                *("devices.cpu.code.size=48KiB", "pools.weights.size=16KiB"),
+            ),
+            ("its vector table at 0x00000000, and 'cpu' at 0x01000000",),
+        ),
+        (("memories.ssram1.origin=0x0040_0000",), ()),
+        (
+            ("memories.ssram1.size=16MiB", "pools.weights.size=15MiB"),
+            ("at 0x00f1fffc, where the firmware has bytes of 'weights'",),
+        ),
     ],
 )
 def test_a_chip_is_held_against_its_machine(change: tuple[str, ...], said: tuple[str, ...]) -> None:
@@ -36,3 +60,10 @@ def test_a_chip_is_held_against_its_machine(change: tuple[str, ...], said: tuple
         assert fault.code == "E103"
         assert words in fault.message
         assert fault.remedy
+
+
+@pytest.mark.skipif(shutil.which("qemu-system-aarch64") is None, reason="needs qemu-system-aarch64")
+def test_a_machine_that_does_not_start_is_there() -> None:
+    soc = load_soc(BOARD.with_name("xlnx_zcu102.yaml"), ("qemu.machine=virt",))
+    (fault,) = faults_of(soc, "qemu-system-aarch64")
+    assert fault.message == "QEMU's machine 'virt' does not start"

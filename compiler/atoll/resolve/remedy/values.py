@@ -120,8 +120,8 @@ def _is_size(expected: str, value: str | int) -> bool:
         size = parse_size(value) if isinstance(value, str) else value
     except ValueError:
         return False
-    low, high = re.search(r"at least (\d+)", expected), re.search(r"at most (\d+)", expected)
-    return (not low or size >= int(low[1])) and (not high or size <= int(high[1]))
+    low, high = (re.search(rf"at {end} (\d+ \w+)", expected) for end in ("least", "most"))
+    return (not low or size >= parse_size(low[1])) and (not high or size <= parse_size(high[1]))
 
 
 def _frequencies(old: Any) -> Iterator[str | int]:
