@@ -169,6 +169,8 @@ def _exchange(found: capstone.CsInsn) -> _Fields:
     place = next((each for each in found.operands if each.type == arm64.ARM64_OP_MEM), None)
     base = NOWHERE if place is None else _REGISTERS.get(place.mem.base, NOWHERE)
     store = {"kind": Kind.STORE, "rs1": base, "registers": (NOWHERE,) * 8, "width": 8}
+    if place is not None and not found.op_str.endswith("!"):  # else it moves first
+        store["immediate"] = int(place.mem.disp)
     fields = _other(found)
     return store | {"clobbers": fields.get("clobbers", ()), "then": fields}
 
@@ -177,6 +179,10 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         target, base, last = found.operands
         rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
+        if rd is None and rs1 is not None and last.type == arm64.ARM64_OP_IMM:
+            # An address in a register that is not followed counts as used.
+            number = sign * (int(last.imm) << int(last.shift.value))
+            return {"kind": Kind.STORE, "rs1": rs1, "immediate": number}
         if rd is None or rs1 is None:
             return _other(found)
         if rd != SP and last.type == arm64.ARM64_OP_REG and (last.ext or last.shift.type):
