@@ -379,10 +379,13 @@ class _Walk:
         return state
 
     def _use_around(self, item: Instruction, state: State) -> None:
-        """Take note of a store to the stack with an offset that is not known: it may be 0."""
+        """Take note of a store to the stack with an offset that is not known: it may be 0.
+
+        A constant that lowers the address may make up for one in that offset.
+        """
         for base in (state[item.rs1], state[item.rs2]):
             if base is not None and base.on_stack and not base.link:
-                self.deepest = max(self.deepest, -base.number - item.immediate)
+                self.deepest = max(self.deepest, -base.number - max(item.immediate, 0))
 
     def _write(self, item: Instruction, state: State, place: Value | None) -> None:
         """Write elsewhere: perhaps where exceptions begin, perhaps the address of that."""

@@ -59,6 +59,8 @@ def test_of_a64(deepest: int, words: tuple[int, ...]) -> None:
         (100, (0xF1AD, 0x0364, 0x5498)),  # sub r3, sp, #100; strb r0, [r3, r2]
         (100, (0xF1AD, 0x0364, 0xEB03, 0x0382, 0x7018)),  # add r3, r3, r2, lsl #2; strb r0, [r3]
         (100, (0xF1AD, 0x0364, 0xE8C3, 0x1F42)),  # strexb r2, r1, [r3]
+        # push {r0}; add r2, #48; add r2, sp; strb r0, [r2, #-40]; add sp, #4
+        (4, (0xB401, 0x3230, 0x446A, 0xF802, 0x0C28, 0xB001)),
         (508, (0xED0D, 0x1F7F)),  # vstrw.32 q0, [sp, #-508]
         (4, (0xB401, 0x9000, 0xB001)),  # push {r0}; str r0, [sp]; add sp, #4
     ],
