@@ -285,6 +285,7 @@ def _assumptions(use: StackUse) -> Iterator[str]:
         yield "weak functions that the image lacks are not called"
     if program.code.machine == "EM_RISCV":
         yield "custom instructions neither jump nor move the stack pointer"
+    yield "below its stack pointer, a function stores only where its own code shows the offset"
     yield "no store through a pointer changes code, a saved register or where exceptions begin"
 
 

@@ -126,6 +126,10 @@ def _other(found: capstone.CsInsn) -> _Fields:
     """Return what an instruction changes; an access may move the stack pointer."""
     _, written = found.regs_access()
     known = {_REGISTERS[register] for register in written if register in _REGISTERS} - {ZERO}
+    for first in found.operands[:1]:
+        unsaid = first.type == arm64.ARM64_OP_REG and not first.access
+        if unsaid and not found.insn_name().startswith(_READS_FIRST):
+            known |= {_REGISTERS.get(first.reg, ZERO)} - {ZERO}
     if moved := _BEFORE.search(found.op_str) or _AFTER.search(found.op_str):
         return _add(SP, SP, int(moved[1], 0), tuple(sorted(known - {SP})))
     return {"kind": Kind.OTHER, "clobbers": tuple(sorted(known))}
@@ -169,6 +173,8 @@ def _exchange(found: capstone.CsInsn) -> _Fields:
     place = next((each for each in found.operands if each.type == arm64.ARM64_OP_MEM), None)
     base = NOWHERE if place is None else _REGISTERS.get(place.mem.base, NOWHERE)
     store = {"kind": Kind.STORE, "rs1": base, "registers": (NOWHERE,) * 8, "width": 8}
+    if place is not None and not found.op_str.endswith("!"):  # else it moves first
+        store["immediate"] = int(place.mem.disp)
     fields = _other(found)
     return store | {"clobbers": fields.get("clobbers", ()), "then": fields}
 
@@ -177,6 +183,10 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         target, base, last = found.operands
         rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
+        if rd is None and rs1 is not None and last.type == arm64.ARM64_OP_IMM:
+            # An address in a register that is not followed counts as used.
+            number = sign * (int(last.imm) << int(last.shift.value))
+            return {"kind": Kind.STORE, "rs1": rs1, "immediate": number}
         if rd is None or rs1 is None:
             return _other(found)
         if rd != SP and last.type == arm64.ARM64_OP_REG and (last.ext or last.shift.type):
@@ -189,6 +199,22 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
         if rs2 is None or last.shift.type:
             return _other(found)
         return {"kind": kind, "rd": rd, "rs1": rs1, "rs2": rs2}
+
+    return effect
+
+
+def _tagged(sign: int) -> Callable[[capstone.CsInsn], _Fields]:
+    """Add to an address, and to its tag, which takes nothing of the stack."""
+
+    def effect(found: capstone.CsInsn) -> _Fields:
+        target, base, number, _ = found.operands
+        rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
+        if rs1 is None:
+            return _other(found)
+        distance = sign * int(number.imm)
+        if rd is None:
+            return {"kind": Kind.STORE, "rs1": rs1, "immediate": distance}
+        return _add(rd, rs1, distance)
 
     return effect
 
@@ -294,6 +320,7 @@ _OPERATIONS = ("add", "clr", "eor", "set", "smax", "smin", "umax", "umin")
 _KEYS = ("asp", "az", "bsp", "bz")
 _RESUMING: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
 
+_READS_FIRST = ("st", "cmp", "cmn", "ccmp", "tst", "prf")
 _WRITE = ("st", "swp", "cas", *(f"ld{word}" for word in _OPERATIONS))
 _WIDTHS = {"ldrb": 1, "ldrh": 2, "ldrsb": -1, "ldrsh": -2, "ldrsw": -4}
 _EXTENSIONS = {
@@ -308,6 +335,8 @@ _BYTES = {"b": 1, "h": 2, "w": 4, "s": 4, "x": 8, "d": 8, "q": 16}
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     "add": _arithmetic(Kind.ADD, 1),
     "sub": _arithmetic(Kind.SUBTRACT, -1),
+    "addg": _tagged(1),
+    "subg": _tagged(-1),
     **dict.fromkeys(("addvl", "addpl"), _anything),
     **dict.fromkeys(("mov", "movz"), _copy),
     **dict.fromkeys(("adr", "adrp"), _page),

@@ -83,7 +83,7 @@ class Frame:
     """What a function does to the stack.
 
     Attributes:
-        deepest: most bytes that it takes itself.
+        deepest: most bytes that it takes itself, with what it stores below its stack pointer.
         calls: (address called, bytes taken at that moment), tail calls included.
         elsewhere: (address called, top of the stack) of calls on the stack of another thread.
         returns: it can come back to its caller.
@@ -362,15 +362,30 @@ class _Walk:
 
     def _store(self, item: Instruction, state: State) -> State:
         """Write words, perhaps to the stack, or to where exceptions begin."""
-        place = place_of(item, state)
+        place, pointer = place_of(item, state), state[SP]
+        if place is None:
+            self._use_around(item, state)
+        elif item.rs1 == SP and pointer is not None and not pointer.on_stack:
+            below = pointer.number - place.number
+            self.deepest = max(self.deepest, self._taken_bytes(pointer) + below)
         if place is None or not place.on_stack:
             self._write(item, state, place)
             return state
+        self.deepest = max(self.deepest, -place.number)
         for number, register in enumerate(item.registers):
             at = replace(place, number=place.number + number * item.width)
             self.above = max(self.above, at.number + at.slack + item.width)
             state = state.stored(at, item.width, state[register])
         return state
+
+    def _use_around(self, item: Instruction, state: State) -> None:
+        """Take note of a store to the stack with an offset that is not known: it may be 0.
+
+        A constant that lowers the address may make up for one in that offset.
+        """
+        for base in (state[item.rs1], state[item.rs2]):
+            if base is not None and base.on_stack and not base.link:
+                self.deepest = max(self.deepest, -base.number - max(item.immediate, 0))
 
     def _write(self, item: Instruction, state: State, place: Value | None) -> None:
         """Write elsewhere: perhaps where exceptions begin, perhaps the address of that."""

@@ -42,7 +42,8 @@ class Value:
         base: of a distance that is not exact: the instruction that made it so, 0 if it is exact.
         slack: bytes by which such a distance may be higher; of a number: it may be any other one.
         near: the register may have the number, or another one that was made of it; kept only of
-            numbers from which code reaches where exceptions begin.
+            numbers from which code reaches where exceptions begin, and of distances: there is
+            an offset then that is not known.
     """
 
     number: int
@@ -64,7 +65,7 @@ class Value:
 
     def leads_with(self, offset: int) -> bool:
         """Tell the same of the number and an offset."""
-        number = self.constant or self.near
+        number = self.constant or (self.near and not self.on_stack)
         return number and (bool(self.slack) or leads_to_vectors(self.number + offset))
 
 
@@ -148,10 +149,26 @@ def _near(item: Instruction, left: Value | None, right: Value | None) -> Value |
     """Return what an instruction makes of the address of a register, as far as that is known."""
     found = next((it for it in (left, right) if it is not None and it.leads_to_vectors), None)
     if item.kind is Kind.ADD_IMMEDIATE and left is not None and left.near:
-        return replace(left, number=left.number + item.immediate & _WORD)
+        return _wrap(left, left.number + item.immediate)
     if item.kind is Kind.ADD_IMMEDIATE and left is None and _is_system(item.immediate & _WORD):
         return Value(item.immediate & _WORD, near=True)  # an index comes first, then the address
-    return replace(found, near=True) if found and item.kind in _MAKES else None
+    if found:
+        return replace(found, near=True) if item.kind in _MAKES else None
+    return _around(item, left, right)
+
+
+def _around(item: Instruction, left: Value | None, right: Value | None) -> Value | None:
+    """Return an address on the stack to which an instruction adds what is not known."""
+    if item.kind is Kind.ADD and (left is None or not left.on_stack):
+        left, right = right, left
+    known = left is not None and left.on_stack and not left.link
+    if item.kind not in (Kind.ADD, Kind.ADD_SCALED, Kind.SUBTRACT) or left is None or not known:
+        return None
+    offset = right.number if right is not None and right.constant else 0
+    if item.kind is Kind.ADD_SCALED:
+        offset = 0
+    distance = left.number + (-offset if item.kind is Kind.SUBTRACT else offset)
+    return _wrap(Value(0, on_stack=True, near=True), distance)
 
 
 def _is_system(number: int) -> bool:
@@ -298,7 +315,13 @@ def handed_on(state: State) -> Given:
         return tuple((at, it) for at in _ARGUMENTS if _is_number(it := state[at])), ()
 
     def seen(value: Value | None) -> Value | None:
-        if value is None or not value.on_stack or value.link or value.base != pointer.base:
+        if (
+            value is None
+            or not value.on_stack
+            or value.link
+            or value.near
+            or value.base != pointer.base
+        ):
             return value if _is_number(value) else None
         return replace(value, number=value.number - pointer.number, base=0, slack=0)
 
@@ -314,4 +337,4 @@ def handed_on(state: State) -> Given:
 
 
 def _is_number(value: Value | None) -> TypeGuard[Value]:
-    return value is not None and (value.constant or value.near)
+    return value is not None and (value.constant or (value.near and not value.on_stack))

@@ -15,7 +15,8 @@ _LINK_BYTES = 4
 _REGISTERS = 32  # those of floating point have higher numbers
 _APART = 1 << 32
 _QUADRANT, _PUSHES = 0b10, 0b101
-_BRANCHES, _NO_RD = 0x63, (0x07, 0x23, 0x27)
+_BRANCHES, _STORING = 0x63, (0x23, 0x27)
+_NO_RD = (0x07, *_STORING)
 _RETIRQ = 0x0400_000B  # PicoRV32's return from an interrupt
 
 
@@ -74,6 +75,11 @@ def _custom(word: bytes, address: int) -> Instruction:
         return Instruction(address=address, size=size, kind=kind, rs1=RESUME)
     known, rd = True, number >> 7 & 31
     clobbers: tuple[int, ...] = ()
+    base, distance, stores = number >> 15 & 31, 0, number & 0x7F in _STORING
+    if size == 2:  # of Zcb, with an offset that is not negative
+        base, stores = 8 + (number >> 7 & 7), number & 3 == 0 and number >> 10 & 7 in (2, 3)
+    elif number >> 12 & 7 in range(1, 5):  # else of a vector, without an offset
+        distance = ((number >> 25 ^ 0x40) - 0x40) << 5 | rd
     if size == 2:
         known, rd, clobbers = number & 3 < 2 and number >> 13 == 0b100, ZERO, tuple(range(8, 16))
     elif size != 4 or number & 0x7F == _BRANCHES:
@@ -82,6 +88,15 @@ def _custom(word: bytes, address: int) -> Instruction:
         rd = ZERO
     if not known:
         clobbers = (SP,)
+    if known and stores:
+        return Instruction(
+            address=address,
+            size=size,
+            kind=Kind.STORE,
+            rs1=base,
+            immediate=distance,
+            clobbers=clobbers,
+        )
     return Instruction(address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers)
 
 

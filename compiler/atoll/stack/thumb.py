@@ -324,6 +324,8 @@ def _access(found: capstone.CsInsn) -> list[_Fields] | None:
     distance, last = int(place.mem.disp), operands[-1]
     moved = int(last.imm) if last.type == arm.ARM_OP_IMM else distance
     access = _words(kind, base, distance, registers, index) | {"width": width}
+    if "ex" in name:
+        access["clobbers"] = (_register(found, 0),)  # that says whether it stored
     parts = [access]
     if found.writeback:
         move = {"kind": Kind.ADD_IMMEDIATE, "rd": base, "rs1": base, "immediate": moved}
@@ -424,7 +426,11 @@ _STORES = {
     "vstr": (1, 8),
     "strt": (1, 4),
     "stl": (1, 4),
-    **dict.fromkeys(("strex", "stlex"), (1, 8)),
+    **dict.fromkeys(
+        (f"{name}{size}" for name in ("strex", "stlex") for size in ("", "b", "h")), (1, 8)
+    ),
+    **dict.fromkeys(("strbt", "strht", "stlb", "stlh"), (1, 8)),
+    **dict.fromkeys(("stc", "stcl", "stc2", "stc2l"), (0, 8)),  # of MVE, too
 }
 _MANY = {
     "stm": (Kind.STORE, False),

@@ -238,6 +238,7 @@ def test_on_what_a_bound_rests_is_said(tmp_path: Path, capsys: pytest.CaptureFix
         assert main([*words, "--json"]) == 0
         assumes = json.loads(capsys.readouterr().out)["assumes"]
         assert all(any(each.startswith(start) for each in assumes) for start in said)
+        assert assumes[-2].startswith("below its stack pointer, a function stores only where its")
         assert assumes[-1].startswith("no store through a pointer changes")
         assert main(words) == 0
         out = capsys.readouterr().out

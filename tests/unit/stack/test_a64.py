@@ -85,6 +85,27 @@ def test_a_frame_of_vectors_has_no_known_size() -> None:
     assert SP in item.clobbers
 
 
+@pytest.mark.parametrize("tag", [0, 3])
+def test_a_frame_with_tags(tag: int) -> None:
+    lower, higher = (word | 63 << 16 | tag << 10 for word in (0xD18003FF, 0x918003FF))
+    found = frame(lower, higher, RET)  # subg sp, sp, #1008, #tag; addg likewise
+    assert (found.deepest, found.unbounded, found.returns) == (1008, None, True)
+    assert frame(lower, RET).unbounded == AT + 4
+
+
+def test_a_tag_at_random_leaves_nothing_known_of_a_register() -> None:
+    (item,) = decode(struct.pack("<I", 0x9ADF13FF), AT)  # irg sp, sp
+    assert SP in item.clobbers
+    assert frame(0x9ADF113F, LOWER, RET).unbounded == AT + 4  # irg sp, x9
+    (item,) = decode(struct.pack("<I", 0x9ADF13E9), AT)  # irg x9, sp
+    assert item.clobbers == (6,)
+
+
+def test_what_sets_the_stack_pointer_otherwise_is_not_followed() -> None:
+    for word in (0xB27D013F, 0xD27D013F, 0x8B2163FF):  # orr, eor, add of an extended register
+        assert frame(word, LOWER, RET).unbounded == AT + 4
+
+
 def test_what_exceptions_had_before_may_be_set_again() -> None:
     read, back, another = 0xD538C004, 0xD518C004, 0xD518C001  # vbar_el1 of x4, x4, x1
     ours = 0xD2820001  # mov x1, #0x1000
