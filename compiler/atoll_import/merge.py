@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, count
 
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
 from atoll_import.facts import (
@@ -120,8 +121,10 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
     for core in new:
         place = next((index for index in free if _same(cores[index], core)), None)
         if place is None:
-            cores.append(core)
-            names[core.name] = core.name
+            taken = {each.name for each in cores}
+            tails = chain([""], (f" {number}" for number in count(2)))
+            names[core.name] = next(it for tail in tails if (it := core.name + tail) not in taken)
+            cores.append(replace(core, name=names[core.name]))
             continue
         free.remove(place)
         old = cores[place]

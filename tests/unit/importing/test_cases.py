@@ -10,6 +10,7 @@ import pytest
 from tests.unit.importing.reading import asked, chip, imported
 from tests.unit.importing.repeated import REPEATED
 
+from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import on_bus, seen_by
@@ -331,6 +332,41 @@ def test_maps_of_clusters_are_views(tmp_path: Path) -> None:
     assert "views" not in data["memories"]["sram"]
     assert data["pools"]["tcm"]["reach"] == {"cpu_0": "rw", "cpu_1": "rw"}
     assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
+
+
+CLUSTERS = """/dts-v1/;
+/ { #address-cells = <1>; #size-cells = <1>;
+  cpus-a { compatible = "cpus,cluster"; #address-cells = <1>; #size-cells = <0>;
+    #ranges-size-cells = <1>; #ranges-address-cells = <1>;
+    address-map = <0x10010000 &tb 0x38000000 0x4000>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m7"; reg = <0>; }; };
+  cpus-b { compatible = "cpus,cluster"; #address-cells = <1>; #size-cells = <0>;
+    #ranges-size-cells = <1>; #ranges-address-cells = <1>;
+    address-map = <0x10010000 &ta 0x39000000 0x4000>, <0x38000000 &tb 0x38000000 0x4000>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m4"; reg = <0>; }; };
+  tb: tb@38000000 { compatible = "mmio-sram"; reg = <0x38000000 0x4000>; };
+  ta: ta@39000000 { compatible = "mmio-sram"; reg = <0x39000000 0x4000>; };
+};
+"""
+
+
+@needs_dtc
+def test_cores_of_one_name_are_those_of_their_clusters(tmp_path: Path) -> None:
+    data = chip(imported(tmp_path, {"clusters.dts": CLUSTERS}))
+    assert [*data["devices"]] == ["cpus_a_cpu_0", "cpus_b_cpu_0"]
+    assert data["memories"]["tb"]["views"] == {"cpus_a_cpu_0": 0x1001_0000}
+    assert data["memories"]["ta"]["views"] == {"cpus_b_cpu_0": 0x1001_0000}
+    assert data["pools"]["ta"]["reach"] == {"cpus_a_cpu_0": UNDECIDED, "cpus_b_cpu_0": "rw"}
+
+
+def test_cores_of_one_name_in_two_files_are_two(tmp_path: Path) -> None:
+    text = 'cpu: CPU.CortexM @ sysbus\n    cpuType: "cortex-m{}"\n{}: Memory.MappedMemory @ {}\n'
+    own = "sysbus new Bus.BusPointRegistration { address: 0x10000000; cpu: cpu }\n    size: 0x4000"
+    files = {"a.repl": text.format("7", "sram", "sysbus 0x20000000\n    size: 0x4000")}
+    files["b.repl"] = text.format("4f", "tcm", own)
+    data = chip(imported(tmp_path, files))
+    assert [each["core"] for each in data["devices"].values()] == ["cortex_m7", "cortex_m4"]
+    assert data["pools"]["tcm"]["reach"] == {"cpu": UNDECIDED, "cpu_2": "rw"}
 
 
 PLACES = VIEWS.replace(
