@@ -167,6 +167,23 @@ PACK = """<?xml version="1.0"?>
 </device></family></devices></package>
 """
 
+SEEN = """cpu: CPU.CortexM @ sysbus
+    cpuType: "cortex-m7"
+cpu2: CPU.CortexM @ sysbus
+    cpuType: "cortex-m4f"
+both: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x10010000; cpu: cpu };
+        sysbus new Bus.BusPointRegistration { address: 0x38000000; cpu: cpu2 }
+    }
+    size: 0x4000
+own: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration { address: 0x10010000; cpu: cpu2 }
+    size: 0x8000
+ram: Memory.MappedMemory @ sysbus 0x20000000
+    size: 0x4000
+tcm: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration { address: 0x20000000; cpu: cpu2 }
+    size: 0x4000
+"""
+
 
 def ipxact(*maps: str, more: str = "") -> str:
     """Return a component with memory maps."""
@@ -220,6 +237,7 @@ CASES: Mapping[str, str] = {
     "nodes.dts": NODES,
     "stub.repl": STUB,
     "cluster.repl": CLUSTER,
+    "seen.repl": SEEN,
     "dim.svd": DIM,
     "one.pdsc": PACK,
     "expression.xml": EXPRESSION,
@@ -431,6 +449,22 @@ def test_cores_masters_and_views_of_renode(tmp_path: Path) -> None:
     out = left_out(found)
     assert "'cpu1' sees it there too" in out["memory tcm at 0x10000000"]
     assert "Atoll knows no type DMA.OddDMA" in out["master dmaOdd"]
+
+
+def test_an_address_of_which_each_core_sees_another_memory(tmp_path: Path) -> None:
+    """What a core has there for itself hides from it what the others see."""
+    found = read("seen.repl", tmp_path)
+    data = chip(found)
+    assert not left_out(found)
+    assert {each["origin"] for each in data["memories"].values()} == {UNDECIDED}
+    assert {name: each["views"] for name, each in data["memories"].items()} == {
+        "own": {"cpu2": 0x1001_0000},
+        "both": {"cpu": 0x1001_0000, "cpu2": 0x3800_0000},
+        "ram": {"cpu": 0x2000_0000},
+        "tcm": {"cpu2": 0x2000_0000},
+    }
+    assert data["pools"]["ram"]["reach"] == {"cpu": "rw", "cpu2": UNDECIDED}
+    assert "of what cpu sees" in found.text
 
 
 def test_questions_know_the_chip(tmp_path: Path) -> None:
