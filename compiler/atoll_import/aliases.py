@@ -43,16 +43,18 @@ def _follow_alias(memory: Memory, memories: Sequence[Memory]) -> Memory:
 
     Of those that call each other an alias the one with the lowest address is the memory.
     """
-    if not memory.alias:
+    if memory.alias in ("", UNDECIDED):
         return memory
     chain = [memory]
     while (target := _named(chain[-1].alias, memories)) and target not in chain:
         chain.append(target)
-    if target is not None:
-        ring = chain[chain.index(target) :]
+    ring = chain[chain.index(target) :] if target is not None else []
+    if len(ring) > 1:
         root = min(ring, key=lambda each: (each.origin, each.name)).name
     elif chain[-1].alias:
-        why = f"the file says of '{chain[-1].alias}', and does not have one memory of that name"
+        why = (
+            f"the file says of '{chain[-1].alias}', and does not have one other memory of that name"
+        )
         return replace(memory, alias=UNDECIDED, why=why)
     else:
         root = chain[-1].name

@@ -6,6 +6,7 @@ that `atoll bsp` writes.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -145,6 +146,8 @@ class _Tree:
         self._by_handle: Mapping[int, TreeNode] = {
             handle: node for handle, node in handles if handle is not None
         }
+        names = Counter(_core_name(node) for node in self._processors())
+        self._repeated = {name for name, many in names.items() if many > 1}
         self._clusters: dict[TreeNode, list[str]] = {}
         for node in self._processors():
             assert node.parent is not None
@@ -196,7 +199,7 @@ class _Tree:
         if core and not isas:
             isas = _isas(core, _said(node), words)
         return Core(
-            name=_name(node) if "label" in node.properties else node.name,
+            name=node.path if (name := _core_name(node)) in self._repeated else name,
             kind=_kind(node),
             word=next(iter(words), ""),
             core=core,
@@ -358,6 +361,10 @@ class _Tree:
 
 def _name(node: TreeNode) -> str:
     return node.string("label") or node.name.partition("@")[0]
+
+
+def _core_name(node: TreeNode) -> str:
+    return _name(node) if "label" in node.properties else node.name
 
 
 def _kind(node: TreeNode) -> str:

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, count
 
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
 from atoll_import.facts import (
@@ -120,8 +121,10 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
     for core in new:
         place = next((index for index in free if _same(cores[index], core)), None)
         if place is None:
-            cores.append(core)
-            names[core.name] = core.name
+            taken = {each.name for each in cores}
+            tails = chain([""], (f" {number}" for number in count(2)))
+            names[core.name] = next(it for tail in tails if (it := core.name + tail) not in taken)
+            cores.append(replace(core, name=names[core.name]))
             continue
         free.remove(place)
         old = cores[place]
@@ -232,16 +235,37 @@ def _apart(memories: Sequence[Memory]) -> Iterator[Memory]:
     for one in memories:
         clash = any(_overlap(one, each) and _is_of_others(one, each) for each in memories)
         views = dict.fromkeys(one.cores, one.origin) | dict(one.views)
-        space = f"what {', '.join(one.cores)} sees"
+        space = f"what {', '.join(_cores_at_origin(one) or one.cores)} sees"
         yield replace(one, space=space, views=tuple(views.items())) if clash else one
 
 
 def _is_of_others(one: Memory, other: Memory) -> bool:
-    """Tell whether a file has two memories for different cores; one of both has one name."""
+    """Tell whether a file has two memories for different cores; one of both has one name.
+
+    So it is too if cores see both, each at an address of its own.
+    """
     same = one.name == other.name and one.origin == other.origin and one.size == other.size
     if same or one.source.path != other.source.path or not (one.cores and other.cores):
         return False
-    return not {*one.cores} & {*other.cores}
+    both = {*one.cores} & {*other.cores}
+    if not both:
+        return True
+    apart = all(
+        at + one.size <= to or to + other.size <= at
+        for core in both
+        for at in _seen_at(one, core)
+        for to in _seen_at(other, core)
+    )
+    return apart and bool(_cores_at_origin(one) and _cores_at_origin(other))
+
+
+def _seen_at(memory: Memory, core: str) -> set[int]:
+    own = dict(memory.views).get(core)
+    return _places(memory) if own is None else {own}
+
+
+def _cores_at_origin(memory: Memory) -> list[str]:
+    return [core for core in memory.cores if memory.origin in _seen_at(memory, core)]
 
 
 def _overlap(one: Memory, other: Memory) -> bool:

@@ -8,11 +8,12 @@ family and a subfamily say holds for their devices, and what a device says for i
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import accumulate, chain, islice
 
+from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.errors import UsageError
 from atoll_import.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
@@ -98,7 +99,7 @@ def _facts(given: Given, device: _Device) -> Facts:
     cores = tuple(_cores(given, device))
     names = tuple(core.name for core in cores)
     found = tuple(_memories(given, device, names))
-    memories = tuple(each for each in found if isinstance(each, Memory))
+    memories = tuple(_asked(each for each in found if isinstance(each, Memory)))
     left_out = [each for each in found if isinstance(each, LeftOut)]
     left_out += _programmed_memories(given, device, memories)
     return Facts(name=device.name, cores=cores, memories=memories, left_out=tuple(left_out))
@@ -172,6 +173,18 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
             cores=(core,) if core else tuple(cores),
             source=source,
         )
+
+
+def _asked(memories: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield memories; those of one name and size at other addresses may be the first."""
+    first: dict[tuple[str, int, bool | None], int] = {}
+    for each in sorted(memories, key=lambda it: it.origin):
+        alike = (each.name, each.size, each.writable)
+        if each.alias or first.setdefault(alike, each.origin) == each.origin:
+            yield each
+        else:
+            why = f"perhaps '{each.name}' at another address, or 'none'"
+            yield replace(each, alias=UNDECIDED, why=why)
 
 
 def _programmed_memories(

@@ -3,7 +3,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from atoll.description.fields import MAX_ENTRIES
 from atoll_import.description_names import writable_by_name
 from atoll_import.facts import Core, Facts, LeftOut, Master, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
@@ -89,8 +91,9 @@ class Repl(Importer):
         cores = tuple(_core(given, each) for each in entries if _is_core(each))
         only_m = {each.kind for each in entries if _is_core(each)} == {_CORTEX_M}
         groups = _groups(entries)
-        memories = (each for each in entries if each.kind in _MEMORIES)
-        found = [each for one in memories for each in _memory(given, one, groups, only_m)]
+        known = (each for each in entries if each.kind in _MEMORIES)
+        found = [each for one in known for each in _memory(given, one, groups, only_m)]
+        memories = [each for each in found if isinstance(each, Memory)]
         left_out = [each for each in found if isinstance(each, LeftOut)]
         left_out += _unknown(given, entries)
         for name, line in files:
@@ -108,7 +111,7 @@ class Repl(Importer):
         return Facts(
             name=given.path.stem,
             cores=cores,
-            memories=tuple(each for each in found if isinstance(each, Memory)),
+            memories=tuple(_without_hidden(memories, groups[""])),
             masters=tuple(_masters(given, entries)),
             left_out=tuple(left_out),
         )
@@ -208,6 +211,29 @@ def _memory(
             else tuple(dict.fromkeys(core for _, cores in known for core in cores)),
             source=source,
         )
+
+
+def _without_hidden(memories: Sequence[Memory], every: tuple[str, ...]) -> Iterator[Memory]:
+    """Yield memories; what is there for a core alone hides from it what is there for all.
+
+    Those that a description has no place for stay as they are.
+    """
+    own: dict[str, list[range]] = {}
+    for each in memories:
+        alone = {} if each.cores is every else dict.fromkeys(each.cores, each.origin)
+        for core, at in {**alone, **dict(each.views)}.items():
+            own.setdefault(core, []).append(range(at, at + each.size))
+    for number, each in enumerate(sorted(memories, key=lambda it: (it.origin, -it.size, it.name))):
+        places = [range(at, at + each.size) for at in (each.origin, *each.others)]
+        hidden = {
+            core
+            for core, spans in (own.items() if number < MAX_ENTRIES else ())
+            if each.cores is every
+            and core not in dict(each.views)
+            and any(max(a.start, b.start) < min(a.stop, b.stop) for a in places for b in spans)
+        }
+        seen = tuple(core for core in each.cores if core not in hidden)
+        yield replace(each, cores=seen) if hidden else each
 
 
 def _size(places: Sequence[Registration]) -> int | None:

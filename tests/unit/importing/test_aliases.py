@@ -49,6 +49,20 @@ def test_an_alias_of_nothing_is_a_question(tmp_path: Path) -> None:
     assert aliases(tmp_path, *rows) == {"b": UNDECIDED}
 
 
+def test_an_alias_of_itself_is_a_question(tmp_path: Path) -> None:
+    """So is what is an alias of such a one."""
+    rows = ("A", "rwx", 0x2000_0000, 'alias="A"'), ("B", "rwx", 0x3000_0000, 'alias="A"')
+    assert aliases(tmp_path, ("F", "rx", 0, ""), *rows) == {"a": UNDECIDED, "b": UNDECIDED}
+
+
+def test_memories_of_one_name_and_size_are_a_question(tmp_path: Path) -> None:
+    rows = ("R", "rwx", 0x3000_0000, ""), ("R", "rw", 0x2000_0000, "")
+    assert aliases(tmp_path, *rows) == {"r_2": UNDECIDED}
+    found = imported(tmp_path, {"tern.pdsc": pdsc(*rows)})
+    assert chip(found)["memories"]["r_2"]["origin"] == 0x3000_0000
+    assert [each.example for each in found.questions if each.key[-1] == "alias_of"] == ["r"]
+
+
 @pytest.mark.parametrize(("one", "two"), [("RAM_S", "RAM_NS"), ("SRAM_CODE", "SRAM_SYS")])
 def test_twins_are_a_question(tmp_path: Path, one: str, two: str) -> None:
     rows = (one, "rwx", 0x2000_0000, ""), (two, "rwx", 0x3000_0000, "")

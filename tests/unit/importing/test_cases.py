@@ -10,6 +10,7 @@ import pytest
 from tests.unit.importing.reading import asked, chip, imported
 from tests.unit.importing.repeated import REPEATED
 
+from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.memory_views import on_bus, seen_by
@@ -166,6 +167,23 @@ PACK = """<?xml version="1.0"?>
 </device></family></devices></package>
 """
 
+SEEN = """cpu: CPU.CortexM @ sysbus
+    cpuType: "cortex-m7"
+cpu2: CPU.CortexM @ sysbus
+    cpuType: "cortex-m4f"
+both: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x10010000; cpu: cpu };
+        sysbus new Bus.BusPointRegistration { address: 0x38000000; cpu: cpu2 }
+    }
+    size: 0x4000
+own: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration { address: 0x10010000; cpu: cpu2 }
+    size: 0x8000
+ram: Memory.MappedMemory @ sysbus 0x20000000
+    size: 0x4000
+tcm: Memory.MappedMemory @ sysbus new Bus.BusPointRegistration { address: 0x20000000; cpu: cpu2 }
+    size: 0x4000
+"""
+
 
 def ipxact(*maps: str, more: str = "") -> str:
     """Return a component with memory maps."""
@@ -219,6 +237,7 @@ CASES: Mapping[str, str] = {
     "nodes.dts": NODES,
     "stub.repl": STUB,
     "cluster.repl": CLUSTER,
+    "seen.repl": SEEN,
     "dim.svd": DIM,
     "one.pdsc": PACK,
     "expression.xml": EXPRESSION,
@@ -333,6 +352,41 @@ def test_maps_of_clusters_are_views(tmp_path: Path) -> None:
     assert data["pools"]["sram"]["reach"] == {"cpu_0": "rw", "cpu_1": "undecided"}
 
 
+CLUSTERS = """/dts-v1/;
+/ { #address-cells = <1>; #size-cells = <1>;
+  cpus-a { compatible = "cpus,cluster"; #address-cells = <1>; #size-cells = <0>;
+    #ranges-size-cells = <1>; #ranges-address-cells = <1>;
+    address-map = <0x10010000 &tb 0x38000000 0x4000>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m7"; reg = <0>; }; };
+  cpus-b { compatible = "cpus,cluster"; #address-cells = <1>; #size-cells = <0>;
+    #ranges-size-cells = <1>; #ranges-address-cells = <1>;
+    address-map = <0x10010000 &ta 0x39000000 0x4000>, <0x38000000 &tb 0x38000000 0x4000>;
+    cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m4"; reg = <0>; }; };
+  tb: tb@38000000 { compatible = "mmio-sram"; reg = <0x38000000 0x4000>; };
+  ta: ta@39000000 { compatible = "mmio-sram"; reg = <0x39000000 0x4000>; };
+};
+"""
+
+
+@needs_dtc
+def test_cores_of_one_name_are_those_of_their_clusters(tmp_path: Path) -> None:
+    data = chip(imported(tmp_path, {"clusters.dts": CLUSTERS}))
+    assert [*data["devices"]] == ["cpus_a_cpu_0", "cpus_b_cpu_0"]
+    assert data["memories"]["tb"]["views"] == {"cpus_a_cpu_0": 0x1001_0000}
+    assert data["memories"]["ta"]["views"] == {"cpus_b_cpu_0": 0x1001_0000}
+    assert data["pools"]["ta"]["reach"] == {"cpus_a_cpu_0": UNDECIDED, "cpus_b_cpu_0": "rw"}
+
+
+def test_cores_of_one_name_in_two_files_are_two(tmp_path: Path) -> None:
+    text = 'cpu: CPU.CortexM @ sysbus\n    cpuType: "cortex-m{}"\n{}: Memory.MappedMemory @ {}\n'
+    own = "sysbus new Bus.BusPointRegistration { address: 0x10000000; cpu: cpu }\n    size: 0x4000"
+    files = {"a.repl": text.format("7", "sram", "sysbus 0x20000000\n    size: 0x4000")}
+    files["b.repl"] = text.format("4f", "tcm", own)
+    data = chip(imported(tmp_path, files))
+    assert [each["core"] for each in data["devices"].values()] == ["cortex_m7", "cortex_m4"]
+    assert data["pools"]["tcm"]["reach"] == {"cpu": UNDECIDED, "cpu_2": "rw"}
+
+
 PLACES = VIEWS.replace(
     "<0x0 &tcm 0xffe00000 0x10000>",
     "<0x0 &tcm 0xffe00000 0x10000>, <0x80000 &tcm 0xffe00000 0x10000>,\n"
@@ -395,6 +449,22 @@ def test_cores_masters_and_views_of_renode(tmp_path: Path) -> None:
     out = left_out(found)
     assert "'cpu1' sees it there too" in out["memory tcm at 0x10000000"]
     assert "Atoll knows no type DMA.OddDMA" in out["master dmaOdd"]
+
+
+def test_an_address_of_which_each_core_sees_another_memory(tmp_path: Path) -> None:
+    """What a core has there for itself hides from it what the others see."""
+    found = read("seen.repl", tmp_path)
+    data = chip(found)
+    assert not left_out(found)
+    assert {each["origin"] for each in data["memories"].values()} == {UNDECIDED}
+    assert {name: each["views"] for name, each in data["memories"].items()} == {
+        "own": {"cpu2": 0x1001_0000},
+        "both": {"cpu": 0x1001_0000, "cpu2": 0x3800_0000},
+        "ram": {"cpu": 0x2000_0000},
+        "tcm": {"cpu2": 0x2000_0000},
+    }
+    assert data["pools"]["ram"]["reach"] == {"cpu": "rw", "cpu2": UNDECIDED}
+    assert "of what cpu sees" in found.text
 
 
 def test_questions_know_the_chip(tmp_path: Path) -> None:
