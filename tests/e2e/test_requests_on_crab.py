@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.requests import load_requests
 
 from atoll.cli import main
+from atoll.frontend.registry import load_network
+from atoll.place.passes import DEVICE_PASSES
+from atoll.place.plan_devices import plan_devices
+from atoll.resolve import load_soc
 
 ROOT = Path(__file__).parents[2]
 CRAB = str(ROOT / "tests" / "data" / "crab.yaml")
@@ -76,6 +81,55 @@ def test_pins_that_keep_accelerators_off_still_have_a_plan(
     }
     assert len(pinned) == 3
     assert {*pinned.values()} <= {"rp", "near"}
+
+
+@pytest.mark.parametrize(
+    ("pools", "pool"),
+    [
+        ("lp", "lp"),
+        ("rp", "rp"),
+        ("lp,rp", "lp"),
+        ("rp,lp", "rp"),
+        ("lp@1536,rp", "lp"),
+        ("lp@1535,rp", "rp"),
+        ("lp,rp,near", "lp"),
+    ],
+)
+@pytest.mark.parametrize("name", ["conv_2d_0_out", "conv_2d_0_o*"])
+def test_m7_a_list_has_a_plan_where_one_of_its_pools_has_one(
+    name: str, pools: str, pool: str, capsys: Captured
+) -> None:
+    """The devices of fewest cycles reach one pool each, and share none."""
+    told = explain(capsys, "--pin", f"{name}={pools}")
+    assert places(told)["conv_2d_0_out"] == pool
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--pin-role", "workspace=lp,rp"),
+        ("--pin-role", "workspace=rp,lp"),
+        ("--scope", "conv_2d_0_out=global"),
+        ("--set-scope", "conv_2d_0=global.workspace:both"),
+    ],
+)
+def test_m7_what_allows_several_pools_has_a_plan(words: tuple[str, ...], capsys: Captured) -> None:
+    assert places(explain(capsys, *words))["conv_2d_0_out"] in ("lp", "rp")
+
+
+def test_m7_lists_of_several_tensors_have_a_plan_together(capsys: Captured) -> None:
+    told = explain(capsys, "--pin", "*_out=lp,rp")
+    found = {place for name, place in places(told).items() if name.endswith("_out")}
+    assert found <= {"lp", "rp"}
+
+
+def test_m7_stages_are_seen_once_where_devices_follow_a_list() -> None:
+    seen: list[str] = []
+    soc = load_soc(CRAB)
+    asked = load_requests(None, pin=["conv_2d_0_out=lp,rp"])
+    graph = load_network(Path(DIGITS))
+    plan_devices(graph, soc, asked, observe=lambda name, _: seen.append(name))
+    assert seen == [each.name for each in DEVICE_PASSES]
 
 
 def test_freeing_what_the_remedy_names_is_enough(tmp_path: Path, capsys: Captured) -> None:

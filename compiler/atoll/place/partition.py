@@ -23,9 +23,10 @@ from atoll.place.faster_cores import FasterCores
 from atoll.place.regions import whole_name
 from atoll.place.replicas import readers_of
 from atoll.place.requests import Requests
+from atoll.place.shared_pins import NO_PINS, SharedPins, shared_pins
 from atoll.place.supply import Supply
 from atoll.place.weighing import Weighing
-from atoll.reach.candidates import homes_of, without_sizes
+from atoll.reach.candidates import allows, homes_of, without_sizes
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
 
@@ -97,6 +98,7 @@ def decide(
     unlike: bool = False,
     devices: Mapping[str, str] = NO_DEVICES,
     explains: bool = False,
+    shared: bool = False,
 ) -> tuple[Decision, ...]:
     """Choose a device for every operator: the one asked for, else the cheapest that can run it.
 
@@ -105,14 +107,21 @@ def decide(
     kind are weighed together. With `unlike`, operators go on from there to any core that is surely
     faster, even if others that nobody measured are `FASTER` times as fast as they count. `devices`
     are those that a candidate chooses, by operator, where nobody asks for another one. With
-    `explains`, decisions say of every other device why not there.
+    `explains`, decisions say of every other device why not there. With `shared`, all that touch a
+    tensor reach one pool of a list that it is pinned to, the first one that some devices share.
 
     Raises:
         PlacementError: E048, E049; a device that is asked for cannot run the operator, or two
             are asked for.
     """
     chooser = _Chooser(
-        graph, soc, requests, accelerators=accelerators, spread=spread, devices=devices
+        graph,
+        soc,
+        requests,
+        accelerators=accelerators,
+        spread=spread,
+        devices=devices,
+        shared=shared,
     )
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
@@ -120,7 +129,7 @@ def decide(
     if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
         decisions = chooser.moved(decisions) if unlike else decisions
         return chooser.told(decisions) if explains else decisions
-    fed = chooser.fed()
+    fed = chooser.fed(decisions)
     return chooser.told(fed) if fed and explains else fed or chooser.near_host()
 
 
@@ -147,6 +156,7 @@ class _Chooser:
         accelerators: bool,
         spread: bool,
         devices: Mapping[str, str] = NO_DEVICES,
+        shared: bool = False,
     ) -> None:
         self.faults: list[Fault] = []
         self._graph = graph
@@ -160,6 +170,7 @@ class _Chooser:
             op.name: unify(op, constraints_of(op, scopes, requests), scopes)
             for op in graph.operators
         }
+        self._shared = shared_pins(graph, soc, requests) if shared else NO_PINS
         self._roomy = without_sizes(soc)
         self._operators = {op.name: op for op in graph.operators}
         self._makers = {name: op.name for op in graph.operators for name in op.outputs}
@@ -175,19 +186,45 @@ class _Chooser:
         """Say whether the constants of an operator can be where its device reads them."""
         return self._reads_constants(self._operators[decision.operator], decision.device)
 
-    def fed(self) -> tuple[Decision, ...] | None:
+    def fed(self, usual: Sequence[Decision]) -> tuple[Decision, ...] | None:
         """Choose devices to which every tensor gets, None if there are none.
 
         Of the devices of an operator that leave such a choice for those after it, the cheapest is
         taken; cores that nobody asks for are among them.
         """
-        supply = self._supply({op.name: self.runners(op) for op in self._graph.operators})
-        chosen = supply.solve(self._by_cost)
+        devices = {op.name: self.runners(op) for op in self._graph.operators}
+        chosen = self._supply(devices, self._first_shared(usual, devices)).solve(self._by_cost)
+        if chosen is None and self._shared:
+            chosen = self._supply(devices).solve(self._by_cost)
         if chosen is None:
             return None
         self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
         self._before = ""
         return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
+
+    def _first_shared(
+        self, usual: Sequence[Decision], devices: Mapping[str, Iterable[str]]
+    ) -> SharedPins:
+        """Narrow each list that usual devices share no pool of to its first that others share."""
+        pins, where = self._shared, {each.operator: each.device for each in usual}
+        for name, pin in self._shared.items():
+            if any(self._share(name, pool, where) for pool in pin.pools):
+                continue
+            for pool in pin.pools if len(pin.pools) > 1 else ():
+                tried = {**pins, name: replace(pin, pools=(pool,))}
+                if self._supply(devices, tried).possible:
+                    pins = tried
+                    break
+        return pins
+
+    def _share(self, name: str, pool: str, where: Mapping[str, str]) -> bool:
+        """Tell whether all that touch a tensor that one pool has to serve reach a pool."""
+        reach, maker = self._soc.pool(pool).reach, self._makers.get(name)
+        writer = where[maker] if maker else self._soc.host
+        reading = (where[each] for each in self._shared[name].readers)
+        return allows(reach[writer], Access.WRITE) and all(
+            allows(reach[each], Access.READ) for each in reading
+        )
 
     def moved(self, decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
         """Give operators that nobody asked for to cores that are surely faster."""
@@ -272,13 +309,18 @@ class _Chooser:
         assert isinstance(joined, Joined)
         return joined
 
-    def _supply(self, devices: Mapping[str, Iterable[str]]) -> Supply:
-        pins = {
+    def _supply(
+        self, devices: Mapping[str, Iterable[str]], shared: SharedPins | None = None
+    ) -> Supply:
+        shared = self._shared if shared is None else shared
+        pins: dict[str, Collection[str]] = {
             name: {pool for each in asked if each.writes for pool in each.pin.pools}
             for name, asked in self._requests.pins.items()
             if name not in self._requests.free and any(each.writes for each in asked)
         }
-        return Supply(self._graph, self._roomy, devices, pins)
+        pins |= {name: each.pools for name, each in shared.items()}
+        direct = {(op, name) for name, each in shared.items() for op in each.readers}
+        return Supply(self._graph, self._roomy, devices, pins, direct)
 
     def runners(self, op: Operator) -> tuple[str, ...]:
         """Return the devices that nothing but reach may keep from an operator."""
@@ -342,7 +384,8 @@ class _Chooser:
             return usual
         why = "no copy brings its tensors from and to the devices of its neighbours"
         decision = self._instead(op, usual, device, why, f"'{usual.device}' cannot be fed")
-        return replace(decision, joined=usual.joined)
+        pinned = (*usual.pinned, usual.device) if self._shared else usual.pinned
+        return replace(decision, joined=usual.joined, pinned=pinned)
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""

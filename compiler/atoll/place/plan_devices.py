@@ -15,6 +15,7 @@ from atoll.place.openings import find_opening
 from atoll.place.partition import NO_DEVICES, decide
 from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes, unobserved
 from atoll.place.requests import Requests, check_requests
+from atoll.place.shared_pins import may_share
 from atoll.resolve.soc import ResolvedSoc
 
 NOTHING_ASKED = BuildRequests()
@@ -58,6 +59,26 @@ def plan_devices(
     requests = check_requests(asked, graph, soc)
 
     def plan(chip: ResolvedSoc, wanted: Requests = requests) -> Placing:
+        seen: list[tuple[str, object]] = []
+        found = attempt(partial(place, chip, wanted, seen))
+        if not isinstance(found, Placing) and may_share(graph, chip, wanted):
+            again: list[tuple[str, object]] = []
+            shared = attempt(partial(place, chip, wanted, again, shared=True))
+            if isinstance(shared, Placing):
+                found, seen = shared, again
+        for each in seen if chip is soc and wanted is requests else ():
+            observe(*each)
+        if isinstance(found, Placing):
+            return found
+        raise found
+
+    def place(
+        chip: ResolvedSoc,
+        wanted: Requests,
+        seen: list[tuple[str, object]],
+        *,
+        shared: bool = False,
+    ) -> Placing:
         usual = chip is soc and wanted is requests
         decisions = decide(
             graph,
@@ -68,6 +89,7 @@ def plan_devices(
             unlike=unlike,
             devices=devices,
             explains=explains and usual,
+            shared=shared,
         )
         placing = Placing(
             graph=graph,
@@ -80,7 +102,7 @@ def plan_devices(
             placed=lambda others: plan_devices(graph, chip, others).graph,
             holds=holds if usual else None,
         )
-        return run_passes(placing, DEVICE_PASSES, observe if usual else unobserved)
+        return run_passes(placing, DEVICE_PASSES, lambda *result: seen.append(result))
 
     def holds(others: Requests) -> bool:
         return isinstance(attempt(partial(plan, soc, others)), Placing)

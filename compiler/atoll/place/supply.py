@@ -38,6 +38,7 @@ class Supply:
         soc: the chip.
         devices: those that may run each operator, by its name.
         homes: the pools that tensors are pinned to where they are written.
+        direct: operators with tensors that they read without a copy.
     """
 
     def __init__(
@@ -46,7 +47,9 @@ class Supply:
         soc: ResolvedSoc,
         devices: Mapping[str, Iterable[str]],
         homes: Mapping[str, Collection[str]],
+        direct: Collection[tuple[str, str]] = (),
     ) -> None:
+        self._direct = frozenset(direct)
         self._graph, self._soc, self._routes = graph, soc, Routes(soc)
         self._devices = {name: set(each) for name, each in devices.items()}
         self._edges = tuple(dict.fromkeys(self._all_edges()))
@@ -134,6 +137,8 @@ class Supply:
     def _fits(self, edge: _Edge, device: str, home: str) -> bool:
         if edge.writes:
             return allows(self._soc.pool(home).reach[device], Access.WRITE)
+        if (edge.operator, edge.tensor) in self._direct:
+            return allows(self._soc.pool(home).reach[device], Access.READ)
         return self._routes.readable(device, home, self._graph.tensor(edge.tensor).size)
 
     def _all_edges(self) -> Iterable[_Edge]:
