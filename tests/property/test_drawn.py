@@ -19,6 +19,7 @@ GROUPS, PER_GROUP = 4, 15
 MANY_GROUPS, PER_MANY = 10, 100
 REFUSED = (
     "E054 …: operator N (CONV_ND), tensor N ('…'): scale N needs a factor of N",
+    "E054 …: operator N (DEPTHWISE_CONV_ND), tensor N ('…'): scale N needs a factor of N",
     "E054 …: operator N (FULLY_CONNECTED), tensor N ('…'): scale N needs a factor of N",
 )
 """How refusals begin: factors beyond 2^30, with which TFLM shifts further than a word is long."""
