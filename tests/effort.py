@@ -61,3 +61,15 @@ def _groups(count: int, first: int) -> list[Any]:
 
 def _group(start: int, end: int, *marks: pytest.MarkDecorator) -> Any:
     return pytest.param(range(start, end), id=f"{start}-{end - 1}", marks=marks)
+
+
+def outcomes_of(trial: Callable[..., str], seeds: range, *given: Any) -> Counter[str]:
+    """Count what comes of a trial with each of some seeds; a fault notes its seed."""
+    outcomes: Counter[str] = Counter()
+    for seed in seeds:
+        try:
+            outcomes[trial(seed, *given)] += 1
+        except BaseException as fault:
+            fault.add_note(f"seed {seed}")
+            raise
+    return outcomes

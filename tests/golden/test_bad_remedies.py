@@ -46,6 +46,9 @@ AS_TEXT: dict[str, Text] = {
     "give the YAML of an accelerator, which has 'accelerator: NAME'": lambda text: text.replace(
         "./chip_for_parts.yaml", "reef"
     ),
+    "add 'isa:' with an instruction set of its core": lambda text: text.replace(
+        "core: cortex_m85", "isa: armv8.1-m.main+mve, core: cortex_m85"
+    ),
     "check the name and its permissions": lambda t: t.replace("no_such_base", "interrupt_clash"),
 }
 """What a person does with a file that cannot be read, by remedy."""
@@ -83,7 +86,7 @@ def obey(fault: Fault, path: Path) -> None:
 def describe_core(file: str, path: Path) -> None:
     """Write the least that describes a core, and name the file in the place of the core."""
     text, name = path.read_text(), file.removeprefix("./")
-    (isa,) = re.findall(rf"isa: ([^,\s]+), core: {name}", text)
+    (isa,) = re.findall(rf"isa: ([^,\s]+), core: {name}", text) or ["armv8.1-m.main+mve"]
     (path.parent / f"{file}.yaml").write_text(f"core: {name}\nversion: 1\nisas: [{isa}]\n")
     path.write_text(text.replace(f"core: {name}", f"core: {file}.yaml"))
 

@@ -7,35 +7,13 @@ from collections.abc import Iterable
 from atoll.description.faults import nearest_part
 
 _ARM = re.compile(r"(?:arm)?(?:cortex|c)([amrx][0-9]{1,3})(plus|p|\+)?(?:ae|f)?")
-_OTHERS = frozenset(
-    (
-        *("cv32e20", "cve2", "cv32e40s", "cv32e41p", "cva5", "cva6", "cv64a6", "ariane"),
-        *(
-            "ri5cy",
-            "zeroriscy",
-            "microriscy",
-            "neorv32",
-            "femtorv32",
-            "darkriscv",
-            "biriscv",
-            "serv",
-        ),
-        *("vexiiriscv", "naxriscv", "rocket", "boom", "hazard3", "minerva", "mor1kx", "microwatt"),
-        *("snitch", "spatz", "swerv", "veer", "veerel2", "xtensa", "lx6", "lx7", "arc", "arcem"),
-        *(
-            "microblaze",
-            "microblazev",
-            "nios2",
-            "niosv",
-            "e21",
-            "e31",
-            "u54",
-            "u74",
-            "c906",
-            "c910",
-        ),
-    )
+_WITHOUT_MODEL = (
+    "cv32e20 cve2 cv32e40s cv32e41p cva5 cva6 cv64a6 ariane ri5cy zeroriscy microriscy neorv32 "
+    "femtorv32 darkriscv biriscv serv vexiiriscv naxriscv rocket boom hazard3 minerva mor1kx "
+    "microwatt snitch spatz swerv veer veerel2 xtensa lx6 lx7 arc arcem microblaze microblazev "
+    "nios2 niosv e21 e31 u54 u74 c906 c910"
 )
+_OTHERS = frozenset(_WITHOUT_MODEL.split())
 """Cores of which Atoll has no description, and whose names are like those of some that it has."""
 
 

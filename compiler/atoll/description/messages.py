@@ -221,9 +221,14 @@ class _Reworded:
             code="E010",
             message=f"{_name_path(tuple(parent))} has no '{key}'",
             at=self._where.key_at(*parent),
-            remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with its entries",
+            remedy=self._addition(tuple(parent), key, example),
             keys=(path,),
         )
+
+    def _addition(self, parent: Path, key: str, example: str | None) -> str:
+        if key == "isa" and self._where.is_set(*parent, "core"):
+            return "add 'isa:' with an instruction set of its core"  # the example is another core's
+        return f"add '{key}: {example}'" if example else f"add '{key}:' with its entries"
 
     def _unknown_key(self, path: Path, absent: tuple[str, ...], alike: tuple[str, ...]) -> Fault:
         *parent, key = path

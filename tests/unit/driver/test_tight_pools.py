@@ -6,12 +6,12 @@ Each choice is asked for by name and compiled, which shares nothing with how cho
 
 import random
 import re
-from collections import Counter
 from itertools import product
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.effort import outcomes_of
 from tests.requests import load_requests
 from tests.unit.place.test_exhaustive_placement import (
     Exhaustive,
@@ -65,21 +65,10 @@ def trial(seed: int, folder: Path, builder: ModuleType) -> str:
     return REFUSED
 
 
-def campaign(seeds: range, folder: Path, builder: ModuleType) -> Counter[str]:
-    outcomes: Counter[str] = Counter()
-    for seed in seeds:
-        try:
-            outcomes[trial(seed, folder, builder)] += 1
-        except BaseException as fault:
-            fault.add_note(f"seed {seed}")
-            raise
-    return outcomes
-
-
 def test_p1_c7_a_choice_of_devices_with_room_is_found(
     tmp_path: Path, tflite_builder: ModuleType
 ) -> None:
-    outcomes = campaign(range(18), tmp_path, tflite_builder)
+    outcomes = outcomes_of(trial, range(18), tmp_path, tflite_builder)
     assert outcomes[FOUND] > 1, outcomes
     assert outcomes[REFUSED] > 0, outcomes
 
@@ -88,6 +77,6 @@ def test_p1_c7_a_choice_of_devices_with_room_is_found(
 def test_p1_c7_a_choice_of_devices_with_room_is_found_on_500_chips(
     tmp_path: Path, tflite_builder: ModuleType
 ) -> None:
-    outcomes = campaign(range(500), tmp_path, tflite_builder)
+    outcomes = outcomes_of(trial, range(500), tmp_path, tflite_builder)
     print(outcomes)
     assert outcomes[FOUND] > 20, outcomes

@@ -9,7 +9,6 @@ is reached. It shares no code with the planner.
 
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -18,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.effort import outcomes_of
 from tests.operator_samples import Tree
 from tests.requests import load_requests
 
@@ -263,21 +263,10 @@ def attempt(graph: Graph, soc: ResolvedSoc, place: dict[str, str]) -> Graph | Pl
         return error
 
 
-def campaign(seeds: range, folder: Path, builder: ModuleType) -> Counter[str]:
-    outcomes: Counter[str] = Counter()
-    for seed in seeds:
-        try:
-            outcomes[trial(seed, folder, builder)] += 1
-        except BaseException as fault:
-            fault.add_note(f"seed {seed}")
-            raise
-    return outcomes
-
-
 def test_p1_c4_what_an_exhaustive_search_finds_is_found(
     tmp_path: Path, tflite_builder: ModuleType
 ) -> None:
-    outcomes = campaign(range(80), tmp_path, tflite_builder)
+    outcomes = outcomes_of(trial, range(80), tmp_path, tflite_builder)
     assert min(outcomes[each] for each in ("placed", "placed with copies")) > 1, outcomes
     assert sum(number for each, number in outcomes.items() if each.startswith("refused")) > 1
 
@@ -286,6 +275,6 @@ def test_p1_c4_what_an_exhaustive_search_finds_is_found(
 def test_p1_c4_what_an_exhaustive_search_finds_is_found_on_2000_chips(
     tmp_path: Path, tflite_builder: ModuleType
 ) -> None:
-    outcomes = campaign(range(2000), tmp_path, tflite_builder)
+    outcomes = outcomes_of(trial, range(2000), tmp_path, tflite_builder)
     print(outcomes)
     assert min(outcomes[each] for each in ("placed", "placed with copies")) > 50, outcomes

@@ -9,6 +9,7 @@ from typing import Any
 from atoll.description.accelerator_files import known_accelerators
 from atoll.description.chip import Soc
 from atoll.description.core_files import find_core, known_cores, load_core
+from atoll.description.core_names import core_spelled
 from atoll.description.edits import Candidate, Edit, hexadecimal, set_key, to_yaml_line
 from atoll.description.messages import schema_of
 from atoll.description.shape import child_of, may_be, shape_at
@@ -143,9 +144,9 @@ def _stack(case: Case, parent: Key) -> Iterator[Any]:
 
 
 def _isa(case: Case, parent: Key) -> Iterator[Any]:
-    """Yield what the core of the device runs, its name perhaps misspelt."""
+    """Yield what the core of the device runs, however its name is spelled."""
     word = str(case.at(*parent, "core"))
-    name = word if is_path(word) else nearest_word(word, [*known_cores()])
+    name = word if is_path(word) else core_spelled(word, known_cores())
     with suppress(DescriptionError):
         if name:
             yield from load_core(find_core(name, "", case.trial.folder, None), None).model.isas
