@@ -7,7 +7,10 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-FORMATS = ("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_selftest")
+FORMATS = (
+    *("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_report"),
+    "atoll_selftest",
+)
 
 
 class Absent(MetaPathFinder):

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from atoll.api.operators import Operators, operators
     from atoll.api.passes import Passes, PassResult, passes, run_passes
     from atoll.api.plans import InstancePlan, PlacedBuffer, PoolUse, plan_instance
+    from atoll.api.reports import Report, make_report
     from atoll.api.requests import Requests
     from atoll.api.runs import NetworkRun, Run
     from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult, check_selftest
@@ -112,6 +113,7 @@ else:
             "Port": "atoll.api.interface",
             "ProvidedPool": "atoll.api.interface",
             "Quantization": "atoll.ir.graph",
+            "Report": "atoll.api.reports",
             "Requests": "atoll.api.requests",
             "Run": "atoll.api.runs",
             "SelftestCheck": "atoll.api.selftests",
@@ -141,6 +143,7 @@ else:
             "import_files": "atoll.api.imports",
             "load_network": "atoll.api.networks",
             "load_soc": "atoll.api.chips",
+            "make_report": "atoll.api.reports",
             "new_accelerator": "atoll.api.written",
             "new_soc": "atoll.api.written",
             "operators": "atoll.api.operators",
@@ -203,6 +206,7 @@ __all__ = [
     "Port",
     "ProvidedPool",
     "Quantization",
+    "Report",
     "Requests",
     "Run",
     "SelftestCheck",
@@ -232,6 +236,7 @@ __all__ = [
     "import_files",
     "load_network",
     "load_soc",
+    "make_report",
     "new_accelerator",
     "new_soc",
     "operators",

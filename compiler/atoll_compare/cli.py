@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import JsonOption, SetOption, complete_with
+from atoll.cli.options import JsonOption, ReportOption, SetOption, complete_with
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
 
@@ -28,6 +29,7 @@ def diff(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with status 1 if there is a difference.")
     ] = False,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Say what differs between two chips, or between two builds.
@@ -37,7 +39,9 @@ def diff(
 
     Example: atoll diff lagoon my_chip.yaml
     """
+    prepare_report(page)
     found = atoll.diff(first, second, overrides=overrides or ())
+    write_report(page, found)
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if found.changes and exit_code:
         raise typer.Exit(1)

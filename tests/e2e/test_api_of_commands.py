@@ -320,6 +320,7 @@ BESIDE: dict[str, Callable[[], object]] = {
     "atoll_selftest": lambda: atoll.check_selftest(LOG),
     "atoll_import": lambda: atoll.import_files([]),
     "atoll_compare": lambda: atoll.diff("lagoon", "lagoon"),
+    "atoll_report": lambda: atoll.make_report("x.json"),
     "atoll_board": lambda: atoll.write_bsp("lagoon", "x"),
     "atoll_sim": lambda: atoll.check_core("ibex"),
 }

@@ -50,6 +50,7 @@ COMMANDS: dict[str, list[str]] = {
     "new": ["new", "chip"],
     "import": ["import", "chip.svd", "-o", "chip.yaml"],
     "diff": ["diff", "lagoon", "atoll2"],
+    "report": ["report", "lagoon", DIGITS],
     "accelerator": ["accelerator", "test", "idea.yaml", "--operators", "2"],
     "schema": ["schema", "--write", "schemas"],
 }
@@ -80,6 +81,7 @@ WRONG: dict[str, list[str]] = {
     "new": ["new", "Not-A-Name"],
     "import": ["import", "absent.svd", "-o", "chip.yaml"],
     "diff": ["diff", "lagoon", "absent.yaml"],
+    "report": ["report", "absent.json"],
     "schema": ["schema", "sox"],
     "unknown": ["unheard-of"],
 }

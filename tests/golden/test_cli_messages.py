@@ -79,6 +79,11 @@ CASES: dict[str, list[str]] = {
     "new_into_missing_folder": ["new", "other", "-o", "absent/other.yaml"],
     "new_onto_device": ["new", "other", "-o", "pipe"],
     "diff_damaged_build": ["diff", "lagoon", "broken"],
+    "report_missing": ["report", "absent.json", "-o", "out.html"],
+    "report_of_nothing": ["report", "other.json", "-o", "out.html"],
+    "report_damaged": ["report", "old.html", "-o", "out.html"],
+    "report_nowhere": ["report", "lagoon"],
+    "report_of_instance": ["plan", "--instance", "a.csv", "--report", "out.html"],
     "schema_unknown": ["schema", "sox"],
     "schema_onto_file": ["schema", "--write", "chip.yaml"],
     "build_onto_foreign_folder": [*BUILD, "-o", "foreign"],
@@ -223,6 +228,8 @@ def fill(folder: Path) -> None:
     (folder / "foreign" / "thesis.txt").write_text("precious")
     (folder / "broken").mkdir()
     (folder / "broken" / "build.json").write_text("{}")
+    (folder / "other.json").write_text('{"cycles": 3}')
+    (folder / "old.html").write_text('<script type="application/json" id="documents">{}</script>')
     (folder / "pipe").symlink_to("/dev/null")
     (folder / "folder.vcd").mkdir()
     (folder / "view.gtkw").mkdir()

@@ -2,7 +2,8 @@
 """The command `atoll check`."""
 
 import atoll
-from atoll.cli.options import JsonOption, SetOption, SimulateOption, SocArgument
+from atoll.cli.options import JsonOption, ReportOption, SetOption, SimulateOption, SocArgument
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
 
@@ -11,6 +12,7 @@ def check(
     soc: SocArgument,
     simulate: SimulateOption = None,
     overrides: SetOption = None,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Check a SoC description and print its summary.
@@ -21,5 +23,8 @@ def check(
 
     Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
     """
-    found = atoll.load_soc(soc, overrides=overrides or ()).check(simulate=simulate)
+    prepare_report(page)
+    chip = atoll.load_soc(soc, overrides=overrides or ())
+    found = chip.check(simulate=simulate)
+    write_report(page, chip, found)
     print(json_text(found.to_json()) if machine else found.text(room()), end="")

@@ -8,9 +8,11 @@ from atoll.cli.options import (
     JsonOption,
     ModelsArgument,
     PlacementOptions,
+    ReportOption,
     SetOption,
     SocArgument,
 )
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
@@ -23,6 +25,7 @@ def estimate(
     placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Estimate cycles and bytes of a network, without building it.
@@ -34,10 +37,13 @@ def estimate(
 
     Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
+    prepare_report(page)
     options = build_options(models, placement, accelerators=accelerators)
     with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
-        found = atoll.estimate(compile_files(chip, models, options))
+        made = compile_files(chip, models, options)
+        found = atoll.estimate(made)
+        write_report(page, made)
     if machine:
         print(json_text(found.to_json()), end="")
         return

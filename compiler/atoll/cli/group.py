@@ -42,8 +42,8 @@ OWN = {
 _DISTRIBUTION = "atoll"
 _ORDER = (
     *("new", "import", "diff", "check", "explain", "operators", "plan", "estimate", "build", "opt"),
-    *("check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate", "core"),
-    *("accelerator", "schema", "doctor"),
+    *("check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate", "report"),
+    *("core", "accelerator", "schema", "doctor"),
 )
 """The commands of this distribution, as the help lists them."""
 

@@ -179,6 +179,10 @@ SimulateOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Also draw what was found, as one page (HTML)."),
+]
 AcceleratorsOption = Annotated[
     bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
 ]

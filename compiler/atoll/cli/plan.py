@@ -17,11 +17,13 @@ from atoll.cli.options import (
     AnyModelsArgument,
     JsonOption,
     PlacementOptions,
+    ReportOption,
     SetOption,
     complete_with,
 )
 from atoll.cli.output import log
 from atoll.cli.plan_output import show_plans
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import show_work
 from atoll.diagnostics.errors import UsageError
@@ -148,6 +150,7 @@ def plan(
     overrides: SetOption = None,
     placement: PlacementOptions,
     accelerators: AcceleratorsOption = True,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Plan memory: of networks on a chip, or of a bare instance.
@@ -158,9 +161,10 @@ def plan(
     Example: atoll plan lagoon model.tflite --picture, or: atoll plan --instance A.csv --json
     """
     PLANNERS.get(search.algorithm)
-    _check_usage(soc, models or (), bare, show)
+    _check_usage(soc, models or (), bare, show, page)
     for path in filter(None, (show.output, show.figure)):
         require_writable(path)
+    prepare_report(page)
     if bare.instance is not None:
         found: Planned = _plan_instance(bare.instance, bare, search)
     else:
@@ -174,6 +178,7 @@ def plan(
             chip = atoll.load_soc(soc, overrides=overrides or ())
             found = compile_files(chip, models, options)
         log_notes(found, linked=False)
+        write_report(page, found)
     if show.figure:
         write_text(show.figure, found.svg())
         log(f"wrote {show.figure}")
@@ -212,11 +217,17 @@ def _export(found: Planned, export: Export, output: Path | None, models: Sequenc
 
 
 def _check_usage(
-    soc: Path | None, models: Sequence[Path], bare: InstanceOptions, show: ShowOptions
+    soc: Path | None,
+    models: Sequence[Path],
+    bare: InstanceOptions,
+    show: ShowOptions,
+    page: Path | None,
 ) -> None:
     instance, alignment, export = bare.instance, bare.alignment, show.export
     if instance is not None and soc is not None:
         raise _misuse("--instance takes no SOC and no MODEL", "plan one or the other")
+    if instance is not None and page is not None:
+        raise _misuse("--report is of networks on a chip", "draw the pools with --figure FILE")
     if instance is None and (soc is None or not models):
         raise _misuse("nothing to plan", "give SOC and MODEL, or --instance FILE")
     if instance is None and (bare.capacity is not None or alignment != 1):

@@ -27,16 +27,15 @@ _ESTIMATED = object_of(
     parts=mapping_of(COUNT),
     memories=each(_TRAFFIC),
 )
-ESTIMATE = one_or_more(
-    object_of(
-        **dict.fromkeys(("soc", "model"), TEXT),
-        cycles=object_of(
-            **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
-            **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
-            basis=BASIS,
-            by_layer=each(_ESTIMATED),
-            by_memory=each(_TRAFFIC),
-        ),
-        notes=each(TEXT),
-    )
+ESTIMATED_NETWORK = object_of(
+    **dict.fromkeys(("soc", "model"), TEXT),
+    cycles=object_of(
+        **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
+        **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
+        basis=BASIS,
+        by_layer=each(_ESTIMATED),
+        by_memory=each(_TRAFFIC),
+    ),
+    notes=each(TEXT),
 )
+ESTIMATE = one_or_more(ESTIMATED_NETWORK)

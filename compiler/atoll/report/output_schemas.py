@@ -8,7 +8,7 @@ numbers of bytes from 0. A key that is not here is not printed.
 from collections.abc import Mapping
 
 from atoll.report.accuracy_schema import ACCURACY
-from atoll.report.estimate_schema import ESTIMATE
+from atoll.report.estimate_schema import ESTIMATE, ESTIMATED_NETWORK
 from atoll.report.explain_schema import ACCESS, CANDIDATES, EXPLAINED, STEPS
 from atoll.report.image_schema import CHECK_IMAGE
 from atoll.report.json_shapes import (
@@ -108,14 +108,12 @@ _PLAN: Mapping[str, Shape] = {
     "buffers": mapping_of(_PLACED),
 }
 _OF_A_NETWORK: Mapping[str, Shape] = {"soc": TEXT, "model": TEXT, "notes": each(TEXT), **_PLAN}
+_TOGETHER = object_of(**_OF_A_NETWORK, together_bytes=mapping_of(COUNT))
 PLAN: Shape = {
     "anyOf": [
         object_of(instance=TEXT, **_PLAN),
         object_of(**_OF_A_NETWORK),
-        {
-            **each(object_of(**_OF_A_NETWORK, together_bytes=mapping_of(COUNT))),
-            "minItems": 2,
-        },
+        {**each(_TOGETHER), "minItems": 2},
     ]
 }
 
@@ -213,7 +211,8 @@ _REPORT: Mapping[str, Shape] = dict(
     notes=each(TEXT),
     not_modelled=each(TEXT),
 )
-RUN = one_or_more(object_of(**_REPORT, dataset=maybe(ACCURACY)))
+_RUN = object_of(**_REPORT, dataset=maybe(ACCURACY))
+RUN = one_or_more(_RUN)
 
 OPERATORS = object_of(
     soc=maybe(TEXT),
@@ -313,6 +312,29 @@ OPT: Shape = {
     ]
 }
 
+_VALIDATION = validation_shape(object_of(**_REPORT))
+
+_TRIED = object_of(
+    **dict.fromkeys(("model", "operator", "device", "bound", "what", "why_not"), TEXT),
+    changes=mapping_of(TEXT_OR_NUMBER),
+    **dict.fromkeys(("operator_cycles", "cycles"), COUNT),
+    **dict.fromkeys(("operator_cycles_then", "cycles_then"), maybe(COUNT)),
+)
+_DOCUMENTS: Mapping[str, Shape] = {
+    "chip": maybe(_CHIP),
+    "check": maybe(CHECK),
+    "plan": each({"anyOf": [object_of(**_OF_A_NETWORK), _TOGETHER]}),
+    "explanation": each(EXPLAINED),
+    "candidates": each(CANDIDATES),
+    "estimate": each(ESTIMATED_NETWORK),
+    "run": each(_RUN),
+    "validate": maybe(_VALIDATION),
+    "tried": each(_TRIED),
+    "diff": maybe(DIFF),
+}
+REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
+"""What a report has; what it knows nothing of is null, or a list without an item."""
+
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
@@ -328,8 +350,9 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "run-image": ("what images printed, and how they ended", RUN_IMAGE),
     "validate": (
         "which planted faults were noticed, and how hardware faults ended",
-        validation_shape(object_of(**_REPORT)),
+        _VALIDATION,
     ),
+    "report": ("what commands found, by subject: all that a report shows", REPORT),
     "core": ("how the adapter of a core did", CORE),
     "accelerator": ("how an accelerator did", ACCELERATOR),
     "operators": ("the operators that a model may have", OPERATORS),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of pools as one SVG file: time to the right, addresses upward, nothing to load."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from xml.etree.ElementTree import Element, SubElement
 
 from atoll.diagnostics.shown import printable
 from atoll.report.pool_picture import Block, PoolPicture
-from atoll.report.svg import document, number, text_of, write
+from atoll.report.svg import document, figure, number, text_of, write
 
 _COLORS = (
     *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948"),
@@ -32,10 +32,24 @@ def svg_of(title: str, pictures: Iterable[PoolPicture]) -> str:
     return text_of(root)
 
 
-class _Panel:
-    """One pool; `top` is where its panel begins."""
+def linked_svg(picture: PoolPicture, links: Mapping[str, str]) -> Element:
+    """Return the panel of one pool for a page; a block leads to the link of its buffer."""
+    root = figure(picture.caption, _WIDTH, _HEIGHT)
+    _Panel(root, picture, 0, links).draw()
+    return root
 
-    def __init__(self, root: Element, picture: PoolPicture, top: int) -> None:
+
+class _Panel:
+    """One pool; `top` is where its panel begins, `links` says where buffers lead."""
+
+    def __init__(
+        self,
+        root: Element,
+        picture: PoolPicture,
+        top: int,
+        links: Mapping[str, str] | None = None,
+    ) -> None:
+        self._links = links
         owner = f"{picture.network}-" if picture.network else ""
         self._group = SubElement(root, "g", id=f"pool-{owner}{picture.pool}")
         self._picture = picture
@@ -77,7 +91,7 @@ class _Panel:
     def _block(self, block: Block) -> None:
         width = (block.end - block.begin) * self._wide
         height = (block.high - block.low) * self._tall
-        group = SubElement(self._group, "g")
+        group = self._block_group(block)
         SubElement(group, "title").text = printable(str(block))
         SubElement(
             group,
@@ -92,6 +106,12 @@ class _Panel:
         if height >= _LINE and room >= min(3, len(block.buffer)):
             name = block.buffer if len(block.buffer) <= room else block.buffer[: room - 1] + "…"
             write(group, self._x(block.begin) + 3, self._y(block.high) + _LINE - 1, name)
+
+    def _block_group(self, block: Block) -> Element:
+        if self._links is None:
+            return SubElement(self._group, "g")
+        told = {"href": self._links[block.buffer], "aria-label": printable(str(block))}
+        return SubElement(self._group, "a", told)
 
     def _level(self, address: int, style: str, words: str, below: int = 0) -> None:
         """Mark an address, with words that many pixels below the line."""

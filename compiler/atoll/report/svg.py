@@ -17,6 +17,15 @@ def document(title: str, width: int, height: int, style: str) -> Element:
         height: pixels.
         style: CSS of the picture's own classes.
     """
+    root = figure(title, width, height)
+    SubElement(root, "style").text = _STYLE + style
+    SubElement(root, "rect", width="100%", height="100%", fill="#fff")
+    write(root, 10, 24, title, style="title")
+    return root
+
+
+def figure(title: str, width: int, height: int) -> Element:
+    """Return an empty picture without a style or a ground, for a page that has them."""
     root = Element(
         "svg",
         xmlns="http://www.w3.org/2000/svg",
@@ -25,9 +34,6 @@ def document(title: str, width: int, height: int, style: str) -> Element:
         height=str(height),
     )
     SubElement(root, "title").text = printable(title)
-    SubElement(root, "style").text = _STYLE + style
-    SubElement(root, "rect", width="100%", height="100%", fill="#fff")
-    write(root, 10, 24, title, style="title")
     return root
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.api.driver import Compiled, names_of
+from atoll.api.driver import names_of
 from atoll.api.simulation import run_of
 from atoll.artifacts.samples import samples_of, save_outputs
 from atoll.cli.console import out
@@ -18,10 +18,12 @@ from atoll.cli.options import (
     JsonOption,
     ModelsArgument,
     PlacementOptions,
+    ReportOption,
     SetOption,
     SocArgument,
     ToolchainOption,
 )
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
@@ -34,7 +36,7 @@ from atoll_sim.api.compiled_networks import (
     run_compiled,
 )
 from atoll_sim.backends.choice import AcceleratorOption, backends_of, takes_part
-from atoll_sim.runs.checked_run import CpuKind, Outcome, check_kinds
+from atoll_sim.runs.checked_run import CpuKind, check_kinds
 from atoll_sim.waves.options import WavesOptions
 
 OutputOption = Annotated[
@@ -86,6 +88,7 @@ def run(
     toolchain: ToolchainOption = None,
     waves: WavesOptions,
     brief: BriefOption = False,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Compile, simulate and check networks on a chip.
@@ -100,6 +103,7 @@ def run(
     asked, asked_backends = waves.request(), backends_of(accelerator)
     check_kinds(cpu, asked)
     _prepare(output or ())
+    prepare_report(page)
     if dataset:
         refuse_with_dataset(len(models), sampled=bool(samples))
     inputs, outputs = (
@@ -114,7 +118,8 @@ def run(
     cpu.check_chip(chip._resolved)
     options = build_options(models, placement, accelerators=takes_part(asked_backends))
     with show_work("compiling and planning"):
-        compiled = compile_files(chip, models, options)._compiled
+        made = compile_files(chip, models, options)
+        compiled = made._compiled
     batches = () if dataset else samples_of(compiled, inputs)
     with show_work("reading the samples" if dataset else "compiling"):
         outcomes = run_compiled(
@@ -128,7 +133,9 @@ def run(
             oracle=oracle,
             dataset=dataset,
         )
-    _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
+    found = run_of(compiled, outcomes)
+    write_report(page, made, found)
+    _finish(found, outputs, brief=brief, machine=machine)
 
 
 def simulate(
@@ -162,7 +169,7 @@ def simulate(
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     with show_work("simulating"):
         outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
-    _finish(models, outcomes, outputs, brief=brief, machine=machine)
+    _finish(run_of(models, outcomes), outputs, brief=brief, machine=machine)
 
 
 def _prepare(outputs: Sequence[str]) -> None:
@@ -171,14 +178,12 @@ def _prepare(outputs: Sequence[str]) -> None:
 
 
 def _finish(
-    models: Sequence[Compiled],
-    outcomes: Sequence[Outcome],
+    found: atoll.Run,
     outputs: Mapping[str, Path],
     *,
     brief: bool,
     machine: bool,
 ) -> None:
-    found = run_of(models, outcomes)
     for each in found:
         made = each.accuracy.outputs if each.accuracy else each.outputs
         if made and each.network in outputs:

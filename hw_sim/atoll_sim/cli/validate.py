@@ -13,10 +13,12 @@ from atoll.cli.options import (
     BuildFileOption,
     JsonOption,
     PlacementOptions,
+    ReportOption,
     SetOption,
     SocArgument,
     ToolchainOption,
 )
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
@@ -66,6 +68,7 @@ def validate(
     toolchain: ToolchainOption = None,
     resume: ResumeOption = False,
     verbose: VerboseOption = False,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Plant faults in builds and in hardware, and see how they end.
@@ -80,6 +83,7 @@ def validate(
 
     Example: atoll validate lagoon model.tflite --mutants 100 --faults 200
     """
+    prepare_report(page)
     chip = atoll.load_soc(soc, overrides=overrides or ())
     chip.require_toolchain(toolchain)
     check_validation(chip._resolved, planted=bool(mutants or faults or not caches))
@@ -98,6 +102,7 @@ def validate(
             toolchain=toolchain,
             resume=resume,
         )
+    write_report(page, chip, atoll.Validation(found.passed, found))
     print(json_text(found.as_json()), end="") if machine else out.print(found.rich(verbose=verbose))
     if not found.passed:
         raise typer.Exit(1)

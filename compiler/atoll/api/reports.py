@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One page that shows what was found: `Report` has the documents, and draws them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from atoll.api.beside import function_of
+from atoll.api.chips import Soc, SocCheck
+from atoll.api.compilation import Compilation
+from atoll.api.differences import Diff
+from atoll.api.estimates import Estimate
+from atoll.api.runs import Run
+from atoll.api.simulation import Validation
+from atoll.utils.files import write_text
+
+Subject = Soc | SocCheck | Compilation | Estimate | Run | Validation | Diff | Path | str
+"""What a report can be about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the commands found, as one page of HTML that needs nothing else.
+
+    Attributes:
+        documents: what they print with ``--json``, by subject; nothing else is in the page.
+    """
+
+    documents: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``atoll report --json`` prints."""
+        return dict(self.documents)
+
+    def to_html(self) -> str:
+        """Return the page."""
+        html: str = function_of("atoll_report.api:html_of", "report")(self.documents)
+        return html
+
+    def write(self, path: Path | str) -> Path:
+        """Write the page into a file, and return its path.
+
+        Raises:
+            UsageError: E092; it cannot be written.
+        """
+        write_text(Path(path), self.to_html())
+        return Path(path)
+
+
+def make_report(*subjects: Subject) -> Report:
+    """Collect what is known of chips and networks.
+
+    Args:
+        subjects: results of this module's functions; the folder of a build; a file with what a
+            command printed with ``--json``; an earlier report. Of two of a kind the last counts.
+
+    Raises:
+        AtollError: as `load_soc`; E226, a file holds nothing that a report shows; E227, it cannot
+            be read.
+        UsageError: E090; the package `atoll_report` is missing.
+
+    >>> import atoll
+    >>> made = atoll.compile("lagoon", "examples/01_digits/digits_int8.tflite")
+    >>> atoll.make_report(made).documents["plan"][0]["pools"]["shared"]["used_bytes"]
+    4608
+    """
+    documents: Mapping[str, Any] = function_of("atoll_report.api:documents_of", "make_report")(
+        subjects
+    )
+    return Report(documents)

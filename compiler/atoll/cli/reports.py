@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The option `--report` of commands: what they found, as a page."""
+
+from pathlib import Path
+
+import atoll
+from atoll.api.reports import Subject
+from atoll.cli.output import log
+from atoll.utils.files import require_writable
+
+
+def prepare_report(path: Path | None) -> None:
+    """Refuse a file that could not be written, before the work whose result it takes."""
+    if path:
+        require_writable(path)
+
+
+def write_report(path: Path | None, *subjects: Subject) -> None:
+    """Write a page about what was found, if one is asked for."""
+    if path:
+        atoll.make_report(*subjects).write(path)
+        log(f"wrote {path}")

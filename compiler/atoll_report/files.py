@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents in files: what commands printed, and reports that are read back."""
+
+import base64
+import binascii
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from atoll.artifacts.build_tree import MARKER
+from atoll.diagnostics.errors import UsageError
+from atoll.report.json_shapes import Shape
+from atoll.report.output_schemas import OUTPUTS, REPORT
+from atoll_report.shapes import fits
+
+READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff")
+"""The commands whose output a report shows."""
+
+PLAIN, PACKED = "application/json", "application/json+gzip"
+MOST_PLAIN = 512 * 1024
+"""Bytes of documents that a page holds as they are; more are packed."""
+
+_EMBEDDED = re.compile(
+    rf'<script type="({re.escape(PLAIN)}|{re.escape(PACKED)})" id="documents">\n?(.*?)</script>',
+    re.DOTALL,
+)
+
+
+def embedded(documents: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the type and the text of the element that holds the documents of a page."""
+    text = json.dumps(documents, separators=(",", ":"), ensure_ascii=True)
+    if len(text) > MOST_PLAIN:
+        return PACKED, base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return PLAIN, text.replace("<", r"\u003c").replace("&", r"\u0026")
+
+
+def documents_at(path: Path) -> dict[str, Any]:
+    """Return what a file tells.
+
+    Raises:
+        UsageError: E226; it tells nothing that a report shows.
+        AtollError: E227; it is a report, and damaged.
+    """
+    text = _read(path)
+    if found := _EMBEDDED.search(text):
+        return _unpacked(path, found[1], found[2])
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        data = None
+    for name, key, shape in _KINDS:
+        if fits(data, shape):
+            return data if name == "report" else {key: _in_place(key, data)}
+    raise UsageError(
+        "E226",
+        f"'{path}' holds nothing that a report shows",
+        remedy=f"give the folder of a build, a report, or what atoll {', '.join(READ[:-1])} or "
+        f"{READ[-1]} of this version print with --json",
+    )
+
+
+_KEYS = {"explain": "explanation"}
+_KINDS: tuple[tuple[str, str, Shape], ...] = (
+    ("report", "", REPORT),
+    *((name, _KEYS.get(name, name), OUTPUTS[name][1]) for name in READ),
+)
+_LISTS = ("run", "plan", "estimate", "explanation")
+
+
+def _in_place(key: str, data: Any) -> Any:
+    return [data] if key in _LISTS and not isinstance(data, list) else data
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+    except OSError as fault:
+        raise UsageError(
+            "E226",
+            f"'{path}' cannot be read: {fault.strerror}",
+            remedy="give the folder of a build, or a file that is there",
+        ) from fault
+
+
+def _unpacked(path: Path, kind: str, text: str) -> dict[str, Any]:
+    """Return the documents of a page."""
+    try:
+        plain = gzip.decompress(base64.b64decode(text)) if kind == PACKED else text
+        found: Any = json.loads(plain)
+    except (ValueError, OSError, EOFError, zlib.error, binascii.Error, RecursionError):
+        found = None
+    if not fits(found, REPORT):
+        raise _damaged(path)
+    return found  # type: ignore[no-any-return]
+
+
+def _damaged(path: Path) -> UsageError:
+    return UsageError(
+        "E227",
+        f"the documents in '{path}' are damaged, or another version of Atoll made them",
+        remedy="make the report again, with this version",
+    )
+
+
+def is_found(path: Path) -> bool:
+    """Tell whether a path is that of something found, and not of a chip or a network."""
+    return is_build(path) or path.suffix.lower() in (".json", ".html", ".htm")
+
+
+def is_build(path: Path) -> bool:
+    """Tell whether a path is that of a build folder."""
+    return (path / MARKER).is_file()

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory over time: each pool as rectangles of time and address, and the story of each buffer."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from atoll.report.pool_picture import Block, PoolPicture
+from atoll.report.pool_svg import linked_svg
+from atoll_report.figures import inline
+from atoll_report.node import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A buffer of a plan; `id` names its place in the page, `story` is what `explain` tells."""
+
+    id: str
+    name: str
+    buffer: Node
+    story: Node | None
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        size: int = self.buffer["size_bytes"].raw
+        return size
+
+    @property
+    def live(self) -> list[tuple[int, int]]:
+        """Half-open intervals of steps."""
+        live: list[tuple[int, int]] = self.buffer["live_steps"].raw
+        return live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """The step of a pool at which most bytes are live.
+
+    Attributes:
+        step: the first of them.
+        live: the buffers that are live, the greatest first.
+        sum: of their sizes.
+        without: the greatest sum at any step if the greatest of them lay elsewhere.
+    """
+
+    step: int
+    live: tuple[Placed, ...]
+    sum: int
+    without: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolPage:
+    """What the page shows of a pool."""
+
+    name: str
+    use: Node
+    picture: Markup
+    peak: Peak
+
+
+def content(documents: Node) -> Mapping[str, object] | None:
+    """Return what fills the page."""
+    if not documents["plan"]:
+        return None
+    told = {each["model"].raw: each for each in documents["explanation"]}
+    return {
+        "networks": [
+            _network(number, plan, told.get(plan["model"].raw))
+            for number, plan in enumerate(documents["plan"])
+        ]
+    }
+
+
+def _network(number: int, plan: Node, explanation: Node | None) -> Mapping[str, object]:
+    stories = {each["name"].raw: each for each in explanation["buffers"]} if explanation else {}
+    buffers = [
+        Placed(id=f"b{number}-{row}", name=name, buffer=buffer, story=stories.get(name))
+        for row, (name, buffer) in enumerate(plan["buffers"].items())
+    ]
+    return {
+        "plan": plan,
+        "explanation": explanation,
+        "buffers": buffers,
+        "pools": list(_pools(plan, buffers)),
+    }
+
+
+def _pools(plan: Node, buffers: Sequence[Placed]) -> Iterator[PoolPage]:
+    for pool, use in plan["pools"].items():
+        if inside := [each for each in buffers if each.buffer["pool"].raw == pool]:
+            links = {each.name: f"#{each.id}" for each in inside}
+            picture = linked_svg(_picture(pool, use, inside), links)
+            yield PoolPage(name=pool, use=use, picture=inline(picture, "zoom"), peak=_peak(inside))
+
+
+def _picture(pool: str, use: Node, buffers: Sequence[Placed]) -> PoolPicture:
+    ordered = sorted(buffers, key=lambda each: (each.live, each.buffer["offset_bytes"].raw))
+    blocks = tuple(
+        Block(
+            buffer=each.name,
+            number=number,
+            begin=begin,
+            end=end,
+            low=each.buffer["offset_bytes"].raw,
+            high=each.buffer["offset_bytes"].raw + each.size,
+        )
+        for number, each in enumerate(ordered)
+        for begin, end in each.live
+    )
+    return PoolPicture(
+        pool=pool,
+        size=use["size_bytes"].raw or 0,
+        used=use["used_bytes"].raw,
+        bound=use["bound_bytes"].raw,
+        begin=min(block.begin for block in blocks),
+        end=max(block.end for block in blocks),
+        blocks=blocks,
+    )
+
+
+def _peak(buffers: Sequence[Placed]) -> Peak:
+    step, total = _greatest(buffers)
+    live = sorted(
+        (each for each in buffers if any(begin <= step < end for begin, end in each.live)),
+        key=lambda each: -each.size,
+    )
+    without = _greatest(each for each in buffers if each is not live[0])[1]
+    return Peak(step=step, live=tuple(live), sum=total, without=without)
+
+
+def _greatest(buffers: Iterable[Placed]) -> tuple[int, int]:
+    """Return the first step with the most live bytes, and how many they are."""
+    changes: dict[int, int] = {}
+    for each in buffers:
+        for begin, end in each.live:
+            changes[begin] = changes.get(begin, 0) + each.size
+            changes[end] = changes.get(end, 0) - each.size
+    best, most, live = 0, 0, 0
+    for step in sorted(changes):
+        live += changes[step]
+        if live > most:
+            best, most = step, live
+    return best, most
