@@ -9,7 +9,7 @@ from types import ModuleType
 
 FORMATS = (
     *("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_report"),
-    "atoll_selftest",
+    *("atoll_selftest", "atoll_serve"),
 )
 
 
