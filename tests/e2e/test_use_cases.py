@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import build, interface_of, texts_of
 from atoll.artifacts.samples import random_sample
@@ -45,7 +46,7 @@ def compiled(case: str) -> Compiled:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("case", SCRIPTS)
+@pytest.mark.parametrize("case", in_gate(SCRIPTS, 1))
 def test_m7_the_example_runs_in_rtl(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert load(SCRIPTS[case]).main() == 0
     printed = capsys.readouterr().out
