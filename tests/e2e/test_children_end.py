@@ -73,6 +73,7 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.atoll-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "tool"),
     [

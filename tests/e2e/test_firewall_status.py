@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.effort import in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
@@ -48,7 +47,8 @@ def run_with_reach(compiled: Compiled, reach: Mapping[str, Access], folder: Path
     return simulate(replace(request, windows=windows_of(hardware)))
 
 
-@pytest.mark.parametrize("device", in_gate(["cpu", "npu"], 0))
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["cpu", "npu"])
 def test_c3_a_write_that_is_kept_back_ends_the_run(
     lagoon: Compiled, device: str, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def test_faults_of_stripes_are_noticed(tmp_path: Path, capsys: pytest.CaptureFix
     assert {"tile moved", "halo short"} <= planted
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize("reach", [pytest.param("rw", marks=pytest.mark.slow), "none"])
 def test_rows_of_far_activations_are_copied_near(

@@ -56,7 +56,7 @@ def hold(chip: str, model: Path, *refusals: str) -> set[type]:
     return kinds
 
 
-@pytest.mark.parametrize("chip", in_gate(CHIPS, 1, 2))
+@pytest.mark.parametrize("chip", in_gate(CHIPS, 1))
 @pytest.mark.parametrize("name", in_gate(EXAMPLES, 1, 3))
 def test_p2_stages_of_the_examples(name: str, chip: str) -> None:
     assert hold(chip, ROOT / "examples" / name) >= {Graph, IRModule}
