@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import build
 from atoll.bsp.float_convention import called_by_image
@@ -453,7 +454,7 @@ def test_e124_an_object_of_a_target_has_its_convention(tmp_path: Path) -> None:
         called_by_image(code, "a.c", target, aimed, core)
 
 
-@pytest.mark.parametrize("abi", ["aapcs", "aapcs-vfp"])
+@pytest.mark.parametrize("abi", in_gate(["aapcs", "aapcs-vfp"], -1))
 def test_d1_floats_of_arm_in_either_registers(abi: str, tmp_path: Path) -> None:
     """The object of C says by itself that it is of one kind; the image may be of the other."""
     other = {"aapcs": "aapcs-vfp", "aapcs-vfp": "aapcs"}[abi]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import random_samples
@@ -201,7 +202,7 @@ def test_d5_a_host_with_a_data_cache_cleans_what_it_loads(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", ["copied", "hosted"])
+@pytest.mark.parametrize("name", in_gate(["copied", "hosted"], 1))
 def test_d5_both_loaders_run_in_rtl(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(LOADERS / f"{name}.yaml"), str(MODEL), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -120,6 +120,7 @@ def test_every_remedy_makes_its_error_go(name: str, folder: Path) -> None:
         assert known(fault) not in map(known, left), f"{fault}\n\nstill there:\n{left}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHIPS)
 def test_remedies_lead_to_a_description_without_faults_and_in_no_circle(
     name: str, folder: Path

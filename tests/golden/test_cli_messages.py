@@ -288,7 +288,10 @@ def fill_accelerators(folder: Path, chip: str) -> None:
         (folder / f"{name}.yaml").write_text(named)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n == "hint_too_small" else n for n in CASES],
+)
 def test_message(
     name: str,
     golden: Callable[[Path, str], None],

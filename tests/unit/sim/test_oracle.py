@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests import tflite_builder
+from tests.effort import in_gate
 from tests.onnx_builder import Builder, Grid
 from tests.onnx_cases import channels_last
 from tests.onnx_networks import NETWORKS, WAYS, quantized
@@ -67,7 +68,7 @@ def test_without_the_option_nobody_is_asked(capsys: pytest.CaptureFixture[str]) 
     assert json.loads(capsys.readouterr().out)["oracle"] is None
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", in_gate(WAYS, 0, 3))
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_value_of_a_network_is_compared(name: str, way: str, tmp_path: Path) -> None:
     """Each is made of Atoll's operands, so that steps do not add up."""
