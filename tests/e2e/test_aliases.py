@@ -78,7 +78,6 @@ def test_the_header_has_the_addresses_of_the_alias(tmp_path: Path) -> None:
     assert "ORIGIN = 0x34100000" in script
 
 
-@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", ["mcxn947", pytest.param("esp32p4", marks=pytest.mark.slow)])
 def test_two_addresses_taken_for_two_memories_are_noticed(name: str) -> None:
