@@ -89,5 +89,4 @@ def _undecided_memories(memories: Sequence[Memory]) -> Iterator[Memory]:
         if other == memory.name:
             yield memory
         else:
-            why = f"perhaps '{other}' at another address, or 'none'"
-            yield replace(memory, alias=UNDECIDED, why=why)
+            yield replace(memory, alias=UNDECIDED, perhaps=other)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The YAML of a chip to start from: what files say, each value with its place, and questions."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
-from atoll_import.aliases import with_aliases
 from atoll_import.core_text import span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, Source
@@ -43,16 +42,21 @@ class _Names:
     engines: Sequence[str]
     masters: Sequence[str]
     memories: Sequence[str]
+    memory: Mapping[str, str]
+    """The first memory of each name of the facts."""
 
     @classmethod
     def of(cls, facts: Facts) -> "_Names":
         wanted = [each.name for each in facts.cores] + [each.name for each in facts.engines]
+        memories = _unique([memory.name for memory in facts.memories], "memory")
+        named = zip((each.name for each in facts.memories), memories, strict=True)
         devices = iter(_unique(wanted + [each.name for each in facts.masters], "device"))
         return cls(
             tuple(islice(devices, len(facts.cores))),
             tuple(islice(devices, len(facts.engines))),
             tuple(devices),
-            _unique([memory.name for memory in facts.memories], "memory"),
+            memories,
+            dict(reversed([*named])),
         )
 
 
@@ -63,9 +67,6 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         facts: what the files say together.
         files: each file with the name of its format.
     """
-    if all(core.mailbox is not None for core in facts.cores):
-        facts = replace(facts, cores=(Core(name="cpu"), *facts.cores))
-    facts = with_aliases(facts)
     names = _Names.of(facts)
     told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
     lines = [
@@ -96,7 +97,6 @@ def _unique(texts: Sequence[str], otherwise: str) -> tuple[str, ...]:
 
 
 def _cores(facts: Facts, names: _Names) -> Iterator[str]:
-    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
     for core, name in zip(facts.cores, names.cores, strict=True):
         yield from _place(core.source, "  ", "" if core.said == core.word else core.said)
         yield f"  {name}:"
@@ -121,8 +121,8 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
             yield _line("    loader", core.loader)
         for key, span in (("code", core.code), ("data", core.data)):
             if span:
-                yield f"    {key}: {span_text(span, memories)}"
-        yield f"    stack: {stack_text(core.stack, memories)}"
+                yield f"    {key}: {span_text(span, names.memory)}"
+        yield f"    stack: {stack_text(core.stack, names.memory)}"
         if core.targets:
             yield "    targets:"
             yield from (f"      {line}" for line in target_lines(core.targets))
@@ -146,7 +146,6 @@ def _host(facts: Facts, names: _Names) -> Iterator[str]:
 
 
 def _engines(facts: Facts, names: _Names) -> Iterator[str]:
-    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
     for engine, name in zip(facts.engines, names.engines, strict=True):
         kind, key = _ENGINE_KEYS[engine.moves]
         yield from _place(engine.source, "  ")
@@ -156,7 +155,7 @@ def _engines(facts: Facts, names: _Names) -> Iterator[str]:
         yield _line("    registers", _address(engine.registers))
         yield _line("    irq", _interrupt(engine.irq))
         if engine.moves:
-            pairs = [(memories.get(one), memories.get(two)) for one, two in engine.between]
+            pairs = [(names.memory.get(one), names.memory.get(two)) for one, two in engine.between]
             known = pairs and all(one and two for one, two in pairs)
             moves = ", ".join(f"[{one}, {two}]" for one, two in pairs)
             yield _line("    moves", f"[{moves}]" if known else None, "" if known else _PAIRS)
@@ -201,8 +200,9 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         ]
         views = f", views: {{{', '.join(seen)}}}" if seen else ""
         if memory.alias:
-            kinds = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
-            entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
+            entries += f", alias_of: {names.memory.get(memory.alias, UNDECIDED)}"
+        if perhaps := names.memory.get(memory.perhaps):
+            notes = f"for example {perhaps}, if its bytes are seen at both addresses, else none"
         if any(each.name == memory.alias and each.size > memory.size for each in facts.memories):
             entries += f", offset: {UNDECIDED}"
             notes = f"a part of '{memory.alias}', for example 0; no file says where it begins"

@@ -114,7 +114,7 @@ def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
     asks = str(around.get("properties", {}).get(name, {}).get("description", ""))
     example = _of_chip(name, data) or (_of_comment(line) if name in _OF_COMMENTS else "")
     if name == "alias_of":
-        example = _of_twin(key[-2], data)
+        example = _of_comment(line) or _of_twin(key[-2], data)
     if key[0] == "pools" and "rw" in answers:
         example = _of_pool(key[1], data)
     example = example or _example(around, name, answers, schema)
