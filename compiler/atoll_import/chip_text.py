@@ -178,7 +178,8 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
     bus = [range(each.origin, each.origin + each.size) for each in facts.memories if not each.space]
     for memory, name in zip(facts.memories, names.memories, strict=True):
         yield from _place(memory.source, "  ")
-        size, why = _size(memory.size)
+        real = next((each for each in facts.memories if each.name == memory.alias), None)
+        size, why = _size(memory.size, real)
         kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
         places = ""
         if memory.space:
@@ -189,8 +190,8 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
             )
         if memory.others:
             places = f"one of {', '.join(map(hex, (memory.origin, *memory.others)))}"
-        how = memory.why if memory.writable is not None else ""
-        notes = ", ".join(filter(None, (places, why, how)))
+        how = memory.why if memory.writable is not None and not memory.perhaps else ""
+        notes = [*filter(None, (places, why, how))]
         origin = UNDECIDED if places else _address(memory.origin)
         entries = f"origin: {origin}, size: {size}, kind: {kind}"
         seen = [
@@ -202,11 +203,11 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         if memory.alias:
             entries += f", alias_of: {names.memory.get(memory.alias, UNDECIDED)}"
         if perhaps := names.memory.get(memory.perhaps):
-            notes = f"for example {perhaps}, if its bytes are seen at both addresses, else none"
-        if any(each.name == memory.alias and each.size > memory.size for each in facts.memories):
+            notes.append(f"for example {perhaps} if both are one, else none")
+        if real and real.size > memory.size:
             entries += f", offset: {UNDECIDED}"
-            notes = f"a part of '{memory.alias}', for example 0; no file says where it begins"
-        yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
+            notes.append(f"a part of '{real.name}', for example 0; no file says where it begins")
+        yield _line(f"  {name}", f"{{{entries}{views}}}", ", ".join(notes))
 
 
 def _free(memory: Memory, bus: Sequence[range]) -> int:
@@ -221,6 +222,9 @@ def _free(memory: Memory, bus: Sequence[range]) -> int:
 def _pools(facts: Facts, names: _Names) -> Iterator[str]:
     if not facts.memories:
         yield _line("pools", None, "see 'A chip' in docs/description.md")
+        return
+    if all(memory.alias for memory in facts.memories):
+        yield _line("pools", None, "one in each memory for which you write 'alias_of: none'")
         return
     yield "pools:"
     for memory, name in zip(facts.memories, names.memories, strict=True):
@@ -245,14 +249,30 @@ def _access(memory: Memory, core: str) -> str:
     return "rw" if memory.writable else "ro"
 
 
-def _size(size: int) -> tuple[str, str]:
-    """Return the size of a memory, or why the file does not decide it."""
+def _size(size: int, real: Memory | None) -> tuple[str, str]:
+    """Return the size of a memory, or why the file does not decide it.
+
+    Args:
+        size: in bytes.
+        real: the memory whose bytes it shows.
+    """
+    if real and real.size < size:
+        said, most = format_size(size), format_size(real.size)
+        return UNDECIDED, f"the file says {said}, more than '{real.name}' has: for example {most}"
     if size == 0:
         return UNDECIDED, "the file says 0"
     if size > _MOST_BYTES:
-        return UNDECIDED, f"the file says {size:,} B, a description at most 256 MiB"
+        most = format_size(_MOST_BYTES)
+        return (
+            UNDECIDED,
+            f"the file says {format_size(size)}, for example {most}, which is the most",
+        )
     if size % _ALIGNMENT:
-        return UNDECIDED, f"the file says {size:,} B, a description multiples of {_ALIGNMENT}"
+        whole = max(size // _ALIGNMENT, 1) * _ALIGNMENT
+        return (
+            UNDECIDED,
+            f"the file says {size:,} B: a multiple of {_ALIGNMENT}, for example {whole}",
+        )
     return format_size(size), ""
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
+from atoll.diagnostics.units import format_size
 from atoll_import.description_names import ends_as_memory
 from atoll_import.engines import engine_of_kind
 from atoll_import.facts import (
@@ -72,6 +73,18 @@ _SERIAL = frozenset(("espressif,esp32-flash-controller", "zephyr,sim-flash"))
 
 _DMA = frozenset(("dma", "dmac", "dma-controller"))
 _ROUTERS = frozenset(("dma-router", "dmamux", "dma-mux"))
+_CONTROLLERS = frozenset(
+    (
+        *("cache-controller", "flash-controller", "memory-controller", "spi", "qspi", "ospi"),
+        *("xspi", "flexspi", "fspi", "hyperbus"),
+    )
+)
+"""Devices whose further addresses are a memory's: that of a cache, or one behind them."""
+
+_WINDOWS = frozenset(("sideband", "mmap", "mm", "dirmap", "window", "memmap", "wbuf"))
+"""How ``reg-names`` call such addresses that are no word for a memory."""
+
+_WINDOW = "how much of it is memory no file says; describe it by hand if cores use it as one"
 _CARVED = "reserved-memory"
 _UNMAPPED = "its address is not one of the cores: nothing above it maps it to theirs"
 _ENGINE = "atoll,engine-"
@@ -108,6 +121,7 @@ class Devicetree(Importer):
         left_out = [each for each in memories if isinstance(each, LeftOut)]
         left_out += tree.kept_back(reserved)
         left_out += tree.further_places([each for each in memories if isinstance(each, Memory)])
+        left_out += tree.windows()
         left_out += tree.idle_cores()
         if others:
             why = "a description has no place for them"
@@ -236,7 +250,8 @@ class _Tree:
             unmapped = _UNMAPPED if seen is None else ""
             if reason := why or unmapped or unsized:
                 at = address if seen is None else seen
-                yield memory_left_out(_name(node), at, reason, self._source(node))
+                many = f"{format_size(size)}: " if size else ""
+                yield memory_left_out(_name(node), at, f"{many}{reason}", self._source(node))
             elif seen is not None:
                 yield self._seen(node, seen, size)
         if not parts:
@@ -260,6 +275,20 @@ class _Tree:
             views=tuple((name, local[0]) for name, local in seen if origin not in local),
             source=self._source(node),
         )
+
+    def windows(self) -> Iterator[LeftOut]:
+        """Yield what of a device's addresses is like a memory, as its cache or a mapped flash."""
+        for node in self._nodes:
+            if _is_core(node) or _is_memory(node) or _is_reserved(node):
+                continue
+            parts, names = [*node.parts()], node.strings("reg-names")
+            for index, (address, size, seen) in enumerate(parts if len(parts) > 1 else ()):
+                word = names[index] if index < len(names) else ""
+                if size and _is_window(node, word, index):
+                    what = f"'{word}'" if word else f"part {index + 1}"
+                    why = f"{what} of '{node.path}', {format_size(size)}: {_WINDOW}"
+                    at = address if seen is None else seen
+                    yield memory_left_out(_name(node), at, why, self._source(node))
 
     def further_places(self, memories: Sequence[Memory]) -> Iterator[LeftOut]:
         """Yield where the cores of a cluster see a memory once more, or a part of it."""
@@ -395,6 +424,13 @@ def _is_core(node: TreeNode) -> bool:
 def _kinds(node: TreeNode) -> tuple[str, ...]:
     """Return what a node is compatible with, without the version of the block."""
     return tuple(_VERSION.sub("", kind) for kind in node.strings("compatible"))
+
+
+def _is_window(node: TreeNode, word: str, index: int) -> bool:
+    """Tell whether a part of ``reg`` is like a memory, by its name, or by its node without one."""
+    if word:
+        return ends_as_memory(word) or re.split(r"[^a-z]+", word.lower())[-1] in _WINDOWS
+    return index > 0 and _generic(node) in _CONTROLLERS
 
 
 def _is_reserved(node: TreeNode) -> bool:

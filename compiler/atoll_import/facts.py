@@ -185,6 +185,7 @@ MEMORY_NOUNS = (
     | {
         *("memory", "mem", "ocm", "fram", "mram", "rram", "nvram", "nvm", "bbram", "lpddr", "xip"),
         *("nor", "nand", "eeprom", "hyperflash", "spm", "scratchpad", "iccm", "dccm", "sysram"),
+        "lim",
     }
 ) - {"ccm"}
 """Words for memories in names of nodes and of models; `ccm` there is a clock's block too."""

@@ -183,7 +183,7 @@ def _memory(
     places = [(number_of(each.address), each) for each in entry.places]
     size = number_of(entry.attributes.get("size")) or _size(entry.places)
     every = groups[""]
-    known = [(at, groups.get(each.core, ())) for at, each in places if at is not None]
+    known = [(at, groups.get(each.core, (each.core,))) for at, each in places if at is not None]
     if not known:
         why = "it has no address on the system bus"
         yield memory_left_out(entry.name, None, why, source)
@@ -191,7 +191,7 @@ def _memory(
         why = _OF_A_DEVICE if size else "it has no size"
         yield from (memory_left_out(entry.name, at, why, source) for at, _ in known)
     else:
-        common = sorted({at for at, cores in known if cores is every}) or [known[0][0]]
+        common = sorted({at for at, cores in known if cores is every}) or _seen_by_all(known)
         views: dict[str, int] = {}
         for at, cores in known:
             own = () if at in common else cores
@@ -200,9 +200,10 @@ def _memory(
                 yield memory_left_out(entry.name, at, why, source)
         yield Memory(
             name=entry.name,
-            origin=common[0],
+            origin=next(iter(common), known[0][0]),
             others=tuple(common[1:]),
             views=tuple(views.items()),
+            space="" if common else f"what {known[0][1][0]} sees",
             size=size,
             writable=writable_by_name(entry.name) if size >= _LEAST else None,
             why="by its name",
@@ -211,6 +212,18 @@ def _memory(
             else tuple(dict.fromkeys(core for _, cores in known for core in cores)),
             source=source,
         )
+
+
+def _seen_by_all(known: Sequence[tuple[int, tuple[str, ...]]]) -> list[int]:
+    """Return the first address at which all cores see a memory that is there for some alone.
+
+    There is none if they see it at different ones: which of them the bus has the file does not say.
+    """
+    seen: dict[int, set[str]] = {}
+    for at, cores in known:
+        seen.setdefault(at, set()).update(cores)
+    every = set[str]().union(*seen.values())
+    return [at for at, cores in seen.items() if cores == every][:1]
 
 
 def _without_hidden(memories: Sequence[Memory], every: tuple[str, ...]) -> Iterator[Memory]:
@@ -233,7 +246,22 @@ def _without_hidden(memories: Sequence[Memory], every: tuple[str, ...]) -> Itera
             and any(max(a.start, b.start) < min(a.stop, b.stop) for a in places for b in spans)
         }
         seen = tuple(core for core in each.cores if core not in hidden)
+        if each.cores is not every and not each.space and _is_elsewhere(each, memories):
+            space = f"what {', '.join(each.cores)} sees"
+            each = replace(each, space=space, views=tuple(dict.fromkeys(seen, each.origin).items()))
         yield replace(each, cores=seen) if hidden else each
+
+
+def _is_elsewhere(memory: Memory, memories: Sequence[Memory]) -> bool:
+    """Tell whether a core sees a memory without an address of the bus where others see one."""
+    return any(
+        core not in memory.cores
+        and at < memory.origin + memory.size
+        and memory.origin < at + it.size
+        for it in memories
+        if it.space
+        for core, at in it.views
+    )
 
 
 def _size(places: Sequence[Registration]) -> int | None:

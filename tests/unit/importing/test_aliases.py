@@ -164,3 +164,49 @@ def test_memories_of_one_pack_are_cut_by_what_a_tree_reserves(tmp_path: Path) ->
         "ram_s_2": ("12 KiB", "ram_ns_2"),
         "half": ("16 KiB", UNDECIDED),
     }
+
+
+@pytest.mark.parametrize(
+    ("access", "start", "size", "what"),
+    [
+        ("rx", 0x3000_0000, 0x8000, "only read"),
+        ("rwx", 0x3000_0800, 0x8000, "4 KiB"),
+    ],
+)
+def test_what_a_description_cannot_have_of_an_alias_is_left_out(
+    tmp_path: Path, access: str, start: int, size: int, what: str
+) -> None:
+    rows = ("A", "rwx", 0x2000_0000, ""), ("B", access, start, 'alias="A"')
+    found = imported(tmp_path, {"tern.pdsc": pdsc(*rows)})
+    assert [*chip(found)["memories"]] == ["a"]
+    (left,) = found.left_out
+    assert left.what == f"memory B at {start:#x}"
+    assert what in left.why
+    assert "32 KiB" in left.why
+
+
+def test_the_size_of_an_alias_larger_than_its_memory_is_a_question(tmp_path: Path) -> None:
+    rows = ("A", "rwx", 0x2000_0000, ""), ("B", "rwx", 0x3000_0000, 'alias="A"')
+    text = pdsc(*rows).replace('start="0x30000000" size="0x8000"', 'start="0x30000000" size="64K"')
+    found = imported(tmp_path, {"tern.pdsc": text})
+    assert chip(found)["memories"]["b"] == {
+        **{"origin": 0x3000_0000, "size": UNDECIDED, "kind": "ram", "alias_of": "a"}
+    }
+    assert "the file says 64 KiB, more than 'A' has" in found.text
+    assert [it.example for it in found.questions if it.key[1] == "b"] == ["32 KiB"]
+
+
+def test_memories_that_are_all_perhaps_aliases_have_an_example_of_a_pool(tmp_path: Path) -> None:
+    rows = ("F", "rx", 0, 'alias="GONE"'), ("A", "rwx", 0x2000_0000, 'alias="GONE"')
+    found = imported(tmp_path, {"tern.pdsc": pdsc(*rows)})
+    assert chip(found)["pools"] == UNDECIDED
+    assert "one in each memory for which you write 'alias_of: none'" in found.text
+    (asked,) = (each for each in found.questions if each.key == ("pools",))
+    pool = asked.example
+    assert pool == "{a: {memory: a, role: workspace, reach: {cpu: rw}}}"
+    pools = pool.replace("}}}", "}}, f: {memory: f, role: constants, reach: {cpu: ro}}}")
+    text = found.text.replace("alias_of: undecided", "alias_of: none")
+    text = text.replace("pools: undecided", f"pools: {pools}")
+    text = text.replace("{memory: undecided, size: undecided}", "{memory: a, size: 8 KiB}")
+    (tmp_path / "chip.yaml").write_text(text)
+    assert [each.name for each in load_soc(tmp_path / "chip.yaml").pools] == ["a", "f"]
