@@ -14,7 +14,7 @@ from atoll.isa.find import NAMES
 from atoll_import.core_text import span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, Source
-from atoll_import.vendor_values import any_core_of, isas_of, kin_of, not_covered, own_set
+from atoll_import.vendor_values import any_core_of, extra_in, isas_of, kin_of, not_covered, own_set
 
 _HEAD = """\
 # yaml-language-server: $schema=./soc.schema.json
@@ -131,6 +131,8 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
 def _choices(core: Core, isas: Sequence[str]) -> str:
     """Say which instruction sets a core can have, and what the file says beyond the first."""
     choices = f"one of {', '.join(isas)}" if isas and len(core.isas) != 1 else ""
+    if core.core and not core.isas and (more := extra_in(isas[0], core.said)):
+        choices = f"for example {isas[0]}, if it has {', '.join(more)}, which the file does not say"
     lacks = not_covered(core.said, isas[0]) if isas else ()
     unknown = bool(isas) and not NAMES.fullmatch(isas[0])
     less = f"Atoll's core lacks {', '.join(lacks)}" if lacks else ""

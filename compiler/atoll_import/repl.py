@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from atoll.description.fields import MAX_ENTRIES
+from atoll.diagnostics.units import format_size
 from atoll_import.description_names import writable_by_name
 from atoll_import.facts import Core, Facts, LeftOut, Master, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
@@ -180,10 +181,20 @@ def _memory(
 ) -> Iterator[Memory | LeftOut]:
     """Yield a memory with where each core sees it; what is for one core alone is its view."""
     source = given.source(entry.line, f"{entry.name}: {entry.kind}")
-    places = [(number_of(each.address), each) for each in entry.places]
     size = number_of(entry.attributes.get("size")) or _size(entry.places)
+    places = [
+        (at, _seen_there(each, size or 0), groups.get(each.core, (each.core,)))
+        for each in entry.places
+        if (at := number_of(each.address)) is not None
+    ]
+    shown = [seen for _, seen, _ in places]
+    most = range(size or 0) if range(size or 0) in shown else next(iter(shown), range(0))
     every = groups[""]
-    known = [(at, groups.get(each.core, (each.core,))) for at, each in places if at is not None]
+    known = [(at, cores) for at, seen, cores in places if seen == most]
+    for at, seen, _ in places:
+        if seen != most:
+            why = f"{format_size(len(seen))} of it from byte {seen.start:#x} on are seen there;"
+            yield memory_left_out(entry.name, at, f"{why} describe an alias by hand", source)
     if not known:
         why = "it has no address on the system bus"
         yield memory_left_out(entry.name, None, why, source)
@@ -204,7 +215,7 @@ def _memory(
             others=tuple(common[1:]),
             views=tuple(views.items()),
             space="" if common else f"what {known[0][1][0]} sees",
-            size=size,
+            size=len(most),
             writable=writable_by_name(entry.name) if size >= _LEAST else None,
             why="by its name",
             cores=every
@@ -262,6 +273,13 @@ def _is_elsewhere(memory: Memory, memories: Sequence[Memory]) -> bool:
         if it.space
         for core, at in it.views
     )
+
+
+def _seen_there(place: Registration, size: int) -> range:
+    """Return which bytes of a memory of so many are seen at a place."""
+    begin = number_of(place.offset) or 0
+    end = min(size, begin + (_size((place,)) or size))
+    return range(begin, max(begin, end))
 
 
 def _size(places: Sequence[Registration]) -> int | None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files whose memories, cores or masters an import lost, invented or took for something else."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from itertools import pairwise
@@ -608,6 +609,8 @@ def test_maps_are_spaces_of_their_own(tmp_path: Path) -> None:
         **{"itcm": 0, "ram": 0x2000_0000, "both": 0x3000_0000, "dram": "undecided"},
     }
     assert "# at 0x0 of npu_map" in found.text
+    assert "addressBlock itcm, whose map cpu_map is taken for the bus" in found.text
+    assert found.text.count("is taken for the bus") == 3
     assert "memories.dram.origin" in asked(found)
     out = left_out(found)
     assert "taken for that at 0x30000000 of another map" in out["memory both at 0x50000000"]
@@ -663,3 +666,51 @@ def test_a_memory_that_cores_see_at_addresses_of_their_own_has_none_of_the_bus(
         "farram": (UNDECIDED, {"cpu0": 0x5_0000}),
         "sram": (0x8000_0000, None),
     }
+
+
+def test_a_place_that_shows_a_part_of_a_memory_is_not_the_memory(tmp_path: Path) -> None:
+    """The bytes behind the part are not there; a memory seen in part alone is that part."""
+    place = "sysbus new Bus.BusRangeRegistration { address: 0x%x; size: 0x10000%s }"
+    text = (
+        'cpu: CPU.CortexM @ sysbus\n    cpuType: "cortex-m7"\n'
+        "ram: Memory.MappedMemory @ {\n        sysbus 0x10000000;\n        "
+        f"{place % (0x1800_0000, '; offset: 0x8000')}\n    }}\n    size: 0x100000\n"
+        f"sram: Memory.MappedMemory @ {place % (0x2000_0000, '')}\n    size: 0x40000\n"
+    )
+    found = imported(tmp_path, {"part.repl": text})
+    sizes = {name: each["size"] for name, each in chip(found)["memories"].items()}
+    assert sizes == {"ram": "1 MiB", "sram": "64 KiB"}
+    assert left_out(found) == {
+        "memory ram at 0x18000000": "64 KiB of it from byte 0x8000 on are seen there; describe an"
+        " alias by hand"
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "comment"),
+    [("", "one of rv32im"), ("rv32i2p0", "for example rv32im, if it has m, which the file does")],
+)
+def test_an_instruction_set_that_the_file_does_not_say_is_a_question(
+    tmp_path: Path, said: str, comment: str
+) -> None:
+    """Though Atoll's core has one alone: such cores are built with others."""
+    constants = {"config_cpu_type_vexriscv": None, **({"config_cpu_isa": said} if said else {})}
+    memories = {"sram": {"base": 0x1000_0000, "size": 8192, "type": "cached"}}
+    text = json.dumps({"csr_bases": {}, "constants": constants, "memories": memories})
+    found = imported(tmp_path, {"csr.json": text})
+    assert chip(found)["devices"]["cpu"]["isa"] == UNDECIDED
+    assert f"isa: undecided  # {comment}" in found.text
+
+
+def test_memories_of_a_block_with_registers_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("systemrdl")
+    text = """addrmap skua {
+  external mem { mementries = 1024; memwidth = 32; } ram @0x20000000;
+  addrmap { reg { field {} f[32]; } id @0;
+    addrmap { external mem { mementries = 256; memwidth = 32; } messages @0; } inner @0x1000;
+  } can @0x40000000;
+};
+"""
+    found = imported(tmp_path, {"skua.rdl": text})
+    assert [*chip(found)["memories"]] == ["ram"]
+    assert left_out(found)["memory messages at 0x40001000"].startswith("1 KiB of 'can'")
