@@ -18,7 +18,8 @@ def without_reserved(facts: Facts) -> Facts:
     """Return what files say; of a memory with reserved bytes each part beside them is a memory.
 
     Bytes that are reserved at one address of a memory are so at its others, and at those of which
-    nobody has said yet whether they are its.
+    nobody has said yet whether they are its. Of an alias of another size no file says which bytes
+    it shows: that some of them are reserved is listed.
     """
     if not facts.reserved:
         return facts
@@ -26,11 +27,14 @@ def without_reserved(facts: Facts) -> Facts:
     for each in facts.memories:
         first.setdefault(each.name, each)
     groups: dict[int, list[Memory]] = {}
+    parts: dict[int, list[Memory]] = {}
+    left_out: list[LeftOut] = []
     for each in facts.memories:
         root = _root(each, first)
         groups.setdefault(id(root if root.size == each.size else each), []).append(each)
-    parts: dict[int, list[Memory]] = {}
-    left_out: list[LeftOut] = []
+        if root.size != each.size and any(_taken(each, facts.reserved)):
+            why = f"some of it is reserved in '{each.name}', no file says which; keep pools off it"
+            left_out.append(memory_left_out(root.name, root.origin, why, root.source))
     names = {*first}
     for group in groups.values():
         own = [[*_taken(each, facts.reserved)] for each in group]

@@ -164,6 +164,9 @@ def test_memories_of_one_pack_are_cut_by_what_a_tree_reserves(tmp_path: Path) ->
         "ram_s_2": ("12 KiB", "ram_ns_2"),
         "half": ("16 KiB", UNDECIDED),
     }
+    texts["tern.dts"] = TREE % "0x40001000 0x1000"
+    (told,) = (each for each in imported(tmp_path, texts).left_out if "RAM_NS" in each.what)
+    assert told.why == "some of it is reserved in 'HALF', no file says which; keep pools off it"
 
 
 @pytest.mark.parametrize(
