@@ -71,6 +71,7 @@ class Memory:
         views: addresses at which cores see it instead, each with the name of the core.
         space: what else has addresses of its own, in which `origin` is one; empty is the bus.
         alias: name of the memory whose bytes it shows; `undecided` if it may be one; else empty.
+        perhaps: name of the memory whose bytes an undecided alias may show; else empty.
         size: bytes.
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
@@ -84,6 +85,7 @@ class Memory:
     views: tuple[tuple[str, int], ...] = ()
     space: str = ""
     alias: str = ""
+    perhaps: str = ""
     size: int
     writable: bool | None
     why: str = ""
@@ -124,6 +126,15 @@ class Master:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserved:
+    """Bytes of memories that nothing may map, by their addresses on the bus."""
+
+    name: str
+    span: range
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """Something of a file for which the description has no place, or that needs a human."""
 
@@ -154,6 +165,7 @@ class Facts:
     engines: tuple[Engine, ...] = ()
     masters: tuple[Master, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    reserved: tuple[Reserved, ...] = ()
     console: int | None = None
     host: str = ""
 
@@ -173,6 +185,7 @@ MEMORY_NOUNS = (
     | {
         *("memory", "mem", "ocm", "fram", "mram", "rram", "nvram", "nvm", "bbram", "lpddr", "xip"),
         *("nor", "nand", "eeprom", "hyperflash", "spm", "scratchpad", "iccm", "dccm", "sysram"),
+        "lim",
     }
 ) - {"ccm"}
 """Words for memories in names of nodes and of models; `ccm` there is a clock's block too."""
