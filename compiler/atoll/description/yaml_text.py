@@ -4,9 +4,13 @@
 Plain scalars follow YAML 1.2 (`no` is text, `010` is text), with `_` allowed between digits.
 """
 
+import os
 import re
+from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -17,6 +21,15 @@ from atoll.diagnostics.errors import DescriptionError, SourceLoc
 
 MAX_BYTES = 2**20
 
+OPEN_TEXTS: ContextVar[Mapping[Path, str]] = ContextVar("OPEN_TEXTS", default=MappingProxyType({}))
+"""Texts of files that are open in an editor, by absolute path: they count, not what is on disk."""
+
+
+def open_text(path: Path) -> str | None:
+    """Return the text of a file as an editor has it, None if none has it open."""
+    texts = OPEN_TEXTS.get()
+    return texts.get(Path(os.path.normpath(path.absolute()))) if texts else None
+
 
 def read_text(path: Path, named_at: SourceLoc | None = None) -> str:
     """Return the text of the file at `path`, which another file names at `named_at`.
@@ -24,7 +37,8 @@ def read_text(path: Path, named_at: SourceLoc | None = None) -> str:
     Raises:
         DescriptionError: it cannot be read, is larger than `MAX_BYTES`, or is no UTF-8.
     """
-    return _decode(path, _read_bytes(path, named_at))
+    text = open_text(path)
+    return _decode(path, _read_bytes(path, named_at)) if text is None else text
 
 
 def place_in(path: Path, text: str, position: int) -> SourceLoc:

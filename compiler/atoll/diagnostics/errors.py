@@ -2,11 +2,12 @@
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from atoll.diagnostics.edit import Candidate
 from atoll.diagnostics.shown import columns_of, cut, printable, sentence, window
 
 EXCERPT_COLUMNS = 120
@@ -111,6 +112,7 @@ class Fault:
         remedy: an edit that works.
         keys: what of the description is concerned, as key paths; the wrong value's own first.
         wants: bytes by dotted key of a size with which the fault would be gone.
+        edits: what the remedy says first, as data; none where it is no edit of a description.
     """
 
     code: str
@@ -120,6 +122,7 @@ class Fault:
     remedy: str | None = None
     keys: tuple[tuple[str, ...], ...] = ()
     wants: tuple[tuple[str, int], ...] = ()
+    edits: Candidate = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Make all words fit to print, whoever wrote them."""

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `atoll lsp`."""
+
+from importlib.util import find_spec
+
+from atoll.diagnostics.errors import UsageError
+
+
+def lsp() -> None:
+    """Serve an editor, by the Language Server Protocol on standard input and output.
+
+    Editors start it: diagnostics as those of atoll check, completion, values and their layers,
+    definitions, references, renaming, quick fixes, and bytes left in memories and pools.
+
+    Example: atoll lsp
+    """
+    if find_spec("pygls") is None:
+        raise UsageError(
+            "E232",
+            "'atoll lsp' needs the package 'pygls', which is not installed",
+            remedy="install it with: pip install 'atoll[lsp]'",
+        )
+    from atoll_lsp.features import server  # needs pygls
+
+    server.start_io()
