@@ -3,14 +3,13 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-Answer = TypeVar("Answer")
 SECONDS = 120
 
 
@@ -23,9 +22,18 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
+        self.complaints: list[str] = []
         self._news = asyncio.Event()
 
-        self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(self._show)
+        for news, take in (
+            (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self._show),
+            (types.WINDOW_SHOW_MESSAGE, self._complain),
+            (types.WINDOW_LOG_MESSAGE, self._complain),
+        ):
+            self.client.feature(news)(partial(take))  # pygls sets attributes, which methods lack
+
+    def _complain(self, params: types.ShowMessageParams | types.LogMessageParams) -> None:
+        self.complaints.append(params.message)
 
     def _show(self, params: types.PublishDiagnosticsParams) -> None:
         self.shown[params.uri] = params
@@ -44,13 +52,15 @@ class Editor:
         self.client.initialized(types.InitializedParams())
 
     async def stop(self) -> None:
-        """Stop the server, which ends without complaint."""
+        """Stop the server, which has not complained."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
         await self.client.stop()  # type: ignore[no-untyped-call]
+        assert not self.complaints, self.complaints
 
     def open(self, path: Path, text: str | None = None) -> str:
         """Open a file, or a text in its place; return its URI."""
+        self.shown.pop(path.as_uri(), None)
         uri = path.as_uri()
         self.texts[uri] = path.read_text() if text is None else text
         self.versions[uri] = 1
@@ -84,6 +94,13 @@ class Editor:
                 self._news.clear()
                 await self._news.wait()
         return list(self.shown[uri].diagnostics)
+
+    async def emptied(self) -> None:
+        """Wait until no file is shown with diagnostics, as when all are closed."""
+        async with asyncio.timeout(SECONDS):
+            while any(each.diagnostics for each in self.shown.values()):
+                self._news.clear()
+                await self._news.wait()
 
     async def complete(self, uri: str, at: tuple[int, int]) -> list[types.CompletionItem]:
         """Return what can be written at a place."""
@@ -171,20 +188,6 @@ def find(text: str, word: str, number: int = 0) -> tuple[int, int]:
         at = text.index(word, at + 1)
     before = text[:at]
     return before.count("\n"), at - (before.rfind("\n") + 1)
-
-
-def with_editor(folder: Path, work: Callable[[Editor], Awaitable[Answer]]) -> Answer:
-    """Do some work in an editor that is open on a folder."""
-
-    async def run() -> Answer:
-        editor = Editor(folder)
-        await editor.start()
-        try:
-            return await work(editor)
-        finally:
-            await editor.stop()
-
-    return asyncio.run(run())
 
 
 def _document(uri: str) -> types.TextDocumentIdentifier:

@@ -32,6 +32,7 @@ Kind = Literal["soc", "core", "accelerator", "function_unit", "build"]
 Texts = Mapping[Path, str]
 
 _TOP = re.compile(r"^(?:\{\s*)?[\"']?([A-Za-z_]\w*)[\"']?[ \t]*:(?=\s|$)", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 _PARTS: tuple[Kind, ...] = ("soc", "core", "accelerator", "function_unit")
 _OF_A_CHIP = frozenset({"devices", "memories", "pools", "extends", "host"})
 _OF_A_BUILD = frozenset(Build.model_fields) - {"version"}
@@ -40,11 +41,11 @@ _OF_A_BUILD = frozenset(Build.model_fields) - {"version"}
 def kind_of(text: str) -> Kind | None:
     """Tell what a text describes by the keys that begin its lines; None if it is not Atoll's.
 
-    An empty file becomes a chip.
+    A file of comments alone becomes a chip.
     """
     keys = _TOP.findall(text)
     named = next((kind for kind in _PARTS if kind in keys), None)
-    if named or not _OF_A_CHIP.isdisjoint(keys) or not text.strip():
+    if named or not _OF_A_CHIP.isdisjoint(keys) or not _COMMENT.sub("", text).strip():
         return named or "soc"
     strange = [key for key in keys if key not in _OF_A_BUILD and key != "version"]
     return "build" if len(strange) < len(_OF_A_BUILD.intersection(keys)) else None

@@ -62,8 +62,7 @@ def shape_for(kind: Kind, path: Key, data: Any) -> Shape:
     schema = shape_of(kind)
     if not path:
         return schema
-    around = shape_at(schema, path[:-1], data)
-    said = child_of(around, path[-1])
+    said = child_of(shape_at(schema, path[:-1], data), path[-1])
     whole = resolve_shape(said, schema, _at(data, path))
     return {**whole, **{key: said[key] for key in ("description", "default") if key in said}}
 
@@ -106,16 +105,21 @@ class _Place:
 
     def values(self, path: Key, word: str) -> Iterator[Offer]:
         """Yield the values that a key or an item may have."""
-        shape = shape_for(self.kind, path, self.data)
-        about = str(shape.get("description", ""))
-        for choice in _choices(shape, self.schema):
-            yield Offer(choice, "word", about)
+        tagged = self._unresolved(path[:-1])
+        if tagged and path[-1] == tagged["discriminator"]["propertyName"]:
+            for tag in tagged["discriminator"]["mapping"]:
+                yield Offer(tag, "word")
+        said = child_of(shape_at(self.schema, path[:-1], self.data), path[-1])
+        about = self._about(said)
+        for part in _parts(said, self.schema):
+            for choice in _choices(part):
+                yield Offer(choice, "word", about)
+            yield from _quantities(part, word, about)
         for name in self._names(table_of_value(path)):
             yield Offer(name, "name", about)
         for name in _installed(path) if self.kind == "soc" else ():
             yield Offer(name, "name", about)
-        yield from _quantities(shape, word, about)
-        for example in shape.get("examples", ()):
+        for example in said.get("examples", ()):
             if isinstance(example, str) and not word:
                 yield Offer(example, "word", f"{about} For example.".strip())
 
@@ -138,6 +142,7 @@ class _Place:
         whole = {**resolve_shape(said, self.schema, None), **said}
         default = whole.get("default")
         words = str(whole.get("description", "")).partition("\n")[0]
+        words = words or ", ".join(c for part in _parts(said, self.schema) for c in _choices(part))
         is_plain = isinstance(default, str | int | float | bool)
         return f"{words} Default: {_spelt(default)}.".strip() if is_plain else words
 
@@ -162,15 +167,22 @@ def _device_words(data: Any, name: str) -> str:
     return f"The device '{name}', kind: {kind}." if isinstance(kind, str) else ""
 
 
-def _choices(shape: Shape, schema: Shape) -> Iterator[str]:
-    whole = resolve_shape(shape, schema, None)
-    if whole.get("type") == "boolean":
+def _parts(shape: Shape, schema: Shape) -> Iterator[Shape]:
+    """Yield the alternatives of a shape that are no alternatives themselves."""
+    if "$ref" in shape:
+        yield from _parts(resolve_shape({"$ref": shape["$ref"]}, schema, None), schema)
+    for part in shape.get("anyOf", ()):
+        yield from _parts(part, schema)
+    if "$ref" not in shape and "anyOf" not in shape:
+        yield shape
+
+
+def _choices(shape: Shape) -> Iterator[str]:
+    if shape.get("type") == "boolean":
         yield from ("true", "false")
-    if "const" in whole:
-        yield _spelt(whole["const"])
-    yield from map(_spelt, whole.get("enum", ()))
-    for part in whole.get("anyOf", ()):
-        yield from _choices(part, schema)
+    if "const" in shape:
+        yield _spelt(shape["const"])
+    yield from map(_spelt, shape.get("enum", ()))
 
 
 def _spelt(value: object) -> str:
@@ -179,9 +191,8 @@ def _spelt(value: object) -> str:
 
 def _quantities(shape: Shape, word: str, about: str) -> Iterator[Offer]:
     number = _NUMBER.match(word)
-    patterns = [str(each.get("pattern", "")) for each in (shape, *shape.get("anyOf", ()))]
     for sign, units in _UNITS.items():
-        if any(sign in pattern for pattern in patterns):
+        if sign in str(shape.get("pattern", "")):
             for unit in units:
                 yield Offer(f"{number[0] if number else 1} {unit}", "unit", about)
 

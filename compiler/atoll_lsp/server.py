@@ -41,19 +41,20 @@ class AtollServer(LanguageServer):
 
     def publish(self) -> None:
         """Show the faults of all open files, each where it was written."""
-        by_uri: dict[str, list[types.Diagnostic]] = {
-            each.uri: [] for each in self.desk.files.values()
-        }
+        by_uri: dict[str, list[types.Diagnostic]] = {}
         for path, file in self.desk.files.items():
             for fault in file.known.faults if file.known else ():
                 at = fault.at or SourceLoc(path, 1, 1)
                 shown = self.diagnostic(fault, at)
                 if shown not in (others := by_uri.setdefault(self.uri_of(absolute(at)), [])):
                     others.append(shown)
-        for uri in self._shown - by_uri.keys():
-            by_uri[uri] = []
         versions = {each.uri: each.version for each in self.desk.files.values()}
-        for uri, diagnostics in by_uri.items():
+        judged = [each.uri for each in self.desk.files.values() if each.judged >= 0]
+        elsewhere = [
+            uri for uri in (*by_uri, *(self._shown - by_uri.keys())) if uri not in versions
+        ]
+        for uri in (*elsewhere, *judged):
+            diagnostics = by_uri.get(uri, [])
             self.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(uri, diagnostics, versions.get(uri))
             )
