@@ -7,9 +7,9 @@ from atoll.diagnostics.errors import UsageError
 
 
 def lsp() -> None:
-    """Serve an editor, by the Language Server Protocol on standard input and output.
+    """Serve an editor by the Language Server Protocol.
 
-    Editors start it: diagnostics as those of atoll check, completion, values and their layers,
+    Editors start it and talk to it by standard input and output: diagnostics as those of atoll check, completion, values and their layers,
     definitions, references, renaming, quick fixes, and bytes left in memories and pools.
 
     Example: atoll lsp

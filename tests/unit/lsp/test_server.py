@@ -18,6 +18,7 @@ from tests.lsp_client import Editor, find
 import atoll
 from atoll.cli import main
 from atoll.description.template import starting_description
+from atoll.diagnostics.units import format_size
 from atoll_lsp.analysis import kind_of
 
 ROOT = Path(__file__).parents[3]
@@ -120,7 +121,7 @@ def said_by_cli(path: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[ob
     nowhere = {"path": str(path), "line": 1, "column": 1}
     return [
         (
-            str(Path((at := each["at"] or nowhere)["path"]).resolve()),
+            str(Path(str((at := each["at"] or nowhere)["path"])).resolve()),
             (at["line"], at["column"]),
             each["code"],
             each["message"] + (f"\nhelp: {each['remedy']}" if each["remedy"] else ""),
@@ -277,11 +278,9 @@ def test_hover_says_what_explain_says(editor: Editor, do: Do[Any], chips: Path) 
 
 
 def where(found: types.Location | None) -> tuple[str, int, int] | None:
-    return found and (
-        Path(found.uri).name,
-        found.range.start.line,
-        found.range.start.character,
-    )
+    if found is None:
+        return None
+    return Path(found.uri).name, found.range.start.line, found.range.start.character
 
 
 def test_definition_across_extends(editor: Editor, do: Do[Any], chips: Path) -> None:
@@ -413,15 +412,16 @@ def test_hints_say_what_is_left(editor: Editor, do: Do[Any], chips: Path) -> Non
     uri = editor.open(chips / "base.yaml", BASE.replace("sram  #", "sram\n    size: 200 KiB  #"))
     soc = atoll.load_soc(chips / "base.yaml", overrides={"pools.shared.size": "200 KiB"})
     rows = soc.explain().rows("address_map")
-    used = {
-        name: sum(row["size_bytes"] for row in rows if str(row["kind"]).endswith(f"in {name}"))
-        for name in ("sram", "flash")
-    }
+
+    def left(memory: str, size: int) -> str:
+        here = [row for row in rows if str(row["kind"]).endswith(f" in {memory}")]
+        used = sum(int(str(row["size_bytes"])) for row in here)
+        return f"{format_size(size - used)} of {format_size(size)} left"
+
     found = {each.position.line: str(each.label) for each in do(editor.hints(uri))}
-    assert found[11] == f"{(256 * 1024 - used['sram']) // 1024} KiB of 256 KiB left"
-    assert found[9] == f"{(1024 * 1024 - used['flash']) // 1024} KiB of 1 MiB left".replace(
-        "0 KiB of", "0 B of", 1
-    )
+    assert found[11] == left("sram", 256 * 1024)
+    assert found[9] == left("flash", 1024 * 1024)
+    assert not found[11].startswith("0 B")
     assert found[14] == "200 KiB for buffers"
     editor.close(uri)
 
