@@ -9,10 +9,11 @@ from atoll.diagnostics.errors import UsageError
 def lsp() -> None:
     """Serve an editor by the Language Server Protocol.
 
-    Editors start it and talk to it by standard input and output: diagnostics as those of atoll check, completion, values and their layers,
-    definitions, references, renaming, quick fixes, and bytes left in memories and pools.
+    Editors start it and talk to it by standard input and output: diagnostics as those of atoll
+    check, completion, values and their layers, definitions, references, renaming, quick fixes, and
+    bytes left in memories and pools.
 
-    Example: atoll lsp
+    Example: atoll lsp 2> lsp.log
     """
     if find_spec("pygls") is None:
         raise UsageError(
