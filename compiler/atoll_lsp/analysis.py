@@ -25,8 +25,9 @@ from atoll.description.share import find_soc
 from atoll.description.spelling import speller, spellings
 from atoll.description.text_places import TextPlaces, text_places
 from atoll.description.tree import Node
-from atoll.description.yaml_text import OPEN_TEXTS, read_yaml
+from atoll.description.yaml_text import read_yaml
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc
+from atoll.diagnostics.open_texts import OPEN_TEXTS
 
 Kind = Literal["soc", "core", "accelerator", "function_unit", "build"]
 Texts = Mapping[Path, str]

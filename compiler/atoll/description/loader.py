@@ -24,8 +24,8 @@ from atoll.description.messages import schema_of
 from atoll.description.partial import Gaps, Partial, read_model
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import find_undecided
-from atoll.description.yaml_text import open_text
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
+from atoll.diagnostics.open_texts import open_text
 
 Loaded = TypeVar("Loaded")
 Load = Callable[[Path, SourceLoc | None], Loaded]

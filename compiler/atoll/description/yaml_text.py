@@ -4,13 +4,9 @@
 Plain scalars follow YAML 1.2 (`no` is text, `010` is text), with `_` allowed between digits.
 """
 
-import os
 import re
-from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -18,17 +14,9 @@ import yaml
 from atoll.description.faults import Faults, note
 from atoll.description.tree import Entry, Listing, Node, Scalar, Table
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.open_texts import open_text
 
 MAX_BYTES = 2**20
-
-OPEN_TEXTS: ContextVar[Mapping[Path, str]] = ContextVar("OPEN_TEXTS", default=MappingProxyType({}))
-"""Texts of files that are open in an editor, by absolute path: they count, not what is on disk."""
-
-
-def open_text(path: Path) -> str | None:
-    """Return the text of a file as an editor has it, None if none has it open."""
-    texts = OPEN_TEXTS.get()
-    return texts.get(Path(os.path.normpath(path.absolute()))) if texts else None
 
 
 def read_text(path: Path, named_at: SourceLoc | None = None) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from atoll.diagnostics.edit import Candidate
+from atoll.diagnostics.open_texts import open_text
 from atoll.diagnostics.shown import columns_of, cut, printable, sentence, window
 
 EXCERPT_COLUMNS = 120
@@ -42,7 +43,8 @@ class SourceLoc:
     @property
     def line_text(self) -> str:
         """The line, "" if the file is gone."""
-        lines = _lines(self.path)
+        text = open_text(self.path)
+        lines = _lines(self.path) if text is None else text.splitlines()
         return lines[self.line - 1] if self.line <= len(lines) else ""
 
     def excerpt(self, columns: int = EXCERPT_COLUMNS) -> Iterator[str]:
