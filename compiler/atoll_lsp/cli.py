@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll lsp`."""
 
+import sys
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 
 from atoll.diagnostics.errors import UsageError
@@ -23,4 +25,6 @@ def lsp() -> None:
         )
     from atoll_lsp.features import server  # needs pygls
 
-    server.start_io()
+    answers = sys.stdout.buffer
+    with redirect_stdout(sys.stderr):  # what code of plug-ins prints is no answer
+        server.start_io(sys.stdin.buffer, answers)
