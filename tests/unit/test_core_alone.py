@@ -19,8 +19,11 @@ COMMANDS = (
     ("schema", "soc"),
     ("--help",),
 )
-LEFT_OUT = ("board", "compare", "image", "importing", "selftest", "ops", "sim", "__pycache__")
-"""Rooms of the formats, of the simulator, and of kernels that read no file."""
+LEFT_OUT = (
+    *("board", "compare", "image", "importing", "lsp", "page", "selftest", "serve"),
+    *("ops", "sim", "__pycache__"),
+)
+"""Rooms of what stands beside the core, of the simulator, and of kernels that read no file."""
 KEEP_AWAY = "from tests.without_formats import keep_away; keep_away()"
 WITH_IMAGES = ("npu_stream/test_mutants.py", "vela/test_edges.py", "vela/test_unusual.py")
 """Tests of the core that also judge linked images."""

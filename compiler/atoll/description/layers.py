@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from atoll.description.faults import Faults, in_order, nearest, nearest_key, note
+from atoll.description.faults import Faults, in_order, nearest, nearest_key, nearest_word, note
 from atoll.description.identifiers import identified_path, map_identifiers
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table, merge, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import DescriptionError, SourceLoc, UsageError
 
 MAX_LAYERS = 8
@@ -233,6 +234,7 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
                 f"null deletes '{'.'.join((*key, name))}', which does not exist",
                 at=entry.key_at,
                 remedy=nearest_key(".".join((*key, name)), base.entries),
+                edits=(Edit((*key, name), name=nearest_word(name, base.entries)),),
             )
 
 

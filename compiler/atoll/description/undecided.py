@@ -13,6 +13,7 @@ from atoll.description.messages import schema_of
 from atoll.description.shape import Shape, child_of, example_of, free_child, resolve_shape, shape_at
 from atoll.description.tree import Key, Scalar, SourceMap, inside, plain
 from atoll.description.yaml_text import parse_yaml
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
 
 UNDECIDED = "undecided"
@@ -70,7 +71,15 @@ class Question:
         """Why the description means no chip yet."""
         said = f": {self.asks.rstrip('.')}" if self.asks else ""
         message = f"'{'.'.join(self.key)}' is undecided{said}"
-        return Fault(code="E137", message=message, at=self.at, remedy=self.wants, keys=(self.key,))
+        edit = Edit(_list_key(self.key), self.example or None)
+        return Fault(
+            code="E137",
+            message=message,
+            at=self.at,
+            remedy=self.wants,
+            keys=(self.key,),
+            edits=(edit,),
+        )
 
 
 def find_undecided(where: SourceMap, text: str | None = None) -> tuple[Question, ...]:
