@@ -42,7 +42,7 @@ from atoll.stack.register_values import (
 )
 
 _WORD = 0xFFFF_FFFF
-_REGISTERS = 36
+_REGISTERS = 40
 _EXCEPTION_RETURN = 0xFFFF_FF00
 """From here on, what Cortex-M jumps to is no address but the end of an exception."""
 

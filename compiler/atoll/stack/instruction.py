@@ -10,6 +10,8 @@ RESUME, TRAP, NOWHERE, OTHER_SP = 32, 33, 34, 35
 """Where an exception goes on, and where it begins, are registers of their own (mepc, mtvec); the
 third stands for one whose value nobody knows, the last for the pointer of a second stack (psp,
 sp_el0)."""
+EXTRA = range(36, 40)
+"""Temporary registers of A64 that RISC-V has no counterparts of."""
 
 Reader = Callable[[int, int], bytes]
 """Returns so many loaded bytes at an address, fewer where nothing is loaded."""

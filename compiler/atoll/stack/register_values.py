@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from atoll.stack.instruction import RA, SP, T0, ZERO, Instruction, Kind
+from atoll.stack.instruction import EXTRA, NOWHERE, RA, SP, T0, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
 _LINK_BYTES = 4
-TEMPORARIES = frozenset({*range(5, 8), *range(28, 32)})
+TEMPORARIES = frozenset({*range(5, 8), *range(28, 32), *EXTRA})
 _CALLER_SAVED = frozenset({RA, *TEMPORARIES, *range(10, 18)})
 
 
@@ -239,7 +239,7 @@ def place_of(item: Instruction, state: State) -> Value | None:
 
 def with_value(state: State, register: int, value: Value | None) -> State:
     """Return the state with another value in a register; what is below the stack is gone."""
-    if register == ZERO:
+    if register in (ZERO, NOWHERE):
         return state
     if register == SP and value is not None and value.near:
         value = None

@@ -293,6 +293,10 @@ def _three(kind: Kind) -> Callable[[_Operands], _Fields]:
     return fields
 
 
+def _nothing(_: _Operands) -> _Fields:
+    return {"kind": Kind.OTHER}
+
+
 def _jump(link: int) -> Callable[[_Operands], _Fields]:
     def fields(use: _Operands) -> _Fields:
         rd = use.registers[0] if use.registers else link
@@ -319,6 +323,7 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "add": _three(Kind.ADD),
     "sub": _three(Kind.SUBTRACT),
     "li": _load_immediate,
+    **dict.fromkeys(("sfence.vma", "hfence.vvma", "hfence.gvma"), _nothing),
     "lui": _upper,
     "auipc": _upper,
     "j": _jump(ZERO),

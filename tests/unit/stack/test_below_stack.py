@@ -41,6 +41,12 @@ def riscv_deepest(*words: int, bits: int = 32) -> int:
         (100, (0xD10193F0, 0x39000200)),  # sub x16, sp, #100; strb w0, [x16]
         (116, (0xD10043FF, BELOW_100, 0x4C007120, 0x910043FF)),  # below 16; st1 {v0.16b}, [x9]
         (100, (0x910003E9, 0xD1019129, 0x39000120)),  # mov x9, sp; sub x9, x9, #100
+        (100, (0xF10193E9, 0x39000120)),  # subs x9, sp, #100; strb w0, [x9]
+        (100, (0x910003F1, 0x3819C220)),  # mov x17, sp; sturb w0, [x17, #-100]
+        (
+            116,
+            (0xD10043FF, BELOW_100, 0xCB080D29, 0x39000120, 0x910043FF),
+        ),  # sub x9, x9, x8, lsl #3
         (0, (BELOW_100,)),
         (16, (0xD10043FF, 0xF90003E0, 0xF90007E0, 0x910043FF)),  # str x0, [sp], [sp, #8]
     ],
@@ -58,6 +64,7 @@ def test_of_a64(deepest: int, words: tuple[int, ...]) -> None:
         (12, (0x466B, 0xE923, 0x0007)),  # mov r3, sp; stmdb r3!, {r0-r2}
         (100, (0xF1AD, 0x0364, 0x5498)),  # sub r3, sp, #100; strb r0, [r3, r2]
         (100, (0xF1AD, 0x0364, 0xEB03, 0x0382, 0x7018)),  # add r3, r3, r2, lsl #2; strb r0, [r3]
+        (100, (0xF1AD, 0x0364, 0xEBA3, 0x0382, 0x7018)),  # sub r3, r3, r2, lsl #2; strb r0, [r3]
         (100, (0xF1AD, 0x0364, 0xE8C3, 0x1F42)),  # strexb r2, r1, [r3]
         # push {r0}; add r2, #48; add r2, sp; strb r0, [r2, #-40]; add sp, #4
         (4, (0xB401, 0x3230, 0x446A, 0xF802, 0x0C28, 0xB001)),
