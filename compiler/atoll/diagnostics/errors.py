@@ -111,6 +111,8 @@ class Fault:
         remedy: an edit that works.
         keys: what of the description is concerned, as key paths; the wrong value's own first.
         wants: bytes by dotted key of a size with which the fault would be gone.
+        tried: assignments of operators to devices that were tried, and whether those are all;
+            None if none was searched for.
     """
 
     code: str
@@ -120,6 +122,7 @@ class Fault:
     remedy: str | None = None
     keys: tuple[tuple[str, ...], ...] = ()
     wants: tuple[tuple[str, int], ...] = ()
+    tried: tuple[int, bool] | None = None
 
     def __post_init__(self) -> None:
         """Make all words fit to print, whoever wrote them."""
@@ -160,12 +163,18 @@ class Fault:
     def to_json(self) -> dict[str, object]:
         """Return the fault for programs."""
         place, note = self.other or (None, "")
+        tried = (
+            None
+            if self.tried is None
+            else dict(zip(("assignments", "all"), self.tried, strict=True))
+        )
         return {
             "code": self.code,
             "message": self.message,
             "at": self.at.as_json() if self.at else None,
             "other": {"at": place.as_json(), "note": note} if place else None,
             "remedy": self.remedy,
+            "tried": tried,
         }
 
     def __str__(self) -> str:
