@@ -17,7 +17,6 @@ from atoll.driver.usual import as_it_is
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import Pool, ResolvedSoc
 
-
 _NO_ROOM = ("E060", "E061", "E062")
 
 

@@ -62,7 +62,7 @@ def against_onnxruntime(
     comparison, version = Comparison(LIMIT), ""
     for begin in range(0, max(1, len(samples)), AT_ONCE):
         feeds: list[Mapping[str, Array]] = []
-        runs: list[tuple[Mapping[str, Array], list[Array]]] = []
+        runs: list[tuple[dict[str, Array], list[Array]]] = []
         for sample in samples[begin : begin + AT_ONCE]:
             values = reference.run(own.graph, dict(zip(own.graph.inputs, sample, strict=True)))
             ours = {name: _of_file(own, name, values) for name in names}

@@ -24,8 +24,8 @@ from atoll.frontend.onnx.operators import curves
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.ops import reference
-from atoll_sim.oracle.ask import oracle_of
 from atoll_sim.oracle import onnx as of_onnx
+from atoll_sim.oracle.ask import oracle_of
 from atoll_sim.oracle.onnx import against_onnxruntime
 from atoll_sim.oracle.onnx_runs import outputs
 from atoll_sim.oracle.steps import Array, Comparison
