@@ -72,14 +72,14 @@ def samples(d: Drawing) -> list[NDArray[Any]]:
 
 def on_tflm(network: bytes, inputs: Sequence[NDArray[Any]], outputs: int) -> list[bytes] | str:
     """Return the bytes of TFLM's outputs, or why there are none; it may end its process."""
+    from tflite_micro import runtime  # once, not in each of the processes
+
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
 
     def run() -> None:
         faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        from tflite_micro import runtime
-
         try:
             interpreter = runtime.Interpreter.from_bytes(network, arena_size=_ARENA)
             for index, numbers in enumerate(inputs):

@@ -56,6 +56,7 @@ class Instruction:
         scale: bits that what is added is shifted by.
         reads: registers that an instruction of kind OTHER makes its result of, or stores.
         source: address of the constant beside the code that it loads, 0 if it loads none.
+        unknown: it is none of those that are known; what it does is assumed.
     """
 
     address: int
@@ -72,6 +73,7 @@ class Instruction:
     scale: int = 0
     reads: tuple[int, ...] = ()
     source: int = 0
+    unknown: bool = False
 
     @property
     def next(self) -> int:

@@ -96,8 +96,11 @@ def _custom(word: bytes, address: int) -> Instruction:
             rs1=base,
             immediate=distance,
             clobbers=clobbers,
+            unknown=True,
         )
-    return Instruction(address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers)
+    return Instruction(
+        address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers, unknown=True
+    )
 
 
 def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:
