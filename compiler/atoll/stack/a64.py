@@ -41,6 +41,7 @@ _ANY = tuple(sorted({*_NUMBERS.values()}))
 _BEFORE = re.compile(r"\[sp, #(-?\w+)\]!")
 _AFTER = re.compile(r"\[sp\], #(-?\w+)")
 
+_SCALABLE = re.compile(r"[zp]\d")  # a vector, or a predicate, whose length nobody knows
 _APART = 1 << 32
 
 _Fields = dict[str, Any]
@@ -80,7 +81,8 @@ def decode(
         if found is not None:
             name = found.insn_name()
             usual = _exchange if name.startswith(_WRITE) else _other
-            fields = _literal(found, read, constants) or _EFFECTS.get(name, usual)(found)
+            known = usual if _SCALABLE.match(found.op_str) else _EFFECTS.get(name, usual)
+            fields = _literal(found, read, constants) or known(found)
         then = fields.pop("then", None)
         yield Instruction(address=at, size=_APART if then else _SIZE, **fields)
         if then:
@@ -178,6 +180,8 @@ def _exchange(found: capstone.CsInsn) -> _Fields:
     store = {"kind": Kind.STORE, "rs1": base, "registers": (NOWHERE,) * 8, "width": 8}
     if place is not None and not found.op_str.endswith("!"):  # else it moves first
         store["immediate"] = int(place.mem.disp)
+    if _LENGTHS in found.op_str:
+        store |= {"immediate": 0, "rs2": NOWHERE}
     fields = _other(found)
     return store | {"clobbers": fields.get("clobbers", ()), "then": fields}
 
@@ -312,8 +316,15 @@ def _align(found: capstone.CsInsn) -> _Fields:
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
 
 
+def _signed(_: capstone.CsInsn) -> _Fields:
+    """Sign an address, or check that: it leads to the same place, or to a trap."""
+    return {"kind": Kind.OTHER}
+
+
+_LENGTHS = "mul vl"
 _OPERATIONS = ("add", "clr", "eor", "set", "smax", "smin", "umax", "umin")
 _KEYS = ("asp", "az", "bsp", "bz")
+_SIGNED = ("a", "b", "za", "zb")
 _RESUMING: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
 
 _READS = ("st", "prf")
@@ -359,10 +370,11 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     ),
     "msr": _system,
     "mrs": _read_system,
+    **dict.fromkeys((f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), _signed),
     **dict.fromkeys(
-        (f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), lambda _: {"kind": Kind.OTHER}
+        (f"{way}{of}{key}" for way in ("pac", "aut") for of in "id" for key in _SIGNED), _signed
     ),
-    "xpaclri": lambda _: {"kind": Kind.OTHER},
+    **dict.fromkeys(("xpaclri", "xpaci", "xpacd"), _signed),
     "and": _align,
     **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),
 }

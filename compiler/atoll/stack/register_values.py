@@ -192,8 +192,8 @@ def _exact(item: Instruction, state: State) -> Value | None:
                 return _wrap(left if left.on_stack else right, left.number + right.number)
         case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
             return _wrap(left, left.number - right.number)
-        case Kind.ADD_SCALED if item.rs1 == ZERO and right is not None and right.constant:
-            return Value(right.number << item.scale & _WORD)
+        case Kind.ADD_SCALED if left and right and right.constant and not item.width:
+            return _wrap(left, left.number + (right.number << item.scale))
         case Kind.OR_IMMEDIATE if left is not None and not left.on_stack:
             return _wrap(left, left.number | item.immediate)
         case Kind.ALIGN if left is not None:

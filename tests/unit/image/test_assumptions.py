@@ -19,7 +19,7 @@ RISCV = "la sp, __stack\n call work\nfinished: j finished"
 RESET = "ldr r0, =__stack\n mov sp, r0\n bl work\nfinished: b finished\n.ltorg"
 A64 = "adrp x0, __stack\n mov sp, x0\n bl work\nfinished: b finished"
 STARTS = {"riscv32": RISCV, "riscv64": RISCV, "thumb": RESET, "aarch64": A64}
-WORKS = {
+WORKS: dict[str, tuple[str | dict[str, str], tuple[str, ...]]] = {
     "nothing": ("nop", ()),
     "its own stack": (
         {

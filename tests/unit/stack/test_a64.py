@@ -150,3 +150,11 @@ def test_a_veneer_leads_where_its_register_does() -> None:
     page, rest = 0x90000010, 0x91010210  # adrp x16, .; add x16, x16, #64
     found = frame(page, rest, 0xD61F0200)
     assert (found.calls, found.unresolved) == (((AT + 64, 0),), ())
+
+
+@pytest.mark.parametrize("sign", [0xDAC103FE, 0xD503233F])  # pacia x30, sp; paciasp
+@pytest.mark.parametrize("check", [(0xD65F0BFF,), (0xDAC113FE, RET), (0xD50323BF, RET)])
+def test_a_signed_address_is_returned_to(sign: int, check: tuple[int, ...]) -> None:
+    """The checks are retaa, autia x30, sp, and autiasp."""
+    found = frame(sign, PUSH, CALL_NEXT, POP, *check)
+    assert (found.deepest, found.unresolved, found.unbounded, found.returns) == (32, (), None, True)

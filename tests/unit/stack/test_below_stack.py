@@ -7,6 +7,7 @@ import pytest
 
 from atoll.stack import a64, riscv, thumb
 from atoll.stack.elf_frames import UNKNOWN, analyse
+from atoll.stack.instruction import within
 
 A64_RET, THUMB_RET, RISCV_RET = 0xD65F03C0, 0x4770, 0x8067
 BELOW_100 = 0xD10193E9  # sub x9, sp, #100
@@ -47,6 +48,8 @@ def riscv_deepest(*words: int, bits: int = 32) -> int:
             116,
             (0xD10043FF, BELOW_100, 0xCB080D29, 0x39000120, 0x910043FF),
         ),  # sub x9, x9, x8, lsl #3
+        (100, (BELOW_100, 0xE5BF5D20)),  # str z0, [x9, #-1, mul vl]
+        (0, (0x25A0C200,)),  # add z0.s, z0.s, #16
         (0, (BELOW_100,)),
         (16, (0xD10043FF, 0xF90003E0, 0xF90007E0, 0x910043FF)),  # str x0, [sp], [sp, #8]
     ],
@@ -89,11 +92,23 @@ def test_of_thumb(deepest: int, halves: tuple[int, ...]) -> None:
         (100, (0xF9C10593, 0x0205E427)),  # vse32.v v8, (a1)
         (100, (0xF9C10593, 0x8988)),  # c.sb a0, 0(a1)
         (32, (0xFEA14027,)),  # fsq fa0, -32(sp)
+        # li a1, -100; sh3add sp, a1, sp; sw a0, 0(sp); li a1, 100; sh3add sp, a1, sp
+        (800, (0xF9C00593, 0x2025E133, 0xC02A, 0x06400593, 0x2025E133)),
+        (100, (0xF9C10593, 0x20B645B3, 0x00A58023)),  # sh2add a1, a2, a1; sb a0, 0(a1)
         (16, (0x1141, 0xC02A, 0x0141)),  # addi sp, sp, -16; sw a0, 0(sp); addi sp, sp, 16
     ],
 )
 def test_of_riscv(deepest: int, words: tuple[int, ...], bits: int) -> None:
     assert riscv_deepest(*words, bits=bits) == deepest
+
+
+def test_a_table_of_a_switch_may_be_read_with_an_index_that_is_shifted() -> None:
+    """Zba adds and shifts: auipc a1, 0; addi a1, a1, 24; sh2add a0, a0, a1; lw a1, 0(a0); jr a1."""
+    words = 0x00000597, 0x01858593, 0x20B54533, 0x00052583, 0x00058067, RISCV_RET
+    code, table = struct.pack("<6I", *words), struct.pack("<2I", 0x1014, 0x0)
+    read = within(code + table, 0x1000)
+    found = analyse(riscv.decode(code, 0x1000), top=None, callee=lambda _: UNKNOWN, constants=read)
+    assert (found.unresolved, found.returns, found.covered) == ((), True, True)
 
 
 def test_where_the_stack_pointer_is_a_constant() -> None:
