@@ -41,7 +41,7 @@ _ANY = tuple(sorted({*_NUMBERS.values()}))
 _BEFORE = re.compile(r"\[sp, #(-?\w+)\]!")
 _AFTER = re.compile(r"\[sp\], #(-?\w+)")
 
-_SCALABLE = re.compile(r"[zp]\d")  # a vector, or a predicate, whose length nobody knows
+_SCALABLE = re.compile(r"z|p\d")  # a vector, or a predicate, whose length nobody knows
 _APART = 1 << 32
 
 _Fields = dict[str, Any]

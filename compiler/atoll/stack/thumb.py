@@ -203,6 +203,8 @@ def _register(found: capstone.CsInsn, operand: int) -> int:
 
 def _system(found: capstone.CsInsn) -> list[_Fields]:
     """Write a system register: of them, the main stack pointer is followed."""
+    if len(found.operands) == 1:  # of a number, which no core for microcontrollers has
+        return [{"kind": Kind.OTHER, "clobbers": (*_ANY, SP)}]
     name, source = found.op_str.split(",")[0], _register(found, 1)
     if name.startswith("control"):
         return [{"kind": Kind.OTHER, "clobbers": (SP,)}]  # another stack, perhaps

@@ -2,12 +2,14 @@
 """What a function stores below its stack pointer counts as its own use of the stack."""
 
 import struct
+from collections.abc import Callable, Iterator
+from random import Random
 
 import pytest
 
 from atoll.stack import a64, riscv, thumb
 from atoll.stack.elf_frames import UNKNOWN, analyse
-from atoll.stack.instruction import within
+from atoll.stack.instruction import Instruction, within
 
 A64_RET, THUMB_RET, RISCV_RET = 0xD65F03C0, 0x4770, 0x8067
 BELOW_100 = 0xD10193E9  # sub x9, sp, #100
@@ -114,3 +116,12 @@ def test_a_table_of_a_switch_may_be_read_with_an_index_that_is_shifted() -> None
 def test_where_the_stack_pointer_is_a_constant() -> None:
     code = struct.pack("<3I", 0x20001137, 0xECA12A23, 0x9002)  # lui sp, 0x20001; sw a0, -300(sp)
     assert analyse(riscv.decode(code, 0), top=0x20001000, callee=lambda _: UNKNOWN).deepest == 300
+
+
+@pytest.mark.parametrize("decode", [a64.decode, thumb.decode, riscv.decode])
+def test_no_word_breaks_a_decoder(decode: Callable[[bytes, int], Iterator[Instruction]]) -> None:
+    """Among them those that did: vectors, tiles and registers of other cores."""
+    words = (0x25A0C200, 0x24C240C0, 0xC040C224, 0xAC24F393, 0x93F324AC)
+    chance = Random(7)
+    for word in (*words, *(chance.getrandbits(32) for _ in range(4000))):
+        assert [*decode(word.to_bytes(4, "little"), 0x1000)]
