@@ -39,7 +39,7 @@ _PATIENCE = 60
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a network: "same", "different", "refused", "TFLM refuses", "TFLM broke off"."""
+    """What came of a network: "same", "different", "refused", or what became of TFLM."""
 
     word: str
     says: str = ""
@@ -94,8 +94,7 @@ def on_tflm(network: bytes, inputs: Sequence[NDArray[Any]], outputs: int) -> lis
     send.close()
     answer: list[bytes] | str = "TFLM broke off"
     with contextlib.suppress(EOFError):
-        if receive.poll(_PATIENCE):
-            answer = receive.recv()
+        answer = receive.recv() if receive.poll(_PATIENCE) else "TFLM takes too long"
     process.kill()
     process.join()
     return answer
