@@ -119,6 +119,8 @@ class Fault:
         keys: what of the description is concerned, as key paths; the wrong value's own first.
         wants: bytes by dotted key of a size with which the fault would be gone.
         edits: what the remedy says first, as data; none where it is no edit of a description.
+        tried: assignments of operators to devices that were tried, and whether those are all;
+            None if none was searched for.
     """
 
     code: str
@@ -129,6 +131,7 @@ class Fault:
     keys: tuple[tuple[str, ...], ...] = ()
     wants: tuple[tuple[str, int], ...] = ()
     edits: Candidate = field(default=(), compare=False)
+    tried: tuple[int, bool] | None = None
 
     def __post_init__(self) -> None:
         """Make all words fit to print, whoever wrote them."""
@@ -169,12 +172,18 @@ class Fault:
     def to_json(self) -> dict[str, object]:
         """Return the fault for programs."""
         place, note = self.other or (None, "")
+        tried = (
+            None
+            if self.tried is None
+            else dict(zip(("assignments", "all"), self.tried, strict=True))
+        )
         return {
             "code": self.code,
             "message": self.message,
             "at": self.at.as_json() if self.at else None,
             "other": {"at": place.as_json(), "note": note} if place else None,
             "remedy": self.remedy,
+            "tried": tried,
         }
 
     def __str__(self) -> str:
