@@ -11,7 +11,7 @@ from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
-from atoll_import.core_text import span_text, stack_text, target_lines
+from atoll_import.core_text import limits_text, span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, Source
 from atoll_import.vendor_values import any_core_of, extra_in, isas_of, kin_of, not_covered, own_set
@@ -123,6 +123,8 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
             if span:
                 yield f"    {key}: {span_text(span, names.memory)}"
         yield f"    stack: {stack_text(core.stack, names.memory)}"
+        if core.limits:
+            yield f"    limits: {limits_text(core.limits)}"
         if core.targets:
             yield "    targets:"
             yield from (f"      {line}" for line in target_lines(core.targets))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
+from atoll.description.core_words import limits_of, loader_of, span_of, stack_of, targets_of
 from atoll.diagnostics.units import format_size
 from atoll_import.description_names import ends_as_memory
 from atoll_import.engines import engine_of_kind
@@ -404,6 +404,7 @@ def _words(node: TreeNode) -> dict[str, Any]:
         "code": span_of(node.string("atoll,code") or ""),
         "data": span_of(node.string("atoll,data") or ""),
         "stack": stack_of(node.string("atoll,stack") or ""),
+        "limits": limits_of(node.string("atoll,limits") or ""),
         "targets": targets_of(node.string("atoll,targets") or ""),
     }
 

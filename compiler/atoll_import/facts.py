@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from atoll.description.devices import CodeTarget, Span, Stack
+from atoll.description.devices import CodeTarget, CoreLimits, Span, Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Core:
         code: region of its code, likewise.
         data: region of its data, likewise.
         stack: its stacks, likewise.
+        limits: of its stacks, likewise.
         targets: further ways to make its code, likewise.
         source: where the file says so; None if it only follows that there is a core.
     """
@@ -56,6 +57,7 @@ class Core:
     code: Span | None = None
     data: Span | None = None
     stack: Stack | None = None
+    limits: CoreLimits | None = None
     targets: Mapping[str, CodeTarget] = field(default_factory=dict)
     source: Source | None = None
 

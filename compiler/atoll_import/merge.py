@@ -147,6 +147,7 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
             code=old.code or core.code,
             data=old.data or core.data,
             stack=old.stack or core.stack,
+            limits=old.limits or core.limits,
             targets=old.targets or core.targets,
         )
     return names

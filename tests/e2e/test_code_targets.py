@@ -57,6 +57,19 @@ def options(*asked: str, **more: Any) -> BuildOptions:
     return BuildOptions(accelerators=False, requests=requests)
 
 
+@pytest.mark.parametrize("asked", ["plain-1.x", "plain_1_x"])
+def test_d1_a_target_may_have_dashes_and_dots(
+    asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = chip(tmp_path, "ibex", BITS, f"plain-1.x: {{isa: {PLAIN}}}")
+    words = ["--target", f"fully_connected_8={asked}", "--no-accelerators"]
+    assert main(["explain", str(path), str(DIGITS), *words, "--json"]) == 0
+    told = {each["operator"]: each for each in json.loads(capsys.readouterr().out)["targets"]}
+    assert told["fully_connected_8"]["target"] == "plain_1_x"
+    assert main(["explain", str(path), "--set", "devices.cpu.targets.plain-1.x.optimise=size"]) == 0
+    assert "plain-1.x" in capsys.readouterr().out
+
+
 def code_of(compiled: Compiled) -> bytes:
     return emit_object(compiled.module, compiled.plan, compiled.soc, compiled.commands)
 

@@ -4,6 +4,7 @@
 import atoll
 from atoll.cli.options import JsonOption, SetOption, SimulateOption, SocArgument
 from atoll.cli.tables import room
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 
 
@@ -22,4 +23,8 @@ def check(
     Example: atoll check lagoon --set devices.cpu.stack.size=4KiB
     """
     found = atoll.load_soc(soc, overrides=overrides or ()).check(simulate=simulate)
-    print(json_text(found.to_json()) if machine else found.text(room()), end="")
+    if machine:
+        print(json_text(found.to_json()), end="")
+        return
+    with names_as_written(soc):
+        print(found.text(room()), end="")

@@ -13,6 +13,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 
 
@@ -37,11 +38,13 @@ def estimate(
     options = build_options(models, placement, accelerators=accelerators)
     with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
-        found = atoll.estimate(compile_files(chip, models, options))
+        compiled = compile_files(chip, models, options)
+        found = atoll.estimate(compiled)
     if machine:
         print(json_text(found.to_json()), end="")
         return
-    for number, each in enumerate(found):
-        if number:
-            out.print()
-        out.print(each.rich())
+    with names_as_written(soc, (each._compiled.graph for each in compiled)):
+        for number, each in enumerate(found):
+            if number:
+                out.print()
+            out.print(each.rich())

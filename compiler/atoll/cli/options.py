@@ -158,7 +158,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override a value of the description; may be given several times.",
+        help="Override a value of the description; may be given several times. Quotes in KEY hold "
+        "a name with dots together.",
         autocompletion=complete_with("overrides"),
     ),
 ]

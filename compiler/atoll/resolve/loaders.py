@@ -58,6 +58,8 @@ def _refuse(
     kind = "ram" if loader in ("copy", "host") else "rom" if loader == "xip" else ""
     others = [each.name for each in memories if each.kind == kind]
     other = f", or 'devices.{name}.code.memory: {others[0]}'" if memory and others else ""
+    if code == "E193":
+        other = ", or 'loader: external' if something outside every image brings its firmware"
     draft.faults.add(
         code,
         f"'{device.label or name}' cannot have 'loader: {loader}': {_reason(loader, memory)}",
@@ -167,7 +169,7 @@ def _possible(draft: Draft, memory: str) -> tuple[str, ...]:
 
 def _reason(loader: str, memory: str) -> str:
     if not memory:
-        return "it is no core, and Atoll knows of no code that it runs"
+        return "it is no core, and only descriptions of cores say what code to load"
     if loader == "none":
         return f"a core does nothing without its code, which is in '{memory}'"
     if loader == "xip":

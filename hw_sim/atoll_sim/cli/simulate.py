@@ -24,6 +24,7 @@ from atoll.cli.options import (
 )
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import require_writable
 from atoll_sim.api.compiled_networks import (
@@ -128,7 +129,8 @@ def run(
             oracle=oracle,
             dataset=dataset,
         )
-    _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
+    with names_as_written(None if machine else soc, (each.graph for each in compiled)):
+        _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
 
 
 def simulate(
