@@ -7,7 +7,14 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-FORMATS = ("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_selftest")
+FORMATS = (
+    "atoll_board",
+    "atoll_compare",
+    "atoll_image",
+    "atoll_import",
+    "atoll_selftest",
+    "atoll_trace",
+)
 
 
 class Absent(MetaPathFinder):

@@ -19,7 +19,7 @@ COMMANDS = (
     ("schema", "soc"),
     ("--help",),
 )
-OF_FORMATS = ("board", "compare", "image", "importing", "selftest")
+OF_FORMATS = ("board", "compare", "image", "importing", "selftest", "trace")
 KEEP_AWAY = "from tests.without_formats import keep_away; keep_away()"
 WITH_IMAGES = ("npu_stream/test_mutants.py", "vela/test_edges.py", "vela/test_unusual.py")
 """Tests of the core that also judge linked images."""

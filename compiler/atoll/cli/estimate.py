@@ -2,6 +2,7 @@
 """The command `atoll estimate`: what networks take on a chip, before anything is built."""
 
 import atoll
+from atoll.api.traces import require_trace
 from atoll.cli.console import out
 from atoll.cli.options import (
     AcceleratorsOption,
@@ -10,7 +11,9 @@ from atoll.cli.options import (
     PlacementOptions,
     SetOption,
     SocArgument,
+    TraceOption,
 )
+from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
@@ -23,6 +26,7 @@ def estimate(
     placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
+    trace: TraceOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Estimate cycles and bytes of a network, without building it.
@@ -35,13 +39,15 @@ def estimate(
     Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
     options = build_options(models, placement, accelerators=accelerators)
+    require_trace(trace)
     with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
-        found = atoll.estimate(compile_files(chip, models, options))
+        found = atoll.estimate(compile_files(chip, models, options), trace=trace)
     if machine:
         print(json_text(found.to_json()), end="")
-        return
-    for number, each in enumerate(found):
+    for number, each in enumerate(() if machine else found):
         if number:
             out.print()
         out.print(each.rich())
+    if trace:
+        log(f"wrote {trace}")
