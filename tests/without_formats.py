@@ -14,6 +14,7 @@ FORMATS = (
     "atoll_import",
     "atoll_lsp",
     "atoll_selftest",
+    "atoll_trace",
 )
 
 

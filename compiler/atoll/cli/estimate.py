@@ -2,6 +2,7 @@
 """The command `atoll estimate`: what networks take on a chip, before anything is built."""
 
 import atoll
+from atoll.api.traces import require_trace
 from atoll.cli.console import out
 from atoll.cli.options import (
     AcceleratorsOption,
@@ -10,7 +11,9 @@ from atoll.cli.options import (
     PlacementOptions,
     SetOption,
     SocArgument,
+    TraceOption,
 )
+from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
@@ -24,6 +27,7 @@ def estimate(
     placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
+    trace: TraceOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Estimate cycles and bytes of a network, without building it.
@@ -36,15 +40,18 @@ def estimate(
     Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
     options = build_options(models, placement, accelerators=accelerators)
+    require_trace(trace)
     with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
         compiled = compile_files(chip, models, options)
-        found = atoll.estimate(compiled)
+        found = atoll.estimate(compiled, trace=trace)
     if machine:
         print(json_text(found.to_json()), end="")
-        return
-    with names_as_written(soc, (each._compiled.graph for each in compiled)):
-        for number, each in enumerate(found):
-            if number:
-                out.print()
-            out.print(each.rich())
+    else:
+        with names_as_written(soc, (each._compiled.graph for each in compiled)):
+            for number, each in enumerate(found):
+                if number:
+                    out.print()
+                out.print(each.rich())
+    if trace:
+        log(f"wrote {trace}")

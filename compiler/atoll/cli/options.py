@@ -179,6 +179,12 @@ SimulateOption = Annotated[
         help="Also elaborate the RTL; or only what a build needs. Default: what is quick.",
     ),
 ]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace", metavar="FILE", help="Write what happens when for Perfetto (.pftrace)."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 AcceleratorsOption = Annotated[
     bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")

@@ -10,6 +10,7 @@ import typer
 import atoll
 from atoll.api.driver import Compiled, names_of
 from atoll.api.simulation import run_of
+from atoll.api.traces import require_trace, write_run_trace
 from atoll.artifacts.samples import samples_of, save_outputs
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
@@ -21,7 +22,9 @@ from atoll.cli.options import (
     SetOption,
     SocArgument,
     ToolchainOption,
+    TraceOption,
 )
+from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
@@ -86,6 +89,7 @@ def run(
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     waves: WavesOptions,
+    trace: TraceOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -100,6 +104,7 @@ def run(
     """
     asked, asked_backends = waves.request(), backends_of(accelerator)
     check_kinds(cpu, asked)
+    require_trace(trace, cpu)
     _prepare(output or ())
     if dataset:
         refuse_with_dataset(len(models), sampled=bool(samples))
@@ -130,7 +135,7 @@ def run(
             dataset=dataset,
         )
     with names_as_written(None if machine else soc, (each.graph for each in compiled)):
-        _finish(compiled, outcomes, outputs, brief=brief, machine=machine)
+        _finish(compiled, outcomes, outputs, trace, brief=brief, machine=machine)
 
 
 def simulate(
@@ -143,6 +148,7 @@ def simulate(
     accelerator: AcceleratorOption = None,
     *,
     waves: WavesOptions,
+    trace: TraceOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -155,6 +161,7 @@ def simulate(
     asked = waves.request()
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
+    require_trace(trace, cpu)
     _prepare(output or ())
     with show_work("reading the build folder"):
         opened = open_folder(folder)
@@ -164,7 +171,7 @@ def simulate(
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     with show_work("simulating"):
         outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
-    _finish(models, outcomes, outputs, brief=brief, machine=machine)
+    _finish(models, outcomes, outputs, trace, brief=brief, machine=machine)
 
 
 def _prepare(outputs: Sequence[str]) -> None:
@@ -176,11 +183,13 @@ def _finish(
     models: Sequence[Compiled],
     outcomes: Sequence[Outcome],
     outputs: Mapping[str, Path],
+    trace: Path | None,
     *,
     brief: bool,
     machine: bool,
 ) -> None:
     found = run_of(models, outcomes)
+    write_run_trace(trace, models, found)
     for each in found:
         made = each.accuracy.outputs if each.accuracy else each.outputs
         if made and each.network in outputs:
@@ -190,5 +199,7 @@ def _finish(
     else:
         for each in found:
             out.print(each.rich(brief=brief))
+    if trace:
+        log(f"wrote {trace}")
     if not found.passed:
         raise typer.Exit(1)
