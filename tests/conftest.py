@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures that several suites share."""
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -20,6 +21,12 @@ SHARED = TESTS.parent.parent / "shared"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what was collected, and look seldom at the rest."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many cases random campaigns draw: all in `make test-all`, a fifth or a tenth otherwise.
+"""How much `make test` tries of what `make test-all` tries: campaigns draw a tenth of the cases.
 
 The target sets ATOLL_EFFORT, which is ``gate`` where nothing is said. Equal seeds draw equal cases
 whatever the share is. Shares that a test asserts are of the cases that it draws.
@@ -7,18 +7,19 @@ whatever the share is. Shares that a test asserts are of the cases that it draws
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
 import pytest
 
-PART = {"quick": 10, "gate": 5, "all": 1}[os.environ.get("ATOLL_EFFORT", "gate")]
-QUICK = PART == 10
+_EFFORT = os.environ.get("ATOLL_EFFORT", "gate")
+PART = {"quick": 10, "gate": 10, "all": 1}[_EFFORT]
+QUICK = _EFFORT == "quick"
 COUNTS = pytest.StashKey[Counter[str]]()
 """Where pytest counts the cases of operators; without it, they are tried."""
-_SHARE = 20
-_QUICK = 5
+_SHARE = 50
+_QUICK = 2
 _FEW, _MANY = 10, 50
 
 
@@ -28,7 +29,7 @@ def cases(count: int, least: int = 1) -> int:
 
 
 def seeded(count: int, first: int = 0) -> Callable[[Callable[..., None]], Any]:
-    """Run a test with each of `count` seeds, in `make test` with the first twentieth of them.
+    """Run a test with each of `count` seeds, in `make test` with the first fiftieth of them.
 
     There are `first` of them, if that is given. Some are tried in turn, since a test of its own for
     each takes longer.
@@ -50,6 +51,23 @@ def seeded(count: int, first: int = 0) -> Callable[[Callable[..., None]], Any]:
         return pytest.mark.parametrize("seed", _groups(count, few))(each)
 
     return decorated
+
+
+def in_gate(values: Iterable[Any], *places: int) -> list[Any]:
+    """Return values to parametrize with, of which `make test` runs those at `places` only.
+
+    The others repeat the point of these with another chip, tool or size.
+    """
+    given = list(values)
+    kept = {range(len(given))[place] for place in places}
+    return [each if at in kept else _as_slow(each) for at, each in enumerate(given)]
+
+
+def _as_slow(value: Any) -> Any:
+    if isinstance(value, type(pytest.param())):
+        return value._replace(marks=(*value.marks, pytest.mark.slow))
+    values = value if isinstance(value, tuple) else (value,)
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def _groups(count: int, first: int) -> list[Any]:

@@ -20,7 +20,8 @@ from atoll.frontend.onnx.reader import read
 from atoll.frontend.onnx.settling import settle_file
 from atoll.ir.graph import Graph
 from atoll.ops import reference
-from atoll_sim.oracle.onnx import literal_session, with_unsigned_weights
+from atoll_sim.oracle.onnx import with_unsigned_weights
+from atoll_sim.oracle.onnx_runs import literal_session
 
 Array = NDArray[Any]
 

@@ -31,6 +31,7 @@ from atoll.frontend.onnx.imported import import_file
 from atoll.frontend.onnx.settling import settle_file
 from atoll.report.oracle import OracleVerdict
 from atoll_sim.oracle.onnx import against_onnxruntime
+from atoll_sim.oracle.onnx_runs import outputs
 
 _GIVEN_UP = (InvalidGraph, Fail, NotImplemented, RuntimeError, ValueError, KeyError, IndexError)
 
@@ -246,7 +247,7 @@ def verdict(seed: int, folder: Path) -> OracleVerdict | list[str]:
         except ModelError as refused:
             return [_kind(fault.message) for fault in refused.faults]
         samples = [[*sample.values()] for sample in random_samples(graph, 2)]
-        return against_onnxruntime(path, samples)
+        return against_onnxruntime(path, samples, outputs)
 
 
 def _kind(message: str) -> str:

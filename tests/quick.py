@@ -26,10 +26,16 @@ def is_long(nodeid: str, seconds: Mapping[str, float]) -> bool:
     return seconds.get(nodeid, 0.0) > LIMIT
 
 
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    """Return what pytest keeps between runs, None where its plugin is left out."""
+    return getattr(config, "cache", None)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what took long."""
     if QUICK:
-        known = config.cache.get(RECORD, {}) if config.cache else {}
+        cache = _cache(config)
+        known = cache.get(RECORD, {}) if cache else {}
         long = [item for item in items if is_long(item.nodeid, known)]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not is_long(item.nodeid, known)]
@@ -40,10 +46,10 @@ def pytest_terminal_summary(
 ) -> None:
     """Note how long the tests took at least, and say that some were left out."""
     reports = [each for found in terminalreporter.stats.values() for each in found]
-    if config.cache and (seconds := seconds_of(reports)):
-        known: dict[str, float] = config.cache.get(RECORD, {})
+    if (cache := _cache(config)) and (seconds := seconds_of(reports)):
+        known: dict[str, float] = cache.get(RECORD, {})
         least = {each: min(took, known.get(each, took)) for each, took in seconds.items()}
-        config.cache.set(RECORD, {**known, **least})
+        cache.set(RECORD, {**known, **least})
     if QUICK:
         terminalreporter.write_line(
             f"tests that took more than {LIMIT} s before are left to `make test`"

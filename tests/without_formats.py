@@ -8,8 +8,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 FORMATS = (
-    *("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_report"),
-    *("atoll_selftest", "atoll_serve"),
+    *("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_lsp", "atoll_report"),
+    *("atoll_selftest", "atoll_serve", "atoll_trace"),
 )
 
 

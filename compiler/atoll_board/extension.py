@@ -11,7 +11,7 @@ from atoll_board.core_words import core_words
 NAMESPACE = "urn:atoll:chip"
 """Of the XML elements, in the formats that are XML."""
 
-NOT_HERE = "Not in this file: pools and what reaches them, limits of stacks, parameters of engines."
+NOT_HERE = "Not in this file: pools and what reaches them, parameters of engines."
 
 Entry = dict[str, str]
 

@@ -13,6 +13,7 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.tables import Quantity, Table
 from atoll.stack.bound import Depth
 from atoll.stack.elf_check import INTERRUPT, run_faults, whole_faults
+from atoll.stack.elf_frames import Frame
 from atoll.stack.elf_roots import Root, Roots, find_roots
 from atoll.stack.elf_stack import Program
 from atoll.stack.elf_threads import intended_stacks, misplaced_calls
@@ -275,18 +276,36 @@ def _assumptions(use: StackUse) -> Iterator[str]:
         yield "a handler interrupts none of its own priority, and not itself"
     elif roots.handlers:
         yield "no handler interrupts another one, or itself (--nested adds them up)"
-    for address, frame in program.frames.items():
+    frames = dict(_followed(use))
+    for address, frame in frames.items():
         if frame.unresolved and (callees := program.declared.get(address)):
             names = ", ".join(map(program.name, callees))
             yield f"through pointers, {program.name(address)} calls {names} alone, as is stated"
     for address, size in program.sized.items():
-        yield f"{program.name(address)} takes {size} B itself, as its compiler says"
+        if address in frames:
+            yield f"{program.name(address)} takes {size} B itself, as its compiler says"
     if any(program.calls_of_nothing()):
         yield "weak functions that the image lacks are not called"
-    if program.code.machine == "EM_RISCV":
-        yield "custom instructions neither jump nor move the stack pointer"
-    yield "below its stack pointer, a function stores only where its own code shows the offset"
-    yield "no store through a pointer changes code, a saved register or where exceptions begin"
+    if any(frame.unknown for frame in frames.values()):
+        yield "instructions that are not known neither jump, nor move the stack pointer, nor store"
+    if any(frame.loose for frame in frames.values()):
+        yield "below its stack pointer, a function stores only where its own code shows the offset"
+    if any(frame.writes for frame in frames.values()):
+        yield "no store through a pointer changes code, a saved register or where exceptions begin"
+
+
+def _followed(use: StackUse) -> Iterator[tuple[int, Frame]]:
+    """Yield (address, frame) of each function that counts, those first that begin."""
+    program = use.program
+    roots = (*use.roots.entries, *use.roots.handlers)
+    pending = [*(each.address for each in roots), *intended_stacks(program)]
+    known: set[int] = set()
+    while pending:
+        if (address := pending.pop()) in known or address not in program.frames:
+            continue
+        known.add(address)
+        yield address, program.frames[address]
+        pending += [target for target, _ in program.callees(address)]
 
 
 def limits(soc: ResolvedSoc, name: str, use: StackUse) -> Iterator[Fault]:

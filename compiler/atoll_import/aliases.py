@@ -7,8 +7,12 @@ from dataclasses import replace
 from atoll.description.aliases import stem_of
 from atoll.description.fields import ADDRESS_SPACE, MAX_ENTRIES
 from atoll.description.undecided import UNDECIDED
+from atoll.diagnostics.units import format_size
 from atoll_import.description_names import identifier
-from atoll_import.facts import Facts, Memory
+from atoll_import.facts import Facts, Memory, memory_left_out
+
+_STEP = 4096
+"""An alias is a multiple of so many bytes from its memory."""
 
 
 def with_aliases(facts: Facts) -> Facts:
@@ -23,7 +27,19 @@ def with_aliases(facts: Facts) -> Facts:
     if len(memories) > MAX_ENTRIES:
         memories = facts.memories
     known = [_follow_alias(each, memories) for each in memories]
-    return replace(facts, memories=tuple(_undecided_memories(_with_views(known))))
+    first = {each.name: each for each in reversed(known)}
+    whys = [_cannot_be(each, first.get(each.alias)) for each in known]
+    left_out = [
+        memory_left_out(each.name, each.origin, why, each.source)
+        for each, why in zip(known, whys, strict=True)
+        if why
+    ]
+    known = [each for each, why in zip(known, whys, strict=True) if not why]
+    return replace(
+        facts,
+        memories=tuple(_undecided_memories(_with_views(known))),
+        left_out=(*facts.left_out, *left_out),
+    )
 
 
 def _one_each(memories: Sequence[Memory], cores: set[str]) -> Iterator[Memory]:
@@ -61,6 +77,19 @@ def _follow_alias(memory: Memory, memories: Sequence[Memory]) -> Memory:
     return replace(memory, alias="" if root == memory.name else root)
 
 
+def _cannot_be(alias: Memory, real: Memory | None) -> str:
+    """Say why a description has no such alias, or nothing."""
+    if real is None:
+        return ""
+    if None not in (alias.writable, real.writable) and alias.writable != real.writable:
+        does = "stored to" if alias.writable else "only read"
+        return f"{format_size(alias.size)} of '{real.name}' that are {does} there, unlike it"
+    apart = (alias.origin - real.origin) % _STEP
+    if apart and alias.size == real.size and not (alias.space or real.space):
+        return f"{format_size(alias.size)} of '{real.name}', no multiple of 4 KiB from it"
+    return ""
+
+
 def _named(name: str, memories: Sequence[Memory]) -> Memory | None:
     """Return the only memory of a name."""
     found = [each for each in memories if each.name == name]
@@ -89,5 +118,4 @@ def _undecided_memories(memories: Sequence[Memory]) -> Iterator[Memory]:
         if other == memory.name:
             yield memory
         else:
-            why = f"perhaps '{other}' at another address, or 'none'"
-            yield replace(memory, alias=UNDECIDED, why=why)
+            yield replace(memory, alias=UNDECIDED, perhaps=other)

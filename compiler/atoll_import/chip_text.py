@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The YAML of a chip to start from: what files say, each value with its place, and questions."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -11,11 +11,10 @@ from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.shown import cut, printable
 from atoll.diagnostics.units import format_size
 from atoll.isa.find import NAMES
-from atoll_import.aliases import with_aliases
-from atoll_import.core_text import span_text, stack_text, target_lines
+from atoll_import.core_text import limits_text, span_text, stack_text, target_lines
 from atoll_import.description_names import identifier
 from atoll_import.facts import Core, Facts, Master, Memory, Source
-from atoll_import.vendor_values import any_core_of, isas_of, kin_of, not_covered, own_set
+from atoll_import.vendor_values import any_core_of, extra_in, isas_of, kin_of, not_covered, own_set
 
 _HEAD = """\
 # yaml-language-server: $schema=./soc.schema.json
@@ -43,16 +42,21 @@ class _Names:
     engines: Sequence[str]
     masters: Sequence[str]
     memories: Sequence[str]
+    memory: Mapping[str, str]
+    """The first memory of each name of the facts."""
 
     @classmethod
     def of(cls, facts: Facts) -> "_Names":
         wanted = [each.name for each in facts.cores] + [each.name for each in facts.engines]
+        memories = _unique([memory.name for memory in facts.memories], "memory")
+        named = zip((each.name for each in facts.memories), memories, strict=True)
         devices = iter(_unique(wanted + [each.name for each in facts.masters], "device"))
         return cls(
             tuple(islice(devices, len(facts.cores))),
             tuple(islice(devices, len(facts.engines))),
             tuple(devices),
-            _unique([memory.name for memory in facts.memories], "memory"),
+            memories,
+            dict(reversed([*named])),
         )
 
 
@@ -63,9 +67,6 @@ def chip_text(facts: Facts, files: Sequence[tuple[Path, str]]) -> str:
         facts: what the files say together.
         files: each file with the name of its format.
     """
-    if all(core.mailbox is not None for core in facts.cores):
-        facts = replace(facts, cores=(Core(name="cpu"), *facts.cores))
-    facts = with_aliases(facts)
     names = _Names.of(facts)
     told = ", ".join(_plain(f"{path.name} ({form})") for path, form in files)
     lines = [
@@ -96,7 +97,6 @@ def _unique(texts: Sequence[str], otherwise: str) -> tuple[str, ...]:
 
 
 def _cores(facts: Facts, names: _Names) -> Iterator[str]:
-    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
     for core, name in zip(facts.cores, names.cores, strict=True):
         yield from _place(core.source, "  ", "" if core.said == core.word else core.said)
         yield f"  {name}:"
@@ -121,8 +121,10 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
             yield _line("    loader", core.loader)
         for key, span in (("code", core.code), ("data", core.data)):
             if span:
-                yield f"    {key}: {span_text(span, memories)}"
-        yield f"    stack: {stack_text(core.stack, memories)}"
+                yield f"    {key}: {span_text(span, names.memory)}"
+        yield f"    stack: {stack_text(core.stack, names.memory)}"
+        if core.limits:
+            yield f"    limits: {limits_text(core.limits)}"
         if core.targets:
             yield "    targets:"
             yield from (f"      {line}" for line in target_lines(core.targets))
@@ -131,6 +133,8 @@ def _cores(facts: Facts, names: _Names) -> Iterator[str]:
 def _choices(core: Core, isas: Sequence[str]) -> str:
     """Say which instruction sets a core can have, and what the file says beyond the first."""
     choices = f"one of {', '.join(isas)}" if isas and len(core.isas) != 1 else ""
+    if core.core and not core.isas and (more := extra_in(isas[0], core.said)):
+        choices = f"for example {isas[0]}, if it has {', '.join(more)}, which the file does not say"
     lacks = not_covered(core.said, isas[0]) if isas else ()
     unknown = bool(isas) and not NAMES.fullmatch(isas[0])
     less = f"Atoll's core lacks {', '.join(lacks)}" if lacks else ""
@@ -146,7 +150,6 @@ def _host(facts: Facts, names: _Names) -> Iterator[str]:
 
 
 def _engines(facts: Facts, names: _Names) -> Iterator[str]:
-    memories = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
     for engine, name in zip(facts.engines, names.engines, strict=True):
         kind, key = _ENGINE_KEYS[engine.moves]
         yield from _place(engine.source, "  ")
@@ -156,7 +159,7 @@ def _engines(facts: Facts, names: _Names) -> Iterator[str]:
         yield _line("    registers", _address(engine.registers))
         yield _line("    irq", _interrupt(engine.irq))
         if engine.moves:
-            pairs = [(memories.get(one), memories.get(two)) for one, two in engine.between]
+            pairs = [(names.memory.get(one), names.memory.get(two)) for one, two in engine.between]
             known = pairs and all(one and two for one, two in pairs)
             moves = ", ".join(f"[{one}, {two}]" for one, two in pairs)
             yield _line("    moves", f"[{moves}]" if known else None, "" if known else _PAIRS)
@@ -179,7 +182,8 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
     bus = [range(each.origin, each.origin + each.size) for each in facts.memories if not each.space]
     for memory, name in zip(facts.memories, names.memories, strict=True):
         yield from _place(memory.source, "  ")
-        size, why = _size(memory.size)
+        real = next((each for each in facts.memories if each.name == memory.alias), None)
+        size, why = _size(memory.size, real)
         kind = {True: "ram", False: "rom", None: UNDECIDED}[memory.writable]
         places = ""
         if memory.space:
@@ -190,8 +194,8 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
             )
         if memory.others:
             places = f"one of {', '.join(map(hex, (memory.origin, *memory.others)))}"
-        how = memory.why if memory.writable is not None else ""
-        notes = ", ".join(filter(None, (places, why, how)))
+        how = memory.why if memory.writable is not None and not memory.perhaps else ""
+        notes = [*filter(None, (places, why, how))]
         origin = UNDECIDED if places else _address(memory.origin)
         entries = f"origin: {origin}, size: {size}, kind: {kind}"
         seen = [
@@ -201,12 +205,13 @@ def _memories(facts: Facts, names: _Names) -> Iterator[str]:
         ]
         views = f", views: {{{', '.join(seen)}}}" if seen else ""
         if memory.alias:
-            kinds = dict(zip((each.name for each in facts.memories), names.memories, strict=True))
-            entries += f", alias_of: {kinds.get(memory.alias, UNDECIDED)}"
-        if any(each.name == memory.alias and each.size > memory.size for each in facts.memories):
+            entries += f", alias_of: {names.memory.get(memory.alias, UNDECIDED)}"
+        if perhaps := names.memory.get(memory.perhaps):
+            notes.append(f"for example {perhaps} if both are one, else none")
+        if real and real.size > memory.size:
             entries += f", offset: {UNDECIDED}"
-            notes = f"a part of '{memory.alias}', for example 0; no file says where it begins"
-        yield _line(f"  {name}", f"{{{entries}{views}}}", notes)
+            notes.append(f"a part of '{real.name}', for example 0; no file says where it begins")
+        yield _line(f"  {name}", f"{{{entries}{views}}}", ", ".join(notes))
 
 
 def _free(memory: Memory, bus: Sequence[range]) -> int:
@@ -221,6 +226,9 @@ def _free(memory: Memory, bus: Sequence[range]) -> int:
 def _pools(facts: Facts, names: _Names) -> Iterator[str]:
     if not facts.memories:
         yield _line("pools", None, "see 'A chip' in docs/description.md")
+        return
+    if all(memory.alias for memory in facts.memories):
+        yield _line("pools", None, "one in each memory for which you write 'alias_of: none'")
         return
     yield "pools:"
     for memory, name in zip(facts.memories, names.memories, strict=True):
@@ -245,14 +253,30 @@ def _access(memory: Memory, core: str) -> str:
     return "rw" if memory.writable else "ro"
 
 
-def _size(size: int) -> tuple[str, str]:
-    """Return the size of a memory, or why the file does not decide it."""
+def _size(size: int, real: Memory | None) -> tuple[str, str]:
+    """Return the size of a memory, or why the file does not decide it.
+
+    Args:
+        size: in bytes.
+        real: the memory whose bytes it shows.
+    """
+    if real and real.size < size:
+        said, most = format_size(size), format_size(real.size)
+        return UNDECIDED, f"the file says {said}, more than '{real.name}' has: for example {most}"
     if size == 0:
         return UNDECIDED, "the file says 0"
     if size > _MOST_BYTES:
-        return UNDECIDED, f"the file says {size:,} B, a description at most 256 MiB"
+        most = format_size(_MOST_BYTES)
+        return (
+            UNDECIDED,
+            f"the file says {format_size(size)}, for example {most}, which is the most",
+        )
     if size % _ALIGNMENT:
-        return UNDECIDED, f"the file says {size:,} B, a description multiples of {_ALIGNMENT}"
+        whole = max(size // _ALIGNMENT, 1) * _ALIGNMENT
+        return (
+            UNDECIDED,
+            f"the file says {size:,} B: a multiple of {_ALIGNMENT}, for example {whole}",
+        )
     return format_size(size), ""
 
 

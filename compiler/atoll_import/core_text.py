@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions, stacks and targets of a core, as a description has them."""
+"""Regions, stacks, limits and targets of a core, as a description has them."""
 
 from collections.abc import Iterator, Mapping
 
-from atoll.description.devices import CodeTarget, Span, Stack
+from atoll.description.devices import CodeTarget, CoreLimits, Limits, Span, Stack
 from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.units import format_size
 
@@ -27,6 +27,23 @@ def stack_text(stack: Stack | None, memories: Mapping[str, str]) -> str:
         *([f"runs: {stack.runs}"] if stack.runs else []),
     ]
     return f"{{{', '.join(words)}}}"
+
+
+def limits_text(limits: CoreLimits) -> str:
+    """Return limits of stacks as a description has them, those of threads behind the core's."""
+    words = [*_limits(limits)]
+    threads = (f"{name}: {{{', '.join(_limits(each))}}}" for name, each in limits.threads.items())
+    if limits.threads:
+        words.append(f"threads: {{{', '.join(threads)}}}")
+    return f"{{{', '.join(words)}}}"
+
+
+def _limits(limits: Limits) -> Iterator[str]:
+    for key in ("max_stack_alloca_size", "max_stack_size"):
+        if (size := getattr(limits, key)) is not None:
+            yield f"{key}: {format_size(size)}"
+    if limits.use_backend_alloc_workspace is not None:
+        yield f"use_backend_alloc_workspace: {str(limits.use_backend_alloc_workspace).lower()}"
 
 
 def target_lines(targets: Mapping[str, CodeTarget]) -> Iterator[str]:

@@ -8,10 +8,11 @@ that `atoll bsp` writes.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
+from atoll.description.core_words import limits_of, loader_of, span_of, stack_of, targets_of
+from atoll.diagnostics.units import format_size
 from atoll_import.description_names import ends_as_memory
 from atoll_import.engines import engine_of_kind
 from atoll_import.facts import (
@@ -21,6 +22,7 @@ from atoll_import.facts import (
     LeftOut,
     Master,
     Memory,
+    Reserved,
     Source,
     memory_left_out,
 )
@@ -71,6 +73,18 @@ _SERIAL = frozenset(("espressif,esp32-flash-controller", "zephyr,sim-flash"))
 
 _DMA = frozenset(("dma", "dmac", "dma-controller"))
 _ROUTERS = frozenset(("dma-router", "dmamux", "dma-mux"))
+_CONTROLLERS = frozenset(
+    (
+        *("cache-controller", "flash-controller", "memory-controller", "spi", "qspi", "ospi"),
+        *("xspi", "flexspi", "fspi", "hyperbus"),
+    )
+)
+"""Devices whose further addresses are a memory's: that of a cache, or one behind them."""
+
+_WINDOWS = frozenset(("sideband", "mmap", "mm", "dirmap", "window", "memmap", "wbuf"))
+"""How ``reg-names`` call such addresses that are no word for a memory."""
+
+_WINDOW = "how much of it is memory no file says; describe it by hand if cores use it as one"
 _CARVED = "reserved-memory"
 _UNMAPPED = "its address is not one of the cores: nothing above it maps it to theirs"
 _ENGINE = "atoll,engine-"
@@ -82,20 +96,10 @@ _OWN = ("atoll,pool", "atoll,code", "atoll,data", "atoll,stack", "atoll,guard", 
 """Nodes of our own that say nothing more."""
 
 
-_GRANULE = 16
-_NO_MAP = "firmware keeps it (no-map); the memories beside it are without its bytes"
+_NO_MAP = "no-map"
+_FIRMWARE = "firmware keeps it (no-map); the memories beside it are without its bytes"
 _LINUX = "Linux keeps it, whose memory has its bytes; keep pools off it if Linux runs too"
 _ANYWHERE = "Linux keeps it, and finds a place for it when it starts"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reserved:
-    """A part of a memory that is kept; without a span its owner chooses one later."""
-
-    name: str
-    span: range | None
-    why: str
-    source: Source
 
 
 class Devicetree(Importer):
@@ -112,11 +116,12 @@ class Devicetree(Importer):
         root = read_tree(given)
         tree = _Tree(given, tuple(root.walk()))
         reserved = tuple(tree.reserved(read_reserved(given)))
-        memories = tuple(tree.memories(reserved))
+        memories = tuple(tree.memories())
         others = tree.others()
         left_out = [each for each in memories if isinstance(each, LeftOut)]
         left_out += tree.kept_back(reserved)
         left_out += tree.further_places([each for each in memories if isinstance(each, Memory)])
+        left_out += tree.windows()
         left_out += tree.idle_cores()
         if others:
             why = "a description has no place for them"
@@ -128,6 +133,7 @@ class Devicetree(Importer):
             engines=tuple(tree.engines()),
             masters=tuple(tree.masters()),
             left_out=tuple(left_out),
+            reserved=reserved,
             console=next((at for at, _ in tree.of(_CONSOLE)), None),
         )
 
@@ -210,33 +216,30 @@ class _Tree:
             source=self._source(node),
         )
 
-    def memories(self, reserved: Sequence["_Reserved"]) -> Iterator[Memory | LeftOut]:
-        """Yield each memory, and why it is left out if cores do not see it.
+    def memories(self) -> Iterator[Memory | LeftOut]:
+        """Yield each memory, and why it is left out if cores do not see it."""
+        return (each for node in self._all if _is_memory(node) for each in self._memory(node))
 
-        Of one with bytes that nothing may map each part beside them is a memory.
-        """
-        taken = [each for each in reserved if each.why == _NO_MAP and each.span]
-        for node in self._all:
-            for found in self._memory(node) if _is_memory(node) else ():
-                yield from _parts(found, taken) if isinstance(found, Memory) else (found,)
-
-    def reserved(self, blocks: Sequence[tuple[int, int]]) -> Iterator["_Reserved"]:
-        """Yield the parts of memories that Linux or firmware keeps: blocks, then nodes."""
+    def reserved(self, blocks: Sequence[tuple[int, int]]) -> Iterator[Reserved]:
+        """Yield the parts of memories that nothing may map: blocks, then nodes."""
         for begin, many in blocks:
-            block = range(begin, begin + many)
-            yield _Reserved("memreserve", block, _NO_MAP, self._given.source(0, "/memreserve/"))
+            source = self._given.source(0, "/memreserve/")
+            yield Reserved("memreserve", range(begin, begin + many), source)
         for node in self._nodes:
-            if _is_reserved(node):
-                why = _NO_MAP if "no-map" in node.properties else _LINUX
-                spans = [range(at, at + size) for at, size in node.spans()]
-                for span in spans or (None,):
-                    yield _Reserved(_name(node), span, why, self._source(node))
+            if _is_reserved(node) and _NO_MAP in node.properties:
+                for at, size in node.spans():
+                    yield Reserved(_name(node), range(at, at + size), self._source(node))
 
-    def kept_back(self, reserved: Sequence["_Reserved"]) -> Iterator[LeftOut]:
+    def kept_back(self, reserved: Sequence[Reserved]) -> Iterator[LeftOut]:
         """Yield what is reserved, with the reason; one without a place has no address."""
         for each in reserved:
-            at, why = (each.span.start, each.why) if each.span else (None, _ANYWHERE)
-            yield memory_left_out(each.name, at, why, each.source)
+            yield memory_left_out(each.name, each.span.start, _FIRMWARE, each.source)
+        for node in self._nodes:
+            places = [at for at, _ in node.spans()]
+            if _is_reserved(node) and not (places and _NO_MAP in node.properties):
+                for at in places or (None,):
+                    why = _ANYWHERE if at is None else _LINUX
+                    yield memory_left_out(_name(node), at, why, self._source(node))
 
     def _memory(self, node: TreeNode) -> Iterator[Memory | LeftOut]:
         why, parts = _idle(node) or _unseen(node), [*node.parts()]
@@ -247,7 +250,8 @@ class _Tree:
             unmapped = _UNMAPPED if seen is None else ""
             if reason := why or unmapped or unsized:
                 at = address if seen is None else seen
-                yield memory_left_out(_name(node), at, reason, self._source(node))
+                many = f"{format_size(size)}: " if size else ""
+                yield memory_left_out(_name(node), at, f"{many}{reason}", self._source(node))
             elif seen is not None:
                 yield self._seen(node, seen, size)
         if not parts:
@@ -271,6 +275,20 @@ class _Tree:
             views=tuple((name, local[0]) for name, local in seen if origin not in local),
             source=self._source(node),
         )
+
+    def windows(self) -> Iterator[LeftOut]:
+        """Yield what of a device's addresses is like a memory, as its cache or a mapped flash."""
+        for node in self._nodes:
+            if _is_core(node) or _is_memory(node) or _is_reserved(node):
+                continue
+            parts, names = [*node.parts()], node.strings("reg-names")
+            for index, (address, size, seen) in enumerate(parts if len(parts) > 1 else ()):
+                word = names[index] if index < len(names) else ""
+                if size and _is_window(node, word, index):
+                    what = f"'{word}'" if word else f"part {index + 1}"
+                    why = f"{what} of '{node.path}', {format_size(size)}: {_WINDOW}"
+                    at = address if seen is None else seen
+                    yield memory_left_out(_name(node), at, why, self._source(node))
 
     def further_places(self, memories: Sequence[Memory]) -> Iterator[LeftOut]:
         """Yield where the cores of a cluster see a memory once more, or a part of it."""
@@ -386,6 +404,7 @@ def _words(node: TreeNode) -> dict[str, Any]:
         "code": span_of(node.string("atoll,code") or ""),
         "data": span_of(node.string("atoll,data") or ""),
         "stack": stack_of(node.string("atoll,stack") or ""),
+        "limits": limits_of(node.string("atoll,limits") or ""),
         "targets": targets_of(node.string("atoll,targets") or ""),
     }
 
@@ -406,6 +425,13 @@ def _is_core(node: TreeNode) -> bool:
 def _kinds(node: TreeNode) -> tuple[str, ...]:
     """Return what a node is compatible with, without the version of the block."""
     return tuple(_VERSION.sub("", kind) for kind in node.strings("compatible"))
+
+
+def _is_window(node: TreeNode, word: str, index: int) -> bool:
+    """Tell whether a part of ``reg`` is like a memory, by its name, or by its node without one."""
+    if word:
+        return ends_as_memory(word) or re.split(r"[^a-z]+", word.lower())[-1] in _WINDOWS
+    return index > 0 and _generic(node) in _CONTROLLERS
 
 
 def _is_reserved(node: TreeNode) -> bool:
@@ -441,23 +467,6 @@ def _unseen(node: TreeNode) -> str:
         return ""
     kind = node.strings("compatible")[0]
     return f"Atoll knows no memory that is compatible with '{kind}'; describe it by hand"
-
-
-def _parts(memory: Memory, taken: Sequence["_Reserved"]) -> Iterator[Memory]:
-    """Yield what of a memory is not taken: it whole, or each part that is left."""
-    begin, end, cuts = memory.origin, memory.origin + memory.size, []
-    for span in sorted((each.span for each in taken if each.span), key=lambda it: it.start):
-        if span.start < end and begin < span.stop:
-            cuts.append(range(begin, span.start // _GRANULE * _GRANULE))
-            begin = -(-span.stop // _GRANULE) * _GRANULE
-    if not cuts:
-        yield memory
-        return
-    for part in (*cuts, range(begin, end)):
-        if part:
-            moved = part.start - memory.origin
-            views = tuple((core, at + moved) for core, at in memory.views)
-            yield replace(memory, origin=part.start, size=len(part), views=views)
 
 
 def _idle(node: TreeNode) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from atoll.description.accelerator_files import known_accelerators
-from atoll.description.core_words import loader_of, span_of, stack_of, targets_of
+from atoll.description.core_words import limits_of, loader_of, span_of, stack_of, targets_of
 from atoll_import.facts import Core, Engine, Facts, Master, Memory, Source
 from atoll_import.reader import Given
 from atoll_import.vendor_values import core_named, isas_of, number_of
@@ -76,6 +76,7 @@ def _core(entry: Entry, source: Source) -> Core:
         code=span_of(entry.get("code", "")),
         data=span_of(entry.get("data", "")),
         stack=stack_of(entry.get("stack", "")),
+        limits=limits_of(entry.get("limits", "")),
         targets=targets_of(entry.get("targets", "")),
         source=source,
     )

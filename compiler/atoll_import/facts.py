@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from atoll.description.devices import CodeTarget, Span, Stack
+from atoll.description.devices import CodeTarget, CoreLimits, Span, Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Core:
         code: region of its code, likewise.
         data: region of its data, likewise.
         stack: its stacks, likewise.
+        limits: of its stacks, likewise.
         targets: further ways to make its code, likewise.
         source: where the file says so; None if it only follows that there is a core.
     """
@@ -56,6 +57,7 @@ class Core:
     code: Span | None = None
     data: Span | None = None
     stack: Stack | None = None
+    limits: CoreLimits | None = None
     targets: Mapping[str, CodeTarget] = field(default_factory=dict)
     source: Source | None = None
 
@@ -71,6 +73,7 @@ class Memory:
         views: addresses at which cores see it instead, each with the name of the core.
         space: what else has addresses of its own, in which `origin` is one; empty is the bus.
         alias: name of the memory whose bytes it shows; `undecided` if it may be one; else empty.
+        perhaps: name of the memory whose bytes an undecided alias may show; else empty.
         size: bytes.
         writable: whether cores store to it: a RAM if they do, a ROM or flash if they do not.
         why: what says whether it is writable.
@@ -84,6 +87,7 @@ class Memory:
     views: tuple[tuple[str, int], ...] = ()
     space: str = ""
     alias: str = ""
+    perhaps: str = ""
     size: int
     writable: bool | None
     why: str = ""
@@ -124,6 +128,15 @@ class Master:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserved:
+    """Bytes of memories that nothing may map, by their addresses on the bus."""
+
+    name: str
+    span: range
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """Something of a file for which the description has no place, or that needs a human."""
 
@@ -154,6 +167,7 @@ class Facts:
     engines: tuple[Engine, ...] = ()
     masters: tuple[Master, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    reserved: tuple[Reserved, ...] = ()
     console: int | None = None
     host: str = ""
 
@@ -173,6 +187,7 @@ MEMORY_NOUNS = (
     | {
         *("memory", "mem", "ocm", "fram", "mram", "rram", "nvram", "nvm", "bbram", "lpddr", "xip"),
         *("nor", "nand", "eeprom", "hyperflash", "spm", "scratchpad", "iccm", "dccm", "sysram"),
+        "lim",
     }
 ) - {"ccm"}
 """Words for memories in names of nodes and of models; `ccm` there is a clock's block too."""

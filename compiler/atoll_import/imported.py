@@ -2,14 +2,16 @@
 """From files to a description to start from, and what a human still has to say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from atoll.description.undecided import Question, questions_of
+from atoll_import.aliases import with_aliases
 from atoll_import.chip_text import chip_text
-from atoll_import.facts import LeftOut
+from atoll_import.facts import Core, Facts, LeftOut
 from atoll_import.merge import merge
 from atoll_import.reader import read_file
+from atoll_import.reserved import without_reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,14 @@ def import_files(files: Sequence[Path], target: Path, form: str, device: str) ->
         UsageError: see `read_file`.
     """
     read = [read_file(path, form, device) for path in files]
-    facts = merge([facts for _, facts in read])
+    facts = _with_host(merge([facts for _, facts in read]))
+    facts = without_reserved(with_aliases(facts))
     text = chip_text(facts, [(path, name) for path, (name, _) in zip(files, read, strict=True)])
     return Imported(text, questions_of(text, target), facts.left_out)
+
+
+def _with_host(facts: Facts) -> Facts:
+    """Return what files say with a core that starts the others, if they have none that can."""
+    if all(core.mailbox is not None for core in facts.cores):
+        return replace(facts, cores=(Core(name="cpu"), *facts.cores))
+    return facts

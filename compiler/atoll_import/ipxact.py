@@ -81,6 +81,7 @@ class _Map:
         why: why its memories are left out; empty if they are not.
         is_there: whether the component has it.
         is_local: whether no other core can see it.
+        assumed: that it is taken for the bus, and others could be it; else empty.
     """
 
     element: Element
@@ -90,6 +91,7 @@ class _Map:
     why: str = ""
     is_there: bool = True
     is_local: bool = False
+    assumed: str = ""
 
     def at(self, address: int | None) -> int | None:
         """Return which byte is at an address; the address itself if it counts no whole bytes."""
@@ -171,7 +173,7 @@ class _Component:
             _Map(each, self._users("memoryMapRef", each.said("name")), self._bits(each, each))
             for each in (inside.each("memoryMap") if inside else ())
         ]
-        plain.sort(key=lambda it: (not _has_memory(it.element), -len(it.cores), _name(it)))
+        plain.sort(key=lambda it: (*_rank(it), _name(it)))
         inside = self._root.first("addressSpaces")
         own = [
             _Map(
@@ -189,7 +191,11 @@ class _Component:
             absent = self._absent(one.element)
             odd = "" if one.bits and one.bits % 8 == 0 else f"an address counts {one.bits} bits"
             space = "" if one is bus or (bus is None and len(own) == 1) else _name(one)
-            one = replace(one, name=space, why=absent or odd, is_there=not absent)
+            alike = [each for each in plain if _rank(each) == _rank(one)]
+            chosen = (
+                "" if space or len(alike) < 2 else f", whose map {_name(one)} is taken for the bus"
+            )
+            one = replace(one, name=space, why=absent or odd, is_there=not absent, assumed=chosen)
             yield one
             for remap in one.element.each("memoryRemap"):
                 state = remap.attributes.get("state") or remap.said("modeRef")
@@ -340,7 +346,7 @@ class _Component:
                 self._refuse_array(block, block.line)
             name = block.said("name") + index
             at = None if origin is None else one.at(origin + offset)
-            source = self._given.source(block.line, f"addressBlock {name}")
+            source = self._given.source(block.line, f"addressBlock {name}{one.assumed}")
             if is_memory and (one.why or at is None or size is None):
                 yield memory_left_out(name, at, one.why, source)
             elif is_memory and at is not None and size is not None:
@@ -384,6 +390,11 @@ def _memory(one: _Map, name: str, at: int, size: int, access: str, source: Sourc
         cores=one.cores,
         source=source,
     )
+
+
+def _rank(one: _Map) -> tuple[bool, int]:
+    """Return by what the map of the bus is the first."""
+    return not _has_memory(one.element), -len(one.cores)
 
 
 def _has_memory(element: Element) -> bool:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from atoll.diagnostics.units import format_size
 from atoll_import.description_names import writable_by_name
 from atoll_import.facts import Core, Facts, LeftOut, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
@@ -15,7 +16,7 @@ from atoll_import.vendor_values import core_named, number_of, riscv_isas
 
 _TABLES = ("csr_bases", "csr_registers", "constants", "memories")
 _NO_MEMORIES = {
-    "io": "its type is 'io', registers",
+    "io": "its type is 'io': registers, or a memory past the caches; describe such one by hand",
     "linker": "its type is 'linker', a part of another memory",
 }
 _CPU_TYPE = "config_cpu_type_"
@@ -102,7 +103,8 @@ def _memory(given: Given, name: str, entry: object, cores: tuple[str, ...]) -> M
     origin = number_of(entry.get("base")) if isinstance(entry, dict) else None
     size = number_of(entry.get("size")) if isinstance(entry, dict) else None
     if why := next((_NO_MEMORIES[each] for each in kind.split("+") if each in _NO_MEMORIES), ""):
-        return memory_left_out(name, origin, why, source)
+        many = f"{format_size(size)}: " if size else ""
+        return memory_left_out(name, origin, f"{many}{why}", source)
     if origin is None or size is None:
         given.refuse(f"memory '{name}' has no base and size that are numbers", line)
     return Memory(

@@ -57,6 +57,7 @@ def merge(files: Sequence[Facts]) -> Facts:
         kept,
         name=next((facts.name for facts in files if facts.name), ""),
         left_out=_distinct((*left_out, *too_many)),
+        reserved=tuple(each for facts in files for each in facts.reserved),
         host=next((facts.host for facts in files if facts.host), ""),
         console=next((facts.console for facts in files if facts.console is not None), None),
     )
@@ -87,12 +88,7 @@ def _bounded_file(facts: Facts) -> Facts:
         for name, each in whole.items()
         if len(each) > MAX_ENTRIES and (source := each[MAX_ENTRIES].source)
     ]
-    more += [
-        memory_left_out(each.name, each.origin, _TOO_MANY, each.source)
-        for each in facts.memories[MAX_ENTRIES:_MOST_LEFT_OUT]
-    ]
-    if beyond := facts.memories[_MOST_LEFT_OUT:]:
-        more.append(LeftOut(f"{len(beyond)} more memories", _TOO_MANY, beyond[0].source))
+    more += too_many_memories(facts.memories)
     rest = facts.left_out[_MOST_LEFT_OUT:]
     if rest:
         more.append(LeftOut(f"{len(rest)} more that are left out", _TOO_MANY, rest[0].source))
@@ -104,6 +100,14 @@ def _bounded_file(facts: Facts) -> Facts:
         masters=facts.masters[:MAX_ENTRIES],
         left_out=(*facts.left_out[:_MOST_LEFT_OUT], *more),
     )
+
+
+def too_many_memories(memories: Sequence[Memory]) -> Iterator[LeftOut]:
+    """Yield the memories that are too many for a description."""
+    for each in memories[MAX_ENTRIES:_MOST_LEFT_OUT]:
+        yield memory_left_out(each.name, each.origin, _TOO_MANY, each.source)
+    if beyond := memories[_MOST_LEFT_OUT:]:
+        yield LeftOut(f"{len(beyond)} more memories", _TOO_MANY, beyond[0].source)
 
 
 def _distinct(left_out: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
@@ -143,6 +147,7 @@ def _merge_cores(cores: list[Core], new: Iterable[Core]) -> dict[str, str]:
             code=old.code or core.code,
             data=old.data or core.data,
             stack=old.stack or core.stack,
+            limits=old.limits or core.limits,
             targets=old.targets or core.targets,
         )
     return names
@@ -169,6 +174,7 @@ def _rename(memory: Memory, names: dict[str, str], known: dict[str, str]) -> Mem
     return replace(
         memory,
         alias=known.get(memory.alias, memory.alias),
+        perhaps=known.get(memory.perhaps, memory.perhaps),
         cores=tuple(dict.fromkeys(names.get(n, n) for n in memory.cores)),
         views=tuple((names.get(n, n), at) for n, at in memory.views),
     )
@@ -211,6 +217,7 @@ def _both(one: Memory, other: Memory) -> Memory:
         others=tuple(others),
         views=views,
         alias=one.alias or other.alias,
+        perhaps=one.perhaps if one.alias else other.perhaps,
         writable=known,
         why=why,
         cores=cores,
@@ -291,10 +298,7 @@ def _limit(
         *((engine.name, engine.source) for engine in engines[room:]),
         *((master.name, master.source) for master in masters[room_for_masters:]),
     ]
-    too_many = [
-        memory_left_out(memory.name, memory.origin, _TOO_MANY, memory.source)
-        for memory in memories[MAX_ENTRIES:]
-    ]
+    too_many = [*too_many_memories(memories)]
     kept = Facts(
         cores=tuple(cores[: MAX_ENTRIES - 1]),
         engines=tuple(engines[:room]),

@@ -183,8 +183,7 @@ def _asked(memories: Iterable[Memory]) -> Iterator[Memory]:
         if each.alias or first.setdefault(alike, each.origin) == each.origin:
             yield each
         else:
-            why = f"perhaps '{each.name}' at another address, or 'none'"
-            yield replace(each, alias=UNDECIDED, why=why)
+            yield replace(each, alias=UNDECIDED, perhaps=each.name)
 
 
 def _programmed_memories(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from atoll.description.fields import MAX_ENTRIES
+from atoll.diagnostics.units import format_size
 from atoll_import.description_names import writable_by_name
 from atoll_import.facts import Core, Facts, LeftOut, Master, Memory, memory_left_out
 from atoll_import.reader import Given, Importer
@@ -180,10 +181,20 @@ def _memory(
 ) -> Iterator[Memory | LeftOut]:
     """Yield a memory with where each core sees it; what is for one core alone is its view."""
     source = given.source(entry.line, f"{entry.name}: {entry.kind}")
-    places = [(number_of(each.address), each) for each in entry.places]
     size = number_of(entry.attributes.get("size")) or _size(entry.places)
+    places = [
+        (at, _seen_there(each, size or 0), groups.get(each.core, (each.core,)))
+        for each in entry.places
+        if (at := number_of(each.address)) is not None
+    ]
+    shown = [seen for _, seen, _ in places]
+    most = range(size or 0) if range(size or 0) in shown else next(iter(shown), range(0))
     every = groups[""]
-    known = [(at, groups.get(each.core, ())) for at, each in places if at is not None]
+    known = [(at, cores) for at, seen, cores in places if seen == most]
+    for at, seen, _ in places:
+        if seen != most:
+            why = f"{format_size(len(seen))} of it from byte {seen.start:#x} on are seen there;"
+            yield memory_left_out(entry.name, at, f"{why} describe an alias by hand", source)
     if not known:
         why = "it has no address on the system bus"
         yield memory_left_out(entry.name, None, why, source)
@@ -191,7 +202,7 @@ def _memory(
         why = _OF_A_DEVICE if size else "it has no size"
         yield from (memory_left_out(entry.name, at, why, source) for at, _ in known)
     else:
-        common = sorted({at for at, cores in known if cores is every}) or [known[0][0]]
+        common = sorted({at for at, cores in known if cores is every}) or _seen_by_all(known)
         views: dict[str, int] = {}
         for at, cores in known:
             own = () if at in common else cores
@@ -200,10 +211,11 @@ def _memory(
                 yield memory_left_out(entry.name, at, why, source)
         yield Memory(
             name=entry.name,
-            origin=common[0],
+            origin=next(iter(common), known[0][0]),
             others=tuple(common[1:]),
             views=tuple(views.items()),
-            size=size,
+            space="" if common else f"what {known[0][1][0]} sees",
+            size=len(most),
             writable=writable_by_name(entry.name) if size >= _LEAST else None,
             why="by its name",
             cores=every
@@ -211,6 +223,18 @@ def _memory(
             else tuple(dict.fromkeys(core for _, cores in known for core in cores)),
             source=source,
         )
+
+
+def _seen_by_all(known: Sequence[tuple[int, tuple[str, ...]]]) -> list[int]:
+    """Return the first address at which all cores see a memory that is there for some alone.
+
+    There is none if they see it at different ones: which of them the bus has the file does not say.
+    """
+    seen: dict[int, set[str]] = {}
+    for at, cores in known:
+        seen.setdefault(at, set()).update(cores)
+    every = set[str]().union(*seen.values())
+    return [at for at, cores in seen.items() if cores == every][:1]
 
 
 def _without_hidden(memories: Sequence[Memory], every: tuple[str, ...]) -> Iterator[Memory]:
@@ -233,7 +257,29 @@ def _without_hidden(memories: Sequence[Memory], every: tuple[str, ...]) -> Itera
             and any(max(a.start, b.start) < min(a.stop, b.stop) for a in places for b in spans)
         }
         seen = tuple(core for core in each.cores if core not in hidden)
+        if each.cores is not every and not each.space and _is_elsewhere(each, memories):
+            space = f"what {', '.join(each.cores)} sees"
+            each = replace(each, space=space, views=tuple(dict.fromkeys(seen, each.origin).items()))
         yield replace(each, cores=seen) if hidden else each
+
+
+def _is_elsewhere(memory: Memory, memories: Sequence[Memory]) -> bool:
+    """Tell whether a core sees a memory without an address of the bus where others see one."""
+    return any(
+        core not in memory.cores
+        and at < memory.origin + memory.size
+        and memory.origin < at + it.size
+        for it in memories
+        if it.space
+        for core, at in it.views
+    )
+
+
+def _seen_there(place: Registration, size: int) -> range:
+    """Return which bytes of a memory of so many are seen at a place."""
+    begin = number_of(place.offset) or 0
+    end = min(size, begin + (_size((place,)) or size))
+    return range(begin, max(begin, end))
 
 
 def _size(places: Sequence[Registration]) -> int | None:

@@ -8,7 +8,7 @@ has is indented below it, or in braces with semicolons between; both may be mixe
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 _TOKEN = re.compile(
     r"""(?P<skip>//[^\n]*|/\*.*?\*/|[^\S\n]+)|(?P<text>'''.*?'''|"(?:\\.|[^"\\\n])*")|(?P<open>/\*)
@@ -26,12 +26,21 @@ _OPEN, _CLOSE = "{", "}"
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A place of a peripheral on the bus, for all cores or for one, or a cluster; all are texts."""
+    """A place of a peripheral on the bus, for all cores or for one, or a cluster; all are texts.
+
+    Attributes:
+        address: of its first byte.
+        size: of what is seen there.
+        end: of what is seen there, if that says it.
+        core: or cluster.
+        offset: of the first byte that is seen there.
+    """
 
     address: str
     size: str = ""
     end: str = ""
     core: str = ""
+    offset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +252,8 @@ def _registration(tokens: Sequence[_Token]) -> Registration:
         core = said.get("cpu") or said.get("cluster", "")
         if span:
             place = _registration(span)
-            return Registration(place.address, place.size, place.end, core)
-        return Registration(said.get("address", ""), said.get("size", ""), "", core)
+            return replace(place, core=core, offset=said.get("offset", ""))
+        return Registration(
+            said.get("address", ""), said.get("size", ""), "", core, said.get("offset", "")
+        )
     return Registration(texts[0] if texts else "")

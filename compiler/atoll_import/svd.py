@@ -8,6 +8,7 @@ no memories.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from atoll.diagnostics.units import format_size
 from atoll.protocol import ConsoleRegister
 from atoll.resolve.mailbox import REGISTERS as MAILBOX
 from atoll_import.engines import engine_of
@@ -167,7 +168,10 @@ class _Device:
                 if block.said("usage") == "buffer":
                     at = origin + (number_of(block.said("offset")) or 0)
                     source = self._given.source(block.line, f"peripheral {name}")
-                    yield memory_left_out(name, at, "it is the buffer of a peripheral", source)
+                    size = number_of(block.said("size"))
+                    many = f"{format_size(size)}: " if size else ""
+                    why = f"{many}it is the buffer of a peripheral"
+                    yield memory_left_out(name, at, why, source)
             if blocks:
                 return
 

@@ -12,9 +12,18 @@ from typing import Any
 
 from atoll.description.register_files import INSTALL, compiled_file
 from atoll.diagnostics.errors import ToolchainError
+from atoll.diagnostics.units import format_size
 from atoll_import.engines import engine_of
 from atoll_import.extension import Entry, extend_facts
-from atoll_import.facts import Engine, Facts, LeftOut, Master, Memory, Source
+from atoll_import.facts import (
+    Engine,
+    Facts,
+    LeftOut,
+    Master,
+    Memory,
+    Source,
+    memory_left_out,
+)
 from atoll_import.reader import Given, Importer
 from atoll_import.vendor_values import count_phrase, is_dma
 
@@ -100,6 +109,20 @@ def _blocks(given: Given, top: Any) -> Iterator[Memory | Engine | Master | LeftO
             yield Master(name=name, what=f"at {at:#x}", source=source)
         else:
             yield None
+            yield from _memories_inside(given, node)
+
+
+def _memories_inside(given: Given, block: Any) -> Iterator[LeftOut]:
+    """Yield the memories of a block that has registers too."""
+    from systemrdl.node import MemNode
+
+    for node in block.descendants(unroll=True):
+        if isinstance(node, MemNode):
+            why = f"{format_size(node.size)} of '{_name(block)}', which has registers too"
+            source = given.source(_line(node), f"mem {_name(node)}")
+            yield memory_left_out(
+                _name(node), node.absolute_address, f"{why}; describe it by hand", source
+            )
 
 
 def _memory(node: Any, name: str, source: Source) -> Memory:

@@ -161,8 +161,11 @@ def _fits(
 
 
 def isas_by_name(core: str, word: str) -> tuple[str, ...]:
-    """Return the instruction sets of a core that Arm's name of it allows: an F has floats."""
-    isas = isas_of(core)
+    """Return the instruction sets of a core that Arm's name of it allows: an F has floats.
+
+    A name of RISC-V decides none.
+    """
+    isas = tuple(isa for isa in isas_of(core) if not extensions_of(isa))
     return tuple(isa for isa in isas if "+fp" in isa) if word.endswith("f") else isas
 
 
@@ -170,8 +173,8 @@ def riscv_isas(core: str, said: str) -> tuple[str, ...]:
     """Return the instruction sets of a RISC-V core that fit what a file says.
 
     It is the one with all that the file names and Atoll knows of the core; without such a one
-    all that the file's hardware runs, what is most first; all of the core's if the file says
-    nothing.
+    all that the file's hardware runs, what is most first. None fits if the file says nothing, since
+    such cores are built with and without most extensions.
     """
     own = {isa: extensions_of(isa) for isa in isas_of(core)}
     has = extensions_of(said)
@@ -179,12 +182,18 @@ def riscv_isas(core: str, said: str) -> tuple[str, ...]:
         isa for isa, parts in own.items() if parts == has & frozenset().union(*own.values())
     )
     runs = [isa for isa, parts in own.items() if parts <= has]
-    return same or tuple(sorted(runs, key=lambda isa: -len(own[isa]))) or isas_of(core)
+    return same or tuple(sorted(runs, key=lambda isa: -len(own[isa])))
 
 
 def not_covered(said: str, isa: str) -> tuple[str, ...]:
     """Return the extensions that a file names and an instruction set of Atoll's has not."""
     return tuple(sorted(extensions_of(said) - extensions_of(isa)))
+
+
+def extra_in(isa: str, said: str) -> tuple[str, ...]:
+    """Return the extensions of an instruction set that a file, which says some, does not name."""
+    has = extensions_of(said)
+    return tuple(sorted(extensions_of(isa) - has)) if has else ()
 
 
 def extensions_of(isa: str) -> frozenset[str]:

@@ -39,7 +39,7 @@ _PATIENCE = 60
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a network: "same", "different", "refused", "TFLM refuses", "TFLM broke off"."""
+    """What came of a network: "same", "different", "refused", or what became of TFLM."""
 
     word: str
     says: str = ""
@@ -72,14 +72,14 @@ def samples(d: Drawing) -> list[NDArray[Any]]:
 
 def on_tflm(network: bytes, inputs: Sequence[NDArray[Any]], outputs: int) -> list[bytes] | str:
     """Return the bytes of TFLM's outputs, or why there are none; it may end its process."""
+    from tflite_micro import runtime  # once, not in each of the processes
+
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
 
     def run() -> None:
         faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        from tflite_micro import runtime
-
         try:
             interpreter = runtime.Interpreter.from_bytes(network, arena_size=_ARENA)
             for index, numbers in enumerate(inputs):
@@ -94,8 +94,7 @@ def on_tflm(network: bytes, inputs: Sequence[NDArray[Any]], outputs: int) -> lis
     send.close()
     answer: list[bytes] | str = "TFLM broke off"
     with contextlib.suppress(EOFError):
-        if receive.poll(_PATIENCE):
-            answer = receive.recv()
+        answer = receive.recv() if receive.poll(_PATIENCE) else "TFLM takes too long"
     process.kill()
     process.join()
     return answer

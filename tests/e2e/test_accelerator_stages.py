@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.cli import main
 
@@ -53,7 +54,9 @@ def idea(tmp_path: Path) -> str:
     return str(chip)
 
 
-@pytest.mark.parametrize("cpu", ["native", "iss", pytest.param("rtl", marks=pytest.mark.rtl)])
+@pytest.mark.parametrize(
+    "cpu", in_gate(["native", "iss", pytest.param("rtl", marks=pytest.mark.rtl)], 0, 1)
+)
 def test_a_description_runs(idea: str, cpu: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = layers(ran(capsys, idea, "--cpu", cpu))
     devices = {name: each["device"] for name, each in found.items()}

@@ -27,6 +27,7 @@ WORDS = [str(DATA / "crab.yaml"), str(DIGITS), "--build", str(DATA / "crab.build
 Capture = pytest.CaptureFixture[str]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cpu", ["iss", pytest.param("rtl", marks=(pytest.mark.rtl, pytest.mark.slow))]
 )
@@ -170,6 +171,7 @@ def with_run_time_sizes(folder: Path) -> list[str]:
     return [str(folder / "crab.yaml"), str(DIGITS), "--build", str(folder / "crab.build.yaml")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cpu", ["iss", pytest.param("rtl", marks=(pytest.mark.rtl, pytest.mark.slow))]
 )

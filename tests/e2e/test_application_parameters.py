@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.test_board_packages import ARM, RISCV, cmake, ran
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import Emit, build, interface_of
 from atoll.artifacts.samples import random_sample
@@ -50,7 +51,9 @@ def codes(chip: Path, images: Path) -> list[str]:
     return [fault.code for fault in disagreements(soc, soc.host, found)]
 
 
-@pytest.mark.parametrize(("chip", "preset"), [(CHIP, "zig"), (CHIP, RISCV), (CORTEX, ARM)])
+@pytest.mark.parametrize(
+    ("chip", "preset"), in_gate([(CHIP, "zig"), (CHIP, RISCV), (CORTEX, ARM)], 0, 2)
+)
 def test_m7_m8_the_application_runs_on_the_iss(chip: Path, preset: str, tmp_path: Path) -> None:
     """It says that each byte of the output is the reference's; no access is a violation."""
     images = linked(chip, preset, tmp_path)
@@ -92,15 +95,21 @@ TOGETHER = (r'IN\("DTCM"\)', 'IN("SRAM")')
 
 @pytest.mark.parametrize(
     ("change", "wanted"),
-    [
-        (WRONG, ["E221"]),
-        (SHORT, ["E220", "E221"]),
-        (ELSEWHERE, ["E220"]),
-        (FRONT, ["E221"]),
-        (SMALL, ["E085"]),
-        (BEFORE, ["E086"]),
-        (TOGETHER, ["E086"]),
-    ],
+    in_gate(
+        [
+            (WRONG, ["E221"]),
+            (SHORT, ["E220", "E221"]),
+            (ELSEWHERE, ["E220"]),
+            (FRONT, ["E221"]),
+            (SMALL, ["E085"]),
+            (BEFORE, ["E086"]),
+            (TOGETHER, ["E086"]),
+        ],
+        0,
+        2,
+        4,
+        5,
+    ),
     ids=["wrong", "short", "elsewhere", "front", "small", "before", "together"],
 )
 def test_m7_images_are_held_against_their_networks(
@@ -131,7 +140,7 @@ def test_m7_parameters_without_a_record_are_not_known(
     assert json.loads(capsys.readouterr().out)["parameters_known"] is False
 
 
-@pytest.mark.parametrize("preset", ["zig", RISCV])
+@pytest.mark.parametrize("preset", in_gate(["zig", RISCV], -1))
 def test_m7_other_arrays_come_after_what_the_network_uses(preset: str, tmp_path: Path) -> None:
     """In sections `<section>.*`, whatever the order in the source."""
     more = r"""static const uint8_t __attribute__((used)) near_%s[128] IN("ITCM.%s") = {7};
@@ -147,7 +156,7 @@ static uint8_t __attribute__((used)) shared_%s[128] IN("SRAM.%s");
     assert ran(str(CHIP), (), images, tmp_path).text == SAYS
 
 
-@pytest.mark.parametrize("preset", ["zig", RISCV])
+@pytest.mark.parametrize("preset", in_gate(["zig", RISCV], -1))
 def test_m8_the_application_is_cxx20_too(preset: str, tmp_path: Path) -> None:
     """The same file, with the headers and its structs' names of members."""
     if preset != "zig" and not shutil.which(preset):
@@ -219,7 +228,7 @@ def test_m8_the_run_function_takes_parameters() -> None:
     assert [each.section for each in interface.pools] == ["DTCM", "SRAM"]
 
 
-@pytest.mark.parametrize("emit", Emit)
+@pytest.mark.parametrize("emit", in_gate(Emit, -1))
 def test_m7_parameters_of_two_networks_lie_side_by_side(emit: Emit, tmp_path: Path) -> None:
     """Of the second network some begin behind those of the first, whoever makes the code."""
     models = given()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.c_program import STRICT, CProgram
+from tests.effort import in_gate
 from tests.goldens import exact_samples
 
 from atoll.artifacts.build_tree import Emit, build
@@ -41,15 +42,19 @@ def warnings(folder: Path, text: str, *compiler: str) -> str:
 
 @pytest.mark.parametrize(
     ("network", "chip", "settings"),
-    [
-        (DIGITS, "twin", ()),
-        (SAMPLER, "lagoon", ()),
-        (DIGITS, "lagoon", VECTORS),
-        *(
-            pytest.param(network, chip, (), marks=pytest.mark.slow)
-            for network, chip in zip(NETWORKS, ("twin", "lagoon") * 2, strict=True)
-        ),
-    ],
+    in_gate(
+        [
+            (DIGITS, "twin", ()),
+            (SAMPLER, "lagoon", ()),
+            (DIGITS, "lagoon", VECTORS),
+            *(
+                pytest.param(network, chip, (), marks=pytest.mark.slow)
+                for network, chip in zip(NETWORKS, ("twin", "lagoon") * 2, strict=True)
+            ),
+        ],
+        1,
+        2,
+    ),
 )
 def test_neither_gcc_nor_clang_warns(
     network: Path | str,
@@ -68,7 +73,8 @@ def test_neither_gcc_nor_clang_warns(
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
 @pytest.mark.parametrize(
-    ("network", "settings"), [*((each, ()) for each in NETWORKS), ("kws_ref_model", VECTORS)]
+    ("network", "settings"),
+    in_gate([*((each, ()) for each in NETWORKS), ("kws_ref_model", VECTORS)], 0, 3, 4),
 )
 def test_every_layer_equals_the_goldens(
     shared_models: Path,

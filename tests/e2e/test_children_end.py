@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
@@ -72,6 +73,7 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.atoll-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "tool"),
     [
@@ -97,7 +99,7 @@ def test_kill_9_ends_the_tools_and_the_next_command_cleans(
     assert list((cache / "scratch").iterdir()) == []
 
 
-@pytest.mark.parametrize("command", [BUILD, DEMO], ids=["build", "demo"])
+@pytest.mark.parametrize("command", in_gate([BUILD, DEMO], 0), ids=["build", "demo"])
 def test_ctrl_c_ends_the_tools_and_is_one_word(command: list[str], tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     with begun(command, tmp_path, cache) as process:

@@ -55,8 +55,8 @@ def test_a_reader_that_left_ends_the_command_silently(arguments: list[str], tmp_
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-@pytest.mark.parametrize("name", ["caf\u00e9", "byte\udcff", "[red]:x:"])
-def test_any_file_name_can_be_printed(name: str, encoding: str, tmp_path: Path) -> None:
+def test_any_file_name_can_be_printed(encoding: str, tmp_path: Path) -> None:
+    name = "caf\u00e9 byte\udcff [red]:x:"
     (tmp_path / f"{name}.yaml").write_bytes((ROOT / "socs" / "lagoon.yaml").read_bytes())
     (tmp_path / f"{name}.tflite").write_bytes(Path(DIGITS).read_bytes())
     for arguments in (["explain", f"{name}.yaml"], [NATIVE[0], f"{name}.yaml", *NATIVE[2:]]):

@@ -19,6 +19,7 @@ COMMANDS = (
         "bsp",
         "estimate",
         "import",
+        "lsp",
         "operators",
         "opt",
         "diff",

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import build
 from atoll.bsp.float_convention import called_by_image
@@ -54,6 +55,19 @@ def ibex(folder: Path) -> Path:
 def options(*asked: str, **more: Any) -> BuildOptions:
     requests = requests_from(node_of({}), Words(target=asked, **more))
     return BuildOptions(accelerators=False, requests=requests)
+
+
+@pytest.mark.parametrize("asked", ["plain-1.x", "plain_1_x"])
+def test_d1_a_target_may_have_dashes_and_dots(
+    asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = chip(tmp_path, "ibex", BITS, f"plain-1.x: {{isa: {PLAIN}}}")
+    words = ["--target", f"fully_connected_8={asked}", "--no-accelerators"]
+    assert main(["explain", str(path), str(DIGITS), *words, "--json"]) == 0
+    told = {each["operator"]: each for each in json.loads(capsys.readouterr().out)["targets"]}
+    assert told["fully_connected_8"]["target"] == "plain_1_x"
+    assert main(["explain", str(path), "--set", "devices.cpu.targets.plain-1.x.optimise=size"]) == 0
+    assert "plain-1.x" in capsys.readouterr().out
 
 
 def code_of(compiled: Compiled) -> bytes:
@@ -453,7 +467,7 @@ def test_e124_an_object_of_a_target_has_its_convention(tmp_path: Path) -> None:
         called_by_image(code, "a.c", target, aimed, core)
 
 
-@pytest.mark.parametrize("abi", ["aapcs", "aapcs-vfp"])
+@pytest.mark.parametrize("abi", in_gate(["aapcs", "aapcs-vfp"], -1))
 def test_d1_floats_of_arm_in_either_registers(abi: str, tmp_path: Path) -> None:
     """The object of C says by itself that it is of one kind; the image may be of the other."""
     other = {"aapcs": "aapcs-vfp", "aapcs-vfp": "aapcs"}[abi]

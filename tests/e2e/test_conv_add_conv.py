@@ -98,6 +98,7 @@ def test_an_accelerator_with_a_unit_for_elements_takes_all(compiled: Compiled) -
     assert [op.device for op in graph.operators] == ["npu_a"] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "chip",

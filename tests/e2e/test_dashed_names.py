@@ -35,6 +35,41 @@ def test_d1_a_chip_with_dashes_and_dots_runs_bit_exactly(
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("check", str(DASHED)),
+        ("explain", str(DASHED)),
+        ("explain", str(DASHED), str(DIGITS)),
+        ("explain", str(DASHED), str(DIGITS), "--scopes"),
+        ("plan", str(DASHED), str(DIGITS)),
+        ("estimate", str(DASHED), str(DIGITS)),
+        ("run", str(DASHED), str(DIGITS), "--cpu", "native", "--accelerator", "model"),
+    ],
+    ids=" ".join,
+)
+def test_d1_tables_have_names_as_the_chip_does(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(list(words)) == 0
+    told = capsys.readouterr().out
+    assert "always-on.cpu" in told or "act.0" in told
+    assert not re.findall(r"always_on_cpu|audio_dsp|npu_conv_0|dma_a_b|cam_0|act_0|fast_ram", told)
+
+
+def test_d1_what_a_network_calls_so_too_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pool has the identifier of an operator, which tables name."""
+    chip = tmp_path / "both.yaml"
+    chip.write_text(DASHED.read_text().replace("w-0:", "add-3:"))
+    assert main(["explain", str(chip), str(DIGITS)]) == 0
+    told = capsys.readouterr().out
+    assert "add_3 " in told
+    assert "add-3" not in told
+    assert "npu.conv-0" in told
+
+
+@pytest.mark.parametrize(
     ("pool", "stack", "device", "core", "thread"),
     [
         ("act.0", "audio-dsp.stack", "audio-dsp", "always-on.cpu", "net-0"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.effort import in_gate
 
 from atoll.artifacts.samples import random_samples
 from atoll.cli import main
@@ -84,7 +85,9 @@ def test_real_numbers_are_quantised(tmp_path: Path) -> None:
     assert only.reshape(4, 16)[:, 0].tolist() == [127, -128, 127, -128]
 
 
-@pytest.mark.parametrize("chip", ["lagoon", "twin", str(SYSTOLIC)], ids=["reef", "two", "own"])
+@pytest.mark.parametrize(
+    "chip", in_gate(["lagoon", "twin", str(SYSTOLIC)], 0, 1), ids=["reef", "two", "own"]
+)
 def test_the_host_makes_the_bytes_of_the_chip(
     chip: str, tmp_path: Path, tflite_builder: ModuleType, every_operator: Any
 ) -> None:

@@ -94,6 +94,7 @@ def test_c5_explain_knows_who_touches_a_copy(compiled: Compiled) -> None:
         assert explanation(compiled).text(name)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_p6_copies_on_the_engine_are_bit_exact_and_overlap(
     capsys: pytest.CaptureFixture[str],

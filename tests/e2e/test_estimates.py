@@ -47,7 +47,7 @@ CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "far_code": ("lagoon", ("memories.flash.read_latency=6",)),
 }
 
-SHIPPED = ("lagoon", "atoll2", "twin")
+SHIPPED = ("lagoon", "twin")
 """Their models are built for other tests as well; the others are for `make test-all`."""
 
 pytestmark = pytest.mark.rtl

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from benchmarks.small_program import request
 from tests.e2e.test_board_packages import cmake
+from tests.effort import in_gate
 from tests.npu_registers import NpuRegisters, RunList
 
 from atoll.artifacts.build_tree import build
@@ -55,7 +56,7 @@ def report(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", in_gate(NETWORKS, 0, 1))
 def test_a_network_is_planned_linked_and_agrees_with_the_chip(
     network: str, shared_models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

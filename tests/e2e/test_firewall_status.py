@@ -47,6 +47,7 @@ def run_with_reach(compiled: Compiled, reach: Mapping[str, Access], folder: Path
     return simulate(replace(request, windows=windows_of(hardware)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", "npu"])
 def test_c3_a_write_that_is_kept_back_ends_the_run(
     lagoon: Compiled, device: str, tmp_path: Path

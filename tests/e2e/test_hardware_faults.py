@@ -20,7 +20,7 @@ from atoll_sim.faults.report import KindReport, by_kind, verdict
 pytestmark = pytest.mark.rtl
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
-FEW, MANY = len(FaultKind), 207
+FEW, MANY = len(FaultKind), 10 * len(FaultKind)
 TIMEOUT, DEVICE, BUS = -4, -5, -10
 
 
@@ -62,7 +62,7 @@ def test_m9_c3_faults_of_every_kind_have_a_defined_end() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])
-def test_m9_c3_two_hundred_faults_per_chip(chip: str) -> None:
+def test_m9_c3_many_faults_per_chip(chip: str) -> None:
     check(campaign(chip, MANY, seed=1), MANY)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from tests.effort import in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
@@ -82,7 +83,9 @@ def test_each_runs_bit_exactly_without_a_finding(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", ["outputs_read_later", "an_unused_input", "no_operators"])
+@pytest.mark.parametrize(
+    "name", in_gate(["outputs_read_later", "an_unused_input", "no_operators"], 0, 1)
+)
 def test_so_does_the_firmware(models: dict[str, bytes], name: str, tmp_path: Path) -> None:
     program = compiled(models, name, tmp_path)
     samples = [random_sample(program.graph, seed)[0] for seed in (1, 2)]

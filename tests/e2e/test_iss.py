@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from benchmarks.instructions import counts_of
 from tests.cores import ON_ISS
+from tests.effort import in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
@@ -69,7 +70,7 @@ def test_digits_on_each_core(core: str, isa: str, capsys: pytest.CaptureFixture[
     assert layers["conv_2d_0"]["worked"] > 800
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", in_gate(NETWORKS, 0, 3))
 @pytest.mark.parametrize(
     "core",
     ["picorv32", *(pytest.param(f"cortex_m{n}", marks=SLOW) for n in ("0plus", 4, 33))],
@@ -90,7 +91,7 @@ def test_networks_with_everything_on_the_core(shared_models: Path, network: str,
 
 
 @pytest.mark.parametrize(
-    ("core", "isa"), [("picorv32", "rv32imc"), ("cortex_m33", "armv8-m.main+dsp")]
+    ("core", "isa"), in_gate([("picorv32", "rv32imc"), ("cortex_m33", "armv8-m.main+dsp")], 0)
 )
 def test_kernels_run_fewer_instructions_than_a_plain_loop_nest(core: str, isa: str) -> None:
     """What `make bench` counts; the digits network has small layers."""
@@ -116,7 +117,7 @@ MOST = {
 or limits cost jumps."""
 
 
-@pytest.mark.parametrize("core", MOST)
+@pytest.mark.parametrize("core", in_gate(MOST, 0, 1))
 def test_registers_hold_the_sums(core: str) -> None:
     compiled = compile_file(
         load_soc("lagoon", settings(core)), DIGITS, BuildOptions(accelerators=False)

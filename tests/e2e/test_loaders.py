@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import part_of
 from atoll.artifacts.samples import random_samples
@@ -24,6 +25,7 @@ from atoll_image.check import disagreements
 from atoll_image.elf import read_image
 from atoll_sim.build.model import build_model
 from atoll_sim.check.layers import check_layers
+from atoll_sim.iss.devices import Guard
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate
 from atoll_sim.mutate.campaign import run_right, try_mutant
@@ -38,6 +40,8 @@ from atoll_sim.trace.simulation import SimResult, Stop
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 LOADERS = ROOT / "tests" / "data" / "loaders"
+IN_A_RUN = 8_000
+"""A cycle of the first run, when start-up code has copied what it copies."""
 
 Edit = Callable[[str], str]
 
@@ -147,6 +151,28 @@ def test_d5_m6_a_wrong_copy_of_code_is_noticed(name: str, copied: Compiled, tmp_
     assert rule in noticed(copied, link(copied, tmp_path, edit), tmp_path)
 
 
+@pytest.mark.parametrize("chip", ["copied", "hosted"])
+def test_d5_m6_code_is_copied_again_after_a_restart(
+    chip: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watchdog restarts the chip once, in its first run; the copy is no finding."""
+    compiled: Compiled = request.getfixturevalue(chip)
+    ends: list[Guard] = []
+    restart = Guard.restart
+
+    def restarted(guard: Guard) -> None:
+        ends.append(guard)
+        restart(guard)
+
+    monkeypatch.setattr(Guard, "restarts", property(lambda _: None if ends else IN_A_RUN))
+    monkeypatch.setattr(Guard, "restart", restarted)
+    result = run(compiled, link(compiled, tmp_path), tmp_path)
+    assert ends
+    assert "watchdog" in result.text
+    assert violations(result) == ()
+    assert result.stop is Stop.EXIT
+
+
 def _released_early(text: str) -> str:
     start = text.index("  for (uint32_t word = 0;")
     line = next(each for each in text[start:].splitlines() if "_RELEASE" in each) + "\n"
@@ -201,7 +227,7 @@ def test_d5_a_host_with_a_data_cache_cleans_what_it_loads(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", ["copied", "hosted"])
+@pytest.mark.parametrize("name", in_gate(["copied", "hosted"], 1))
 def test_d5_both_loaders_run_in_rtl(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(LOADERS / f"{name}.yaml"), str(MODEL), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

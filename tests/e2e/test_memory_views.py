@@ -138,6 +138,7 @@ def test_no_model_reaches_a_buffer_at_the_address_of_another_device(compiled: Co
         assert not run_models((built,), (samples,), **kinds)[0].report.passed
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_the_whole_chip_in_rtl(capsys: pytest.CaptureFixture[str]) -> None:
     report = report_of(capsys)

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 from tests.goldens import exact_samples
 
 from atoll.driver.pipeline import BuildOptions, compile_file
@@ -17,7 +18,7 @@ NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8
     "soc", ["lagoon", *(pytest.param(soc, marks=pytest.mark.slow) for soc in ("atoll2", "twin"))]
 )
 @pytest.mark.parametrize("accelerators", [True, False], ids=["model", "none"])
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", in_gate(NETWORKS, 0, 1, 3))
 def test_every_layer_equals_the_goldens(
     shared_models: Path, network: str, accelerators: bool, soc: str
 ) -> None:

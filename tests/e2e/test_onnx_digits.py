@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
+from tests.effort import in_gate
 
 from atoll.cli import main
 from atoll.driver.pipeline import compile_file
@@ -67,7 +68,7 @@ def test_every_layer_is_right_in_rtl(capsys: pytest.CaptureFixture[str]) -> None
     assert "0 placement violations" in told
 
 
-@pytest.mark.parametrize("emit", ["c", "object"])
+@pytest.mark.parametrize("emit", in_gate(["c", "object"], 1))
 def test_every_layer_is_right_on_a_core(
     emit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.effort import in_gate
 from tests.onnx_builder import Builder, loaded, run_onnxruntime
 from tests.onnx_networks import NETWORKS, WAYS, quantized, sample
 
@@ -65,7 +66,9 @@ def test_networks(name: str, way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize(("name", "way"), [("residual", "qdq uint8"), ("mobile", "qoperator int8")])
+@pytest.mark.parametrize(
+    ("name", "way"), in_gate([("residual", "qdq uint8"), ("mobile", "qoperator int8")], 0)
+)
 def test_a_chip_runs_them(
     name: str, way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

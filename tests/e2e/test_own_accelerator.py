@@ -49,6 +49,7 @@ def test_its_rtl_elaborates(capsys: pytest.CaptureFixture[str]) -> None:
     assert "elaborates" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_its_rtl_is_exact_and_as_fast_as_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     layers = ran(capsys)["by_layer"]

@@ -50,6 +50,7 @@ def kinds(report: dict[str, Any], device: str) -> list[str]:
     return [each["kind"] for each in layers if each["device"] == device]
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "cpu", ["native", pytest.param("rtl", marks=pytest.mark.slow)], ids=["native", "rtl"]

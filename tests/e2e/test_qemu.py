@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from benchmarks.instructions import counts_of
 from benchmarks.small_program import linked, request
+from tests.effort import in_gate
 from tests.property.test_random_networks import Network, runs_as_planned
 
 from atoll.cli import main
@@ -128,7 +129,10 @@ def test_digits_with_each_instruction_set(
     ],
 )
 @pytest.mark.parametrize(
-    "machine", [pytest.param(each, marks=SLOW) if each in SIBLINGS else each for each in PROGRAM]
+    "machine",
+    in_gate(
+        [pytest.param(each, marks=SLOW) if each in SIBLINGS else each for each in PROGRAM], 3, 6
+    ),
 )
 def test_networks_are_equal_to_their_goldens(
     shared_models: Path, machine: str, network: str

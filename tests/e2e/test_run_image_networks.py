@@ -62,6 +62,7 @@ def test_an_accelerator_with_a_program_is_right_or_refused(
     golden(MESSAGES / "image_of_another_network.txt", said)
 
 
+@pytest.mark.slow
 def test_an_accelerator_with_a_model_of_its_commands_is_right(made: Made, capsys: Capture) -> None:
     words, network = made(OWN)
     words += ["--accelerator", "joiner=model"]

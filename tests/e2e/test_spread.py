@@ -60,10 +60,12 @@ def test_digits_takes_a_third_of_the_time_on_four_cores(
     [
         pytest.param(("--set", "default_device=cpu2"), marks=pytest.mark.slow),
         ("--place", "conv_2d_2=cpu1", "--place", "add_3=cpu3", "--set", "devices.cpu3.kind=dsp"),
-        (
-            "--overlap",
-            "none",
-            *(f"--set=devices.{c}.limits.max_stack_alloca_size=0" for c in CORES),
+        pytest.param(
+            (
+                *("--overlap", "none"),
+                *(f"--set=devices.{c}.limits.max_stack_alloca_size=0" for c in CORES),
+            ),
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -84,6 +86,7 @@ def test_c_source_spreads_as_objects_do(tmp_path: Path, capsys: pytest.CaptureFi
     assert report["cycles"]["at_once"] > 0.8 * cycles(report)
 
 
+@pytest.mark.slow
 def test_a_native_run_makes_the_parts_one_after_the_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

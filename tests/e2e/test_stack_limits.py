@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.effort import in_gate
 from tests.passes import specialized
 
 from atoll.artifacts.build_tree import build
@@ -70,7 +71,7 @@ def check_run(network: Compiled, outcome: Outcome, cpu: CpuKind) -> bytes:
     return outcome.outputs[0][network.graph.outputs[0]].tobytes()
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", in_gate(NETWORKS, 0, 3))
 def test_c6_every_limit_gives_the_same_bytes_natively(shared_models: Path, network: str) -> None:
     golden = np.load(shared_models / "golden" / f"{network}.npz")
     outputs = set()

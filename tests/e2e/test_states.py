@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cached_chips import cached_lagoon
+from tests.effort import in_gate
 from tests.operator_samples import SCALE, Tree
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
@@ -92,7 +93,7 @@ def run(compiled: tuple[Compiled, ...], *, rtl: bool) -> tuple[Outcome, ...]:
 
 
 @pytest.mark.parametrize("rtl", [False, pytest.param(True, marks=pytest.mark.rtl)])
-@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("first", in_gate([False, True], 1))
 def test_another_network_between_the_runs(network: Path, first: bool, rtl: bool) -> None:
     files = (network, DIGITS) if first else (DIGITS, network)
     compiled = compile_models(load_soc("lagoon"), files)

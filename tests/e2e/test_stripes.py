@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.cli import main
 from atoll.cli.options import PlacementOptions
@@ -31,11 +32,14 @@ NETWORKS = {
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     ("network", "size"),
-    [
-        pytest.param(name, size, marks=() if size == sizes[-1] else pytest.mark.slow)
-        for name, sizes in NETWORKS.items()
-        for size in sizes
-    ],
+    in_gate(
+        [
+            pytest.param(name, size, marks=() if size == sizes[-1] else pytest.mark.slow)
+            for name, sizes in NETWORKS.items()
+            for size in sizes
+        ],
+        3,
+    ),
 )
 def test_networks_larger_than_their_memory(
     network: str, size: str, shared_models: Path, capsys: pytest.CaptureFixture[str]
@@ -60,6 +64,7 @@ def test_faults_of_stripes_are_noticed(tmp_path: Path, capsys: pytest.CaptureFix
     assert {"tile moved", "halo short"} <= planted
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize("reach", [pytest.param("rw", marks=pytest.mark.slow), "none"])
 def test_rows_of_far_activations_are_copied_near(

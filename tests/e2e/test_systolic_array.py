@@ -101,6 +101,7 @@ def _two_convolutions(builder: ModuleType, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "network",

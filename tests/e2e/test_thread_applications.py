@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from benchmarks.small_program import request
 from tests.e2e.test_board_packages import ARM, CHIPS, cmake, ran
+from tests.effort import in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
@@ -64,13 +65,17 @@ def checked(chip: str, overrides: tuple[str, ...], images: Path) -> list[int]:
 
 @pytest.mark.parametrize(
     ("chip", "overrides", "preset"),
-    [
-        ("lagoon", SMALL, "zig"),
-        ("lagoon", (*SMALL, *CHIPS["m33"]), "zig"),
-        pytest.param("lagoon", (*SMALL, *CHIPS["m33"]), ARM, marks=pytest.mark.slow),
-        pytest.param("lagoon", (*SMALL, *CHIPS["ibex"]), "zig", marks=pytest.mark.slow),
-        ("twin", DSP, "zig"),
-    ],
+    in_gate(
+        [
+            ("lagoon", SMALL, "zig"),
+            ("lagoon", (*SMALL, *CHIPS["m33"]), "zig"),
+            pytest.param("lagoon", (*SMALL, *CHIPS["m33"]), ARM, marks=pytest.mark.slow),
+            pytest.param("lagoon", (*SMALL, *CHIPS["ibex"]), "zig", marks=pytest.mark.slow),
+            ("twin", DSP, "zig"),
+        ],
+        1,
+        4,
+    ),
 )
 def test_k1_the_package_runs_networks_on_their_threads(
     chip: str, overrides: tuple[str, ...], preset: str, tmp_path: Path
@@ -130,7 +135,7 @@ def test_k1_the_package_ends_in_rtl(tmp_path: Path) -> None:
     assert result.text.endswith(" (right)\n")
 
 
-@pytest.mark.parametrize("mutant", ["main", "ui"])
+@pytest.mark.parametrize("mutant", in_gate(["main", "ui"], -1))
 def test_k1_an_application_on_the_wrong_stack_is_noticed(
     mutant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,7 +167,7 @@ def test_k1_an_application_on_the_wrong_stack_is_noticed(
     assert remedy in told
 
 
-@pytest.mark.parametrize("offset", [-1024, -16, 4, 64])
+@pytest.mark.parametrize("offset", in_gate([-1024, -16, 4, 64], 1, 3))
 def test_k1_a_stack_pointer_that_is_at_no_end_is_named(
     offset: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,7 +185,7 @@ def test_k1_a_stack_pointer_that_is_at_no_end_is_named(
     assert "help: set it to 'atoll_net_stack_top' itself, or pass --allow-unbounded" in told
 
 
-@pytest.mark.parametrize(("core", "thread"), [("cpu", "net"), ("dsp", "thread0")])
+@pytest.mark.parametrize(("core", "thread"), in_gate([("cpu", "net"), ("dsp", "thread0")], 0))
 def test_k1_a_run_on_the_wrong_stack_is_a_violation(core: str, thread: str, tmp_path: Path) -> None:
     """Whoever linked the firmware: nothing was written to the stack that the plan names."""
     chip = load_soc("twin", (*DSP, *THREADS, "devices.cpu.stack.runs=net"))

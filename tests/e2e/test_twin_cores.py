@@ -128,6 +128,7 @@ def every(tmp_path: Path, tflite_builder: ModuleType, every_operator: Any) -> Pa
     return path
 
 
+@pytest.mark.slow
 def test_p6_both_cores_compute_at_the_same_time(every: Path) -> None:
     """Two pools of one value: one on each core, overlapping in the trace."""
     program = compiled(every, ("average_pool_2d_7=dsp",), accelerators=False)

@@ -44,6 +44,7 @@ def compiled(case: str) -> Compiled:
     return compile_file(load_soc(SCRIPTS[case].parent / "chip.yaml"), DIGITS)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize("case", SCRIPTS)
 def test_m7_the_example_runs_in_rtl(case: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,6 +90,7 @@ def test_m7_u2_both_networks_run_in_rtl_in_one_image(capsys: pytest.CaptureFixtu
     assert printed.count("0 placement violations") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_m7_u2_and_u3_two_networks_fill_one_ram_with_constants() -> None:
     """The second network's part of ITCM comes from flash behind the first one's."""

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.bad.make_tflite import good
 from tests.remedy_follower import follow
 from tests.tflite_builder import write
 
 from atoll.description.template import starting_description
+from atoll.description.text_edits import edit_text
 from atoll.diagnostics.errors import AtollError, Fault
 from atoll.frontend.tflite.load import load_tflite
 from atoll.resolve import load_soc
@@ -118,6 +120,30 @@ def test_every_remedy_makes_its_error_go(name: str, folder: Path) -> None:
         obey(fault, folder / name)
         left = faults_of(folder / name)
         assert known(fault) not in map(known, left), f"{fault}\n\nstill there:\n{left}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHIPS)
+def test_edits_of_a_remedy_do_what_its_words_say(name: str, folder: Path) -> None:
+    for fault in faults_of(folder / name):
+        if not fault.edits:
+            continue
+        target = fault.at.path if fault.at else folder / name
+        before = target.read_text()
+        edited = edit_text(before, fault.edits)
+        assert edited is not None, fault
+        follow(fault, folder / name)
+        assert plain(edited) == plain(target.read_text()), fault
+        assert comments(before) == comments(edited), fault
+        target.write_text(before)
+
+
+def plain(text: str) -> object:
+    return yaml.load(text, Loader=yaml.BaseLoader)
+
+
+def comments(text: str) -> list[str]:
+    return re.findall(r"(?:^|\s)#.*", text)
 
 
 @pytest.mark.parametrize("name", CHIPS)

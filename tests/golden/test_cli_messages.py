@@ -171,6 +171,9 @@ CASES: dict[str, list[str]] = {
     "waves_of_native": [*NATIVE, "--waves", "out.vcd"],
     "waves_of_qemu": [*RUN, "--cpu", "qemu", "--waves", "out.vcd"],
     "waves_of_iss": [*RUN, "--cpu", "iss", "--waves", "out.vcd"],
+    "trace_of_native": [*NATIVE, "--trace", "out.pftrace"],
+    "trace_into_missing_folder": ["estimate", *RUN[1:], "--trace", "absent/out.pftrace"],
+    "trace_onto_folder": [*RUN, "--cpu", "iss", "--trace", "folder.vcd"],
     "simulate_native": ["simulate", "foreign", "--cpu", "native"],
     "iss_core": [*RUN, "--cpu", "iss", "--set", "devices.cpu.isa=rv32imc_zba_zbb_zbs", *IBEX],
     "waves_extension": [*RUN, "--waves", "out.ghw"],
@@ -295,7 +298,10 @@ def fill_accelerators(folder: Path, chip: str) -> None:
         (folder / f"{name}.yaml").write_text(named)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n == "hint_too_small" else n for n in CASES],
+)
 def test_message(
     name: str,
     golden: Callable[[Path, str], None],

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 SOCS = ROOT / "socs"
 EXAMPLES = ROOT / "examples"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
-MUTANTS_PER_CHIP = cases(500, least=100)
+MUTANTS_PER_CHIP = cases(500)
 OVERRIDES = cases(300)
 
 VALUES: list[object] = [

@@ -16,7 +16,7 @@ from atoll.resolve import load_soc
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
 GROUPS, PER_GROUP = 4, 15
-MANY_GROUPS, PER_MANY = 10, 100
+MANY_GROUPS, PER_MANY = 10, 30
 REFUSED = (
     "E054 …: operator N (CONV_ND), tensor N ('…'): scale N needs a factor of N",
     "E054 …: operator N (DEPTHWISE_CONV_ND), tensor N ('…'): scale N needs a factor of N",

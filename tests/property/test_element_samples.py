@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.differential.oracle import random_inputs
+from tests.effort import in_gate
 from tests.element_samples import elements, wide_elements
 from tests.requests import load_requests
 
@@ -19,7 +20,7 @@ Sample = Callable[[ModuleType], Any]
 
 
 @pytest.mark.parametrize("overlap", ["free", "all"])
-@pytest.mark.parametrize("chip", ["atoll2", "twin"])
+@pytest.mark.parametrize("chip", in_gate(["atoll2", "twin"], 1))
 @pytest.mark.parametrize("sample", [elements, wide_elements])
 def test_results_over_operands(
     sample: Sample, chip: str, overlap: str, tmp_path: Path, tflite_builder: ModuleType

@@ -63,6 +63,7 @@ def test_networks_run_as_planned(group: int) -> None:
     assert rows_of_those_that_ran(seeds, CpuKind.NATIVE) > PER_GROUP
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "count", [2, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]

@@ -22,7 +22,7 @@ from atoll.driver.pipeline import compile_file
 from atoll.resolve import explain, load_soc
 from atoll.resolve.tables import as_text
 
-FEW, CHUNK, CHUNKS, SAMPLES = cases(300), 4_000, 5, 3_000
+FEW, CHUNK, CHUNKS, SAMPLES = cases(300), 1_000, 2, 2_000
 LONGEST_FAULT, LONGEST_ALL = 2_000, 150_000
 
 Act = Callable[[Path], object]

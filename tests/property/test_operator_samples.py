@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.differential.oracle import random_inputs
+from tests.effort import in_gate
 from tests.operator_samples import computed, moves, picks, sixteen_bits, windows_and_reductions
 from tests.requests import load_requests
 
@@ -40,7 +41,7 @@ def test_results_over_operands(
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("chip", ["lagoon", "twin"])
+@pytest.mark.parametrize("chip", in_gate(["lagoon", "twin"], 0))
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_in_full_rtl(
     sample: Callable[[ModuleType], Any], chip: str, tmp_path: Path, tflite_builder: ModuleType

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.differential.generator import COMMON, random_model
+from tests.effort import in_gate
 from tests.tflite_builder import write
 
 from atoll.artifacts.samples import random_sample
@@ -125,7 +126,7 @@ def loaded(folder: Path, seed: int) -> Graph | None:
 
 
 @pytest.mark.parametrize(
-    "group", [0, 1, *(pytest.param(group, marks=pytest.mark.slow) for group in (2, 3))]
+    "group", in_gate([0, 1, *(pytest.param(group, marks=pytest.mark.slow) for group in (2, 3))], 0)
 )
 def test_values_stay(group: int, tmp_path: Path) -> None:
     soc = load_soc(chip_of(tmp_path, group))

@@ -103,10 +103,8 @@ def test_m3_plans_of_every_algorithm_are_sound() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("quarter", range(4))
-def test_m3_a_hundred_thousand_plans_of_every_algorithm_are_sound(quarter: int) -> None:
-    begin = 3_000 + quarter * 25_000
-    assert_sound(range(begin, begin + 25_000))
+def test_m3_many_plans_of_every_algorithm_are_sound() -> None:
+    assert_sound(range(3_000, 20_000))
 
 
 Quality = tuple[int, int]

@@ -80,7 +80,9 @@ def test_the_writer_of_descriptions_changes_nothing(chip: str, tmp_path: Path) -
     assert first_fault(tmp_path / "chip.yaml", "too small") is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=pytest.mark.slow) if k == "too small" else k for k in KINDS]
+)
 def test_first_remedies_mend_nine_of_ten_mistakes_and_none_leads_in_a_circle(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

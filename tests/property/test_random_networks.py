@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import cases
+from tests.effort import cases, in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
@@ -255,7 +255,7 @@ def test_d3_random_networks_on_two_cores(
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "chip",
-    [*CHIPS[::2], *(pytest.param(chip, marks=pytest.mark.slow) for chip in CHIPS[1::2])],
+    in_gate([*CHIPS[::2], *CHIPS[1::2]], 0),
     ids=lambda chip: Path(chip).stem,
 )
 @pytest.mark.parametrize(

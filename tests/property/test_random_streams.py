@@ -56,6 +56,7 @@ def test_streamed_networks_run_as_planned(
     assert parts > PER_GROUP // 2
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize(
     "count", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]

@@ -8,7 +8,7 @@ import pytest
 from tests import tflite_builder
 from tests.all_samples import fixed_samples
 from tests.differential.generator import random_model
-from tests.effort import cases
+from tests.effort import cases, in_gate
 
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import compile_file
@@ -56,8 +56,8 @@ def hold(chip: str, model: Path, *refusals: str) -> set[type]:
     return kinds
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("chip", in_gate(CHIPS, 1))
+@pytest.mark.parametrize("name", in_gate(EXAMPLES, 1, 3))
 def test_p2_stages_of_the_examples(name: str, chip: str) -> None:
     assert hold(chip, ROOT / "examples" / name) >= {Graph, IRModule}
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.benches.engine_bench import data_bench
 from tests.benches.runner import run_bench
+from tests.effort import in_gate
 
 CONTROL = (
     *("atoll_bus_pkg.sv", "atoll_word_access.sv", "atoll_bus_to_apb.sv", "atoll_bus_to_obi.sv"),
@@ -28,7 +29,9 @@ def slow(*values: int) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("data", "bits"), [(8, 12), (64, 24), slow(16, 16), slow(32, 12)])
+@pytest.mark.parametrize(
+    ("data", "bits"), in_gate([(8, 12), (64, 24), slow(16, 16), slow(32, 12)], 1)
+)
 def test_control_adapters(data: int, bits: int) -> None:
     parameters = {"DataBytes": data, "AddrBits": bits}
     run_bench("control_ports", "atoll_control_bench", CONTROL, parameters)
@@ -43,7 +46,9 @@ def test_control_adapters_again(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("data", "port"),
-    [(8, 4), (32, 16), *(slow(8, 8), slow(16, 4), slow(32, 32), slow(64, 4), slow(64, 64))],
+    in_gate(
+        [(8, 4), (32, 16), *(slow(8, 8), slow(16, 4), slow(32, 32), slow(64, 4), slow(64, 64))], 0
+    ),
 )
 def test_data_adapters(data: int, port: int) -> None:
     parameters = {"DataBytes": data, "PortBytes": port}

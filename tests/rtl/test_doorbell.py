@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.cli import main
 
@@ -106,7 +107,10 @@ HOW = {
 
 
 @pytest.mark.parametrize(
-    "how", [pytest.param(how, marks=pytest.mark.slow if how == "stand-in" else ()) for how in HOW]
+    "how",
+    in_gate(
+        [pytest.param(how, marks=pytest.mark.slow if how == "stand-in" else ()) for how in HOW], 0
+    ),
 )
 def test_all_commands_run(
     how: str, chip: Path, network: str, capsys: pytest.CaptureFixture[str]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.benches.runner import run_bench
+from tests.effort import in_gate
 
 MEMORY = (
     *("atoll_bus_pkg.sv", "atoll_arbiter.sv", "atoll_memory_bank.sv", "atoll_memory_port.sv"),
@@ -23,7 +24,7 @@ def slow(*values: int) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("data", [8, slow(32), 64])
+@pytest.mark.parametrize("data", in_gate([8, slow(32), 64], -1))
 def test_firewall(data: int) -> None:
     sources = (*MEMORY, "atoll_firewall_bench.sv")
     run_bench("firewall", "atoll_firewall_bench", sources, {"DataBytes": data})
@@ -37,11 +38,15 @@ def test_view() -> None:
 
 @pytest.mark.parametrize(
     ("data", "word", "banks", "latency"),
-    [
-        *((8, 4, 1, 1), (16, 4, 2, 3), (8, 1, 8, 1), (64, 8, 2, 1)),
-        *(slow(8, 4, 2, 2), slow(8, 8, 4, 1), slow(16, 16, 1, 1), slow(32, 32, 2, 1)),
-        *(slow(64, 64, 1, 2), slow(64, 1, 4, 1)),
-    ],
+    in_gate(
+        [
+            *((8, 4, 1, 1), (16, 4, 2, 3), (8, 1, 8, 1), (64, 8, 2, 1)),
+            *(slow(8, 4, 2, 2), slow(8, 8, 4, 1), slow(16, 16, 1, 1), slow(32, 32, 2, 1)),
+            *(slow(64, 64, 1, 2), slow(64, 1, 4, 1)),
+        ],
+        1,
+        3,
+    ),
 )
 def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -> None:
     run_bench(
@@ -54,10 +59,14 @@ def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -
 
 @pytest.mark.parametrize(
     ("data", "axi", "word"),
-    [
-        *((8, 8, 8), (16, 8, 4), (64, 64, 64)),
-        *(slow(8, 4, 4), slow(16, 16, 8), slow(32, 32, 32), slow(32, 4, 8), slow(64, 64, 16)),
-    ],
+    in_gate(
+        [
+            *((8, 8, 8), (16, 8, 4), (64, 64, 64)),
+            *(slow(8, 4, 4), slow(16, 16, 8), slow(32, 32, 32), slow(32, 4, 8), slow(64, 64, 16)),
+        ],
+        1,
+        2,
+    ),
 )
 def test_axi_adapter(data: int, axi: int, word: int) -> None:
     adapter = ("atoll_fifo.sv", "atoll_axi_burst.sv", "atoll_axi_to_bus.sv", "atoll_axi_bench.sv")
@@ -69,7 +78,7 @@ def test_axi_adapter(data: int, axi: int, word: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("data", "bits"), [(8, 12), slow(32, 16), (64, 16)])
+@pytest.mark.parametrize(("data", "bits"), in_gate([(8, 12), slow(32, 16), (64, 16)], -1))
 def test_control_port(data: int, bits: int) -> None:
     adapter = ("atoll_rest_clock.sv", "atoll_bus_to_axil.sv")
     sources = ("atoll_bus_pkg.sv", *adapter, "atoll_axil_bench.sv")
@@ -86,7 +95,7 @@ def test_queue_between_two_clocks(depth: int) -> None:
     run_bench("async_fifo", "atoll_async_fifo", CROSSING[:2], {"Depth": depth, "Width": 37})
 
 
-@pytest.mark.parametrize("depth", [2, 16])
+@pytest.mark.parametrize("depth", in_gate([2, 16], -1))
 def test_crossing_of_the_bus(depth: int) -> None:
     pace = ["a_beat_crosses_in_each_cycle_of_the_slower_clock/.*"] if depth == FULL_PACE else []
     parameters = {"Depth": depth, "RequestBits": 107, "AnswerBits": 66}

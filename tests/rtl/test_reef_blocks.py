@@ -4,11 +4,12 @@
 import pytest
 from tests.benches.reef_sources import PORTS_TOP, REEF, REQUANTIZE_BENCH, STREAM_BENCH, WRITER_BENCH
 from tests.benches.runner import run_bench
+from tests.effort import in_gate
 
 pytestmark = pytest.mark.rtl
 
 
-@pytest.mark.parametrize(("lanes", "scalers"), [(8, 8), (8, 2), (16, 4)])
+@pytest.mark.parametrize(("lanes", "scalers"), in_gate([(8, 8), (8, 2), (16, 4)], -1))
 def test_requantize(lanes: int, scalers: int) -> None:
     parameters = {"OutputLanes": lanes, "Requantisers": scalers}
     run_bench("reef_requantize", "reef_requantize_bench", REQUANTIZE_BENCH, parameters)
@@ -24,7 +25,7 @@ def test_stream(lanes: tuple[int, int], data_bytes: int) -> None:
 
 @pytest.mark.parametrize(
     ("lanes", "scalers", "data_bytes"),
-    [(8, 8, 8), (8, 2, 8), pytest.param(16, 4, 16, marks=pytest.mark.slow)],
+    in_gate([(8, 8, 8), (8, 2, 8), pytest.param(16, 4, 16, marks=pytest.mark.slow)], 1),
 )
 def test_writer(lanes: int, scalers: int, data_bytes: int) -> None:
     parameters = {"OutputLanes": lanes, "Requantisers": scalers, "DataBytes": data_bytes}

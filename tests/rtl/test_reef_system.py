@@ -7,6 +7,7 @@ import pytest
 from tests.benches import reef_layers
 from tests.benches.reef_sources import SYSTEM_BENCH, SYSTEM_TOP
 from tests.benches.runner import run_bench
+from tests.effort import in_gate
 
 pytestmark = pytest.mark.rtl
 
@@ -53,37 +54,39 @@ def run(bench: str, parameters: Mapping[str, int], seed: int = 1, **options: int
     )
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+@pytest.mark.parametrize("parameters", in_gate([DEFAULT, WIDE], 0))
 def test_operators(parameters: Mapping[str, int]) -> None:
     run("reef_operators", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+@pytest.mark.parametrize("parameters", in_gate([DEFAULT, WIDE], 0))
 def test_lists(parameters: Mapping[str, int]) -> None:
     run("reef_lists", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, pytest.param(SMALL, marks=pytest.mark.slow), WIDE])
+@pytest.mark.parametrize(
+    "parameters", in_gate([DEFAULT, pytest.param(SMALL, marks=pytest.mark.slow), WIDE], 0)
+)
 def test_waits(parameters: Mapping[str, int]) -> None:
     run("reef_waits", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+@pytest.mark.parametrize("parameters", in_gate([DEFAULT, WIDE], 0))
 def test_faults(parameters: Mapping[str, int]) -> None:
     run("reef_faults", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+@pytest.mark.parametrize("parameters", in_gate([DEFAULT, WIDE], 0))
 def test_elements(parameters: Mapping[str, int]) -> None:
     run("reef_elements", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+@pytest.mark.parametrize("parameters", in_gate([DEFAULT, WIDE], 0))
 def test_moves(parameters: Mapping[str, int]) -> None:
     run("reef_moves", parameters)
 
 
-@pytest.mark.parametrize("parameters", [DEFAULT, WIDE])
+@pytest.mark.parametrize("parameters", in_gate([DEFAULT, WIDE], 0))
 def test_shares(parameters: Mapping[str, int]) -> None:
     run("reef_shares", parameters)
 

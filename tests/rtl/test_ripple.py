@@ -4,6 +4,7 @@
 import pytest
 from tests.benches.ripple_sources import RIPPLE_BENCH, RIPPLE_TOP
 from tests.benches.runner import run_bench
+from tests.effort import in_gate
 
 pytestmark = pytest.mark.rtl
 
@@ -16,19 +17,23 @@ AT_ONCE = {"DataBytes": 8, "Latency": 1, "Turns": 0}
 
 @pytest.mark.parametrize(
     ("bench", "parameters"),
-    [
-        ("ripple_copies", NARROW),
-        ("ripple_copies", AT_ONCE),
-        ("ripple_lists", WIDE),
-        pytest.param("ripple_lists", AT_ONCE, marks=pytest.mark.slow),
-        pytest.param("ripple_copies", WIDEST, marks=pytest.mark.slow),
-        pytest.param("ripple_lists", WIDEST, marks=pytest.mark.slow),
-        pytest.param("ripple_copies", NARROWEST, marks=pytest.mark.slow),
-        pytest.param("ripple_lists", NARROWEST, marks=pytest.mark.slow),
-        pytest.param("ripple_copies", {"DataBytes": 32, "Latency": 1}, marks=pytest.mark.slow),
-        pytest.param("ripple_copies", WIDE, marks=pytest.mark.slow),
-        pytest.param("ripple_lists", NARROW, marks=pytest.mark.slow),
-    ],
+    in_gate(
+        [
+            ("ripple_copies", NARROW),
+            ("ripple_copies", AT_ONCE),
+            ("ripple_lists", WIDE),
+            pytest.param("ripple_lists", AT_ONCE, marks=pytest.mark.slow),
+            pytest.param("ripple_copies", WIDEST, marks=pytest.mark.slow),
+            pytest.param("ripple_lists", WIDEST, marks=pytest.mark.slow),
+            pytest.param("ripple_copies", NARROWEST, marks=pytest.mark.slow),
+            pytest.param("ripple_lists", NARROWEST, marks=pytest.mark.slow),
+            pytest.param("ripple_copies", {"DataBytes": 32, "Latency": 1}, marks=pytest.mark.slow),
+            pytest.param("ripple_copies", WIDE, marks=pytest.mark.slow),
+            pytest.param("ripple_lists", NARROW, marks=pytest.mark.slow),
+        ],
+        1,
+        2,
+    ),
 )
 def test_p6_the_engine_copies_and_stops_at_faults(bench: str, parameters: dict[str, int]) -> None:
     run_bench(bench, "ripple_system_bench", RIPPLE_BENCH, parameters, generated=RIPPLE_TOP)

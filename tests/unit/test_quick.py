@@ -22,7 +22,7 @@ def test_short() -> None:
 def test_what_took_long_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text(TESTS)
     assert "2 passed" in told(tmp_path, "quick")
-    quick = told(tmp_path, "quick")
+    quick = told(tmp_path, "quick", "-p", "xdist", "-n", "2")
     assert "1 passed" in quick
     assert "tests that took more than 0.2 s before are left to `make test`" in quick
     assert "2 passed" in told(tmp_path, "gate")
@@ -38,13 +38,14 @@ def test_the_shortest_time_counts(tmp_path: Path) -> None:
     assert "2 passed" in told(tmp_path, "quick")
 
 
-def told(folder: Path, effort: str) -> str:
+def told(folder: Path, effort: str, *processes: str) -> str:
     """Run the tests in a folder; return what pytest prints."""
     words = (sys.executable, "-m", "pytest", "-p", "tests.quick", "--rootdir", str(folder))
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [*words, "-n", "2", "test_two.py"],
+        [*words, *processes, "test_two.py"],
         cwd=folder,
-        env={**os.environ, "ATOLL_EFFORT": effort, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **alone, "ATOLL_EFFORT": effort, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=True,

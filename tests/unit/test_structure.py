@@ -24,9 +24,19 @@ def parsed() -> dict[str, ast.Module]:
     }
 
 
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module in order of depth, without looking into expressions."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(node, field, ())
+        for each in inner if isinstance(inner, list) else ():
+            if isinstance(each, ast.stmt):
+                yield each
+            yield from statements(each)
+
+
 def imports(module: ast.Module, known: Mapping[str, object]) -> Iterator[str]:
     """Yield the modules that a module imports, those that a function imports included."""
-    for node in ast.walk(module):
+    for node in statements(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):

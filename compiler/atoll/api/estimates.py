@@ -2,6 +2,7 @@
 """What networks are expected to take, before anything is built."""
 
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
@@ -9,6 +10,7 @@ from rich.console import RenderableType
 from atoll.api.compilation import Compilation
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.together import Together
+from atoll.api.traces import require_trace, write_estimate_trace
 from atoll.cost.estimate import LayerEstimate
 from atoll.cost.estimate import NetworkEstimate as Found
 from atoll.report.estimate_text import render_estimate
@@ -106,15 +108,26 @@ class Estimate(Together[NetworkEstimate]):
     __slots__ = ()
 
 
-def estimate(compilation: Compilation) -> Estimate:
+def estimate(compilation: Compilation, *, trace: Path | str | None = None) -> Estimate:
     """Estimate cycles and traffic of compiled networks; nothing is built.
+
+    Args:
+        compilation: what `compile` returned.
+        trace: show what is expected in this file, for Perfetto.
+
+    Raises:
+        UsageError: E090, E092, E231; there can be no trace.
 
     >>> import atoll
     >>> made = atoll.compile("lagoon", "examples/01_digits/digits_int8.tflite")
     >>> atoll.estimate(made).network.basis
     'measured'
     """
-    return Estimate(tuple(map(_network, estimates_of(compilation._compiled))))
+    traced = require_trace(trace)
+    found = Estimate(tuple(map(_network, estimates_of(compilation._compiled))))
+    if traced is not None:
+        write_estimate_trace(traced, compilation._compiled, [each.to_json() for each in found])
+    return found
 
 
 def _network(found: Found) -> NetworkEstimate:

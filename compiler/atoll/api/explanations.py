@@ -39,7 +39,7 @@ class Explanation:
         return decisions_json(self._story.decisions)
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
-        """Return what ``atoll explain`` prints, of all buffers or of one.
+        """Return what ``atoll explain`` prints, of all buffers, or of those of a name or a pattern.
 
         Raises:
             UsageError: E028; there is no such buffer.

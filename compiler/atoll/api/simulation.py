@@ -18,6 +18,7 @@ from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.requests import BuildSource, Requests
 from atoll.api.runs import Run, network_run
 from atoll.api.samples import Array, Samples, samples_for
+from atoll.api.traces import require_trace, write_run_trace
 from atoll.report.result import RunReport
 
 Cpu = Literal["rtl", "iss", "qemu", "native"]
@@ -125,6 +126,7 @@ def run(
     keep: Path | str | None = None,
     toolchain: str | None = None,
     waves: Waveforms | Path | str | None = None,
+    trace: Path | str | None = None,
     oracle: bool = False,
     dataset: Path | str | None = None,
 ) -> Run:
@@ -138,6 +140,7 @@ def run(
         keep: keep the build folder there.
         toolchain: compiles and links; None takes the description's.
         waves: record waveforms in this file, with ``cpu="rtl"``.
+        trace: show the run in this file, for Perfetto; not with ``cpu="native"``.
         oracle: hold the imported network against another implementation too: onnxruntime for an
             ONNX file, tflite-micro for a TFLite file.
         dataset: labelled samples (.npz: labels, and an array for each input) of one network, all of
@@ -145,7 +148,8 @@ def run(
 
     Raises:
         UsageError: E090, no simulator is installed; E093, the samples do not fit; E163, nobody can
-            play an accelerator as asked; E180 to E182, there is no oracle.
+            play an accelerator as asked; E180 to E182, there is no oracle; E092, E230, E231, there
+            can be no trace.
         SimulationError: the simulation did not come to its end.
 
     >>> import atoll
@@ -153,6 +157,7 @@ def run(
     >>> atoll.run(made, cpu="native", accelerator="model").passed
     True
     """
+    traced = require_trace(trace, cpu)
     simulator = function_of("atoll_sim.api.compiled_networks:run_compiled", "run")
     compilation.soc.require_toolchain(toolchain)
     given = samples is not None or dataset is None
@@ -167,7 +172,9 @@ def run(
         oracle=oracle,
         dataset=None if dataset is None else Path(dataset),
     )
-    return run_of(compilation._compiled, outcomes)
+    found = run_of(compilation._compiled, outcomes)
+    write_run_trace(traced, compilation._compiled, found)
+    return found
 
 
 def simulate(
@@ -177,12 +184,14 @@ def simulate(
     cpu: Literal["rtl", "iss", "qemu"] = "rtl",
     accelerator: Accelerator = None,
     waves: Waveforms | Path | str | None = None,
+    trace: Path | str | None = None,
 ) -> Run:
     """Simulate the firmware of a build folder and check it; the rest is as in `run`.
 
     Raises:
         UsageError: E096, it is no usable build folder.
     """
+    traced = require_trace(trace)
     opened = function_of("atoll_sim.api.compiled_networks:open_folder", "simulate")(Path(folder))
     compiled: tuple[Compiled, ...] = opened.models
     outcomes = opened.run(
@@ -191,7 +200,9 @@ def simulate(
         accelerator=accelerator,
         waves=Path(waves) if isinstance(waves, str) else waves,
     )
-    return run_of(compiled, outcomes)
+    found = run_of(compiled, outcomes)
+    write_run_trace(traced, compiled, found)
+    return found
 
 
 def validate(

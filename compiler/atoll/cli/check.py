@@ -5,6 +5,7 @@ import atoll
 from atoll.cli.options import JsonOption, ReportOption, SetOption, SimulateOption, SocArgument
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 
 
@@ -27,4 +28,8 @@ def check(
     chip = atoll.load_soc(soc, overrides=overrides or ())
     found = chip.check(simulate=simulate)
     write_report(page, chip, found)
-    print(json_text(found.to_json()) if machine else found.text(room()), end="")
+    if machine:
+        print(json_text(found.to_json()), end="")
+    else:
+        with names_as_written(soc):
+            print(found.text(room()), end="")

@@ -2,6 +2,7 @@
 """The command `atoll estimate`: what networks take on a chip, before anything is built."""
 
 import atoll
+from atoll.api.traces import require_trace
 from atoll.cli.console import out
 from atoll.cli.options import (
     AcceleratorsOption,
@@ -11,10 +12,13 @@ from atoll.cli.options import (
     ReportOption,
     SetOption,
     SocArgument,
+    TraceOption,
 )
+from atoll.cli.output import log
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 
 
@@ -25,6 +29,7 @@ def estimate(
     placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
+    trace: TraceOption = None,
     page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
@@ -39,15 +44,19 @@ def estimate(
     """
     prepare_report(page)
     options = build_options(models, placement, accelerators=accelerators)
+    require_trace(trace)
     with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
-        made = compile_files(chip, models, options)
-        found = atoll.estimate(made)
-        write_report(page, made)
+        compiled = compile_files(chip, models, options)
+        found = atoll.estimate(compiled, trace=trace)
+        write_report(page, compiled)
     if machine:
         print(json_text(found.to_json()), end="")
-        return
-    for number, each in enumerate(found):
-        if number:
-            out.print()
-        out.print(each.rich())
+    else:
+        with names_as_written(soc, (each._compiled.graph for each in compiled)):
+            for number, each in enumerate(found):
+                if number:
+                    out.print()
+                out.print(each.rich())
+    if trace:
+        log(f"wrote {trace}")

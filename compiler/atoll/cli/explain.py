@@ -22,6 +22,7 @@ from atoll.cli.options import (
 from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files, log_unsure
 from atoll.cli.tables import room
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import require_writable, write_text
@@ -34,7 +35,8 @@ def explain(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Say all about one buffer; of several MODELs, NETWORK:NAME.",
+            help="Say all about a buffer, by any name that --scope takes, patterns too; of several "
+            "MODELs, NETWORK:NAME.",
             autocompletion=complete_with("tensors"),
         ),
     ] = None,
@@ -92,22 +94,24 @@ def explain(
             candidates=candidates,
             **asdict(placement),
         )
-        tables = chip.explain()
-        print(json_text(tables.to_json()) if machine else tables.text(room()), end="")
+        with names_as_written(None if machine else soc):
+            tables = chip.explain()
+            print(json_text(tables.to_json()) if machine else tables.text(room()), end="")
         return
     options = build_options(models, placement, accelerators=accelerators)
     compiled = compile_files(chip, models, options)
     log_unsure(compiled)
-    if candidates:
-        print(_candidates_text(tuple(compiled), chip.name, machine=machine), end="")
-        return
-    told = tuple(each.explain() for each in compiled)
-    if scopes and not machine:
-        print("\n".join(f"{_title(each, told)}{each.scopes_text()}" for each in told), end="")
-    elif operators and not machine:
-        print(_coverage_text(told), end="")
-    else:
-        print(explanation_text(told, buffer, machine=machine), end="")
+    with names_as_written(None if machine else soc, (each._compiled.graph for each in compiled)):
+        if candidates:
+            print(_candidates_text(tuple(compiled), chip.name, machine=machine), end="")
+            return
+        told = tuple(each.explain() for each in compiled)
+        if scopes and not machine:
+            print("\n".join(f"{_title(each, told)}{each.scopes_text()}" for each in told), end="")
+        elif operators and not machine:
+            print(_coverage_text(told), end="")
+        else:
+            print(explanation_text(told, buffer, machine=machine), end="")
 
 
 def _candidates_text(networks: Sequence[atoll.CompiledNetwork], soc: str, *, machine: bool) -> str:
@@ -150,7 +154,7 @@ def explanation_text(
 
     Args:
         told: of each network.
-        buffer: its name; of several networks ``NETWORK:NAME``.
+        buffer: its name, or a pattern; of several networks ``NETWORK:NAME``.
         machine: as JSON: an object for one network, a list for several.
 
     Raises:

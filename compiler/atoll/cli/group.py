@@ -43,7 +43,7 @@ _DISTRIBUTION = "atoll"
 _ORDER = (
     *("new", "import", "diff", "check", "explain", "operators", "plan", "estimate", "build", "opt"),
     *("check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate", "report"),
-    *("core", "accelerator", "schema", "doctor"),
+    *("serve", "core", "accelerator", "lsp", "schema", "doctor"),
 )
 """The commands of this distribution, as the help lists them."""
 

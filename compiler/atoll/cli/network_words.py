@@ -14,7 +14,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.frontend.registry import load_network
 
 _WORD = r"[A-Za-z_]\w*"
-_NAMED = re.compile(r"\s*(?:([^:]*):)?([A-Za-z_*?][\w.*?]*)\s*")
+_NAMED = re.compile(r"\s*(?:([^:]*):)?([A-Za-z_*?\[][\w.*?!\[\]-]*)\s*")
 _OFFERED = 3
 
 Known = Mapping[str, Collection[str]]

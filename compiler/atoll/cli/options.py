@@ -158,7 +158,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override a value of the description; may be given several times.",
+        help="Override a value of the description; may be given several times. Quotes in KEY hold "
+        "a name with dots together.",
         autocompletion=complete_with("overrides"),
     ),
 ]
@@ -176,6 +177,12 @@ SimulateOption = Annotated[
     typer.Option(
         "--simulate/--no-simulate",
         help="Also elaborate the RTL; or only what a build needs. Default: what is quick.",
+    ),
+]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace", metavar="FILE", help="Write what happens when for Perfetto (.pftrace)."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

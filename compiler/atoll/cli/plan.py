@@ -26,6 +26,7 @@ from atoll.cli.plan_output import show_plans
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files, log_notes
 from atoll.cli.working import show_work
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.diagnostics.units import parse_duration, parse_size
@@ -187,7 +188,9 @@ def plan(
     elif machine:
         print(json_text(found.to_json()), end="")
     else:
-        show_plans(found._plans, picture=show.picture)
+        compiled = found if isinstance(found, atoll.Compilation) else ()
+        with names_as_written(soc, (each._compiled.graph for each in compiled)):
+            show_plans(found._plans, picture=show.picture)
 
 
 def _plan_instance(file: Path, bare: InstanceOptions, search: SearchOptions) -> atoll.InstancePlan:

@@ -14,6 +14,7 @@ from atoll.description.faults import Faults, nearest, nearest_key
 from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP, operands_of
 from atoll.description.patterns import ANYTHING, PatternStep, Words, read_pattern, words_of
 from atoll.description.tree import SourceMap
+from atoll.diagnostics.edit import Edit
 from atoll.plugins.registry import registered_in
 
 MADE_BY_ATOLL = frozenset({"COPY", "ETHOS_U", "RELAYOUT"})
@@ -116,7 +117,13 @@ def check_layouts(
             dotted = ".".join(at)
             if name in whose and whose[name][1] in CONSTANTS:
                 what = f"'{name}' of {kind} is a constant: a function under 'constants' packs it"
-                faults.add("E155", what, at=where.key_at(*at), remedy=f"remove '{dotted}'")
+                faults.add(
+                    "E155",
+                    what,
+                    at=where.key_at(*at),
+                    remedy=f"remove '{dotted}'",
+                    edits=(Edit(at),),
+                )
             elif name not in names:
                 what = f"{kind} has no operand '{name}'"
                 faults.add("E155", what, at=where.key_at(*at), remedy=nearest(name, names))

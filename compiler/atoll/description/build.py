@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from atoll.description.fields import Described, Version, number
+from atoll.description.identifiers import identifier
 from atoll.description.messages import validate
 from atoll.description.on_device import EXAMPLE, Annotations, entry_of
 from atoll.description.pins import (
@@ -110,7 +111,7 @@ Threads = Annotated[
 
 
 Targets = Annotated[
-    dict[str, Word],
+    dict[str, Annotated[Word, AfterValidator(identifier)]],
     Field(
         max_length=MAX_REQUESTS,
         description="The target of its core that the code of an operator is made for, 'own' for "
@@ -320,7 +321,7 @@ def requests_from(
     scopes = _assignments("--scope", words.scope, _NAMED_OR_PATTERN, scope_of, "logits=global.sram")
     threads = _assignments("--thread", words.thread, _DEVICE, _DEVICE.fullmatch, "cpu=net")
     targets = _assignments(
-        "--target", words.target, _NAMED_OR_PATTERN, _NAMED.fullmatch, "'conv_2d_*=scalar'"
+        "--target", words.target, _NAMED_OR_PATTERN, _DEVICE.fullmatch, "'conv_2d_*=scalar'"
     )
     given: dict[str, Plain] = {
         "place": _singles("--place", places),

@@ -20,6 +20,7 @@ from atoll.description.fields import (
     Frequency,
     Latency,
     MachineName,
+    MemorySize,
     PositiveSize,
     Preference,
     SectionName,
@@ -36,7 +37,7 @@ class Memory(Described):
     """One physical memory on the bus, or other addresses of one (`alias_of`)."""
 
     origin: Address = Field(description="Address of the first byte.", examples=["0x2000_0000"])
-    size: PositiveSize = Field(description="Bytes it holds.", examples=["256 KiB"])
+    size: MemorySize = Field(description="Bytes it holds.", examples=["256 KiB"])
     kind: Literal["rom", "ram"] = Field(description="rom or ram.", examples=["ram"])
     width: Width = Field(default=4, description="Bytes moved per cycle.")
     banks: Banks = Field(default=1, description="Interleaved banks that work in one cycle.")

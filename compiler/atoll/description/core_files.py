@@ -11,6 +11,7 @@ from atoll.description.partial import PartDescription, read_part
 from atoll.description.share import described_in, is_path, shared_folder
 from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.isa.find import NAMES, usual_like
 from atoll.plugins.registry import registered_in
@@ -75,6 +76,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
                 f"no back end generates code for '{isa}', an instruction set of '{core.core}'",
                 at=where.at("isas", str(index)),
                 remedy=f"write '{close[0]}', or delete it" if close else _NO_CODE,
+                edits=(Edit(("isas", str(index)), close[0]),) if close else (),
             )
     if gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
         faults.add(
@@ -83,6 +85,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
             " multiple of 64 KiB",
             at=where.at("local"),
             remedy=f"write 'local: {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}', for example",
+            edits=(Edit(("local",), f"{core.local // LOCAL_SIZE * LOCAL_SIZE:#x}"),),
         )
     for key, example in NEEDED_BY_RTL.items() if core.rtl else ():
         if not where.is_set(key) and gaps.knows(key):
@@ -91,6 +94,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
                 f"'{key}' is missing: core '{core.core}' has RTL, which runs firmware",
                 at=where.at(),
                 remedy=f"add '{key}: {example}', for example",
+                edits=(Edit((key,), example),),
             )
     if gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)
@@ -106,6 +110,7 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             f"core '{core.core}' has no line from {lines.first} to {lines.last} for devices",
             at=where.at("interrupts", "first"),
             remedy=f"write 'last: {lines.first}' or more",
+            edits=(Edit(("interrupts", "last"), str(lines.first)),),
         )
     elif lines.last >= LINES and (lines.controller != "nvic" or core.rtl):
         faults.add(
@@ -114,6 +119,7 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             f" {LINES}",
             at=where.at("interrupts", "last"),
             remedy=f"write 'last: {LINES - 1}' or less",
+            edits=(Edit(("interrupts", "last"), str(LINES - 1)),),
         )
     elif lines.first <= lines.bus_error <= lines.last:
         free = [n for n in range(LINES) if not lines.first <= n <= lines.last]
@@ -122,4 +128,5 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             f"core '{core.core}' has line {lines.bus_error} for bus errors and for devices",
             at=where.at("interrupts", "bus_error"),
             remedy=f"write 'bus_error: {free[0]}'" if free else "write 'first: 1'",
+            edits=(Edit(("interrupts", "bus_error"), str(free[0])),) if free else (),
         )

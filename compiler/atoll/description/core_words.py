@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loader, regions, stacks and targets of a core, read from a description's words elsewhere."""
+"""Loader, regions, stacks, limits and targets of a core, from words of a description elsewhere."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from atoll.description.devices import CodeTarget, Loader, Span, Stack
+from atoll.description.devices import CodeTarget, CoreLimits, Loader, Span, Stack
 from atoll.description.fields import ChipName
 from atoll.description.tree import plain
 from atoll.description.yaml_text import parse_yaml
@@ -17,6 +17,7 @@ from atoll.diagnostics.errors import DescriptionError
 _WORDS = re.compile(r"[\w{}:, .-]{2,2000}", re.ASCII)
 _SPAN = TypeAdapter(Span)
 _STACK = TypeAdapter(Stack)
+_LIMITS = TypeAdapter(CoreLimits)
 _TARGETS: TypeAdapter[dict[str, CodeTarget]] = TypeAdapter(dict[ChipName, CodeTarget])
 _LOADER: TypeAdapter[Loader] = TypeAdapter(Loader)
 
@@ -35,6 +36,12 @@ def span_of(said: str) -> Span | None:
 def stack_of(said: str) -> Stack | None:
     """Return the stacks that a file speaks of, None if it speaks of none."""
     found: Stack | None = _valid(_STACK, _read(said))
+    return found
+
+
+def limits_of(said: str) -> CoreLimits | None:
+    """Return the limits of stacks that a file speaks of, None if it speaks of none."""
+    found: CoreLimits | None = _valid(_LIMITS, _read(said))
     return found
 
 

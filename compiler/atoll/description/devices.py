@@ -163,7 +163,7 @@ class Cpu(Described):
         max_length=16,
         description="Calling convention such as ilp32; by default the usual one of 'isa'.",
     )
-    targets: dict[Name, CodeTarget] = Field(
+    targets: dict[ChipName, CodeTarget] = Field(
         default={},
         max_length=MAX_ENTRIES,
         description="Further ways to make code for it, by name, for operators that ask for one.",

@@ -3,35 +3,25 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
 from atoll.description.yaml_text import parse_yaml
+from atoll.diagnostics.edit import Candidate, Edit
 from atoll.diagnostics.errors import SourceLoc
 
+__all__ = [
+    "Candidate",
+    "Edit",
+    "apply_edits",
+    "hexadecimal",
+    "key_at",
+    "sentence",
+    "set_key",
+    "to_yaml_line",
+]
+
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """One change of a description.
-
-    Attributes:
-        key: what is changed.
-        text: YAML of the new value, None if the key keeps its value or goes.
-        name: the new name of the key, "" if it keeps its own.
-        everywhere: the name changes wherever it is used.
-    """
-
-    key: Key
-    text: str | None = None
-    name: str = ""
-    everywhere: bool = False
-
-
-Candidate = tuple[Edit, ...]
-"""Edits that belong together."""
 
 
 def set_key(key: Key, value: object) -> Edit:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from atoll.diagnostics.edit import Candidate
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
 
 
@@ -24,9 +25,12 @@ class Faults:
         other: tuple[SourceLoc, str] | None = None,
         remedy: str | None = None,
         keys: tuple[tuple[str, ...], ...] = (),
+        edits: Candidate = (),
     ) -> None:
-        """Note one fault and go on."""
-        fault = Fault(code=code, message=message, at=at, other=other, remedy=remedy, keys=keys)
+        """Note one fault and go on; `edits` are what the remedy says first."""
+        fault = Fault(
+            code=code, message=message, at=at, other=other, remedy=remedy, keys=keys, edits=edits
+        )
         self.found[fault] = None
 
     def raise_any(self) -> None:
@@ -52,10 +56,16 @@ def note(at: SourceLoc | None, text: str) -> tuple[SourceLoc, str] | None:
 def nearest(word: str, choices: Iterable[str], otherwise: str = "delete it") -> str:
     """Return a remedy: the most similar choice or all of them, and what else would help."""
     known = sorted(choices)
-    spelled = {name.lower(): name for name in known}
-    if close := get_close_matches(word.lower(), spelled, n=1):
-        return f"did you mean '{spelled[close[0]]}'? If not, {otherwise}"
+    if close := nearest_word(word, known):
+        return f"did you mean '{close}'? If not, {otherwise}"
     return f"use one of {', '.join(known)}, or {otherwise}" if known else otherwise
+
+
+def nearest_word(word: str, choices: Iterable[str]) -> str:
+    """Return the most similar choice, "" if none is like `word`."""
+    spelled = {name.lower(): name for name in sorted(choices)}
+    close = get_close_matches(word.lower(), spelled, n=1)
+    return spelled[close[0]] if close else ""
 
 
 def nearest_part(word: str, choices: Iterable[str], otherwise: str) -> str:

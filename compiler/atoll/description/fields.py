@@ -18,6 +18,7 @@ from atoll.diagnostics.units import format_size, parse_frequency, parse_size
 EXPECTED = "expected"
 MAX_ENTRIES = 64
 ADDRESS_SPACE = 2**32
+_MOST_SAID = 2**64
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _LAYOUT = re.compile(r"(?=.*N)(?=.*H)(?=.*W)(?=.*C)[NHWC]{4}c?")
@@ -116,8 +117,8 @@ def _quantity(
     return read
 
 
-def _size(low: int) -> Callable[[Any], int]:
-    return _quantity(parse_size, low, ADDRESS_SPACE, "a size such as 64 KiB", format_size)
+def _size(low: int, high: int = ADDRESS_SPACE) -> Callable[[Any], int]:
+    return _quantity(parse_size, low, high, "a size such as 64 KiB", format_size)
 
 
 def _parse_address(text: str) -> int:
@@ -240,6 +241,13 @@ PositiveSize = Annotated[
     BeforeValidator(_size(1)),
     _schema(_SIZE_PATTERN, 1, ADDRESS_SPACE),
 ]
+MemorySize = Annotated[
+    int,
+    BeforeValidator(_size(1, _MOST_SAID)),
+    _schema(_SIZE_PATTERN, 1, ADDRESS_SPACE),
+]
+"""Of a whole memory: a larger one is understood, and refused with what to do instead."""
+
 Address = Annotated[
     int,
     BeforeValidator(

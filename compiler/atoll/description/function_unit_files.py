@@ -7,6 +7,7 @@ from atoll.description.faults import Faults, note
 from atoll.description.function_unit import FunctionUnit
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.tree import SourceMap
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES
 
@@ -49,6 +50,7 @@ def _check_encodings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> No
             at=where.at("instructions", name, "funct7") or where.at("instructions", name),
             other=note(where.key_at("instructions", first), "the other one"),
             remedy=f"write 'funct7: {free}', or what your hardware has",
+            edits=(Edit(("instructions", name, "funct7"), str(free)),),
         )
 
 
@@ -63,6 +65,7 @@ def _check_meanings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> Non
                 at=where.at("instructions", name, "computes"),
                 other=note(where.at("instructions", first, "computes"), "the other one"),
                 remedy=f"remove 'instructions.{name}.computes'; kernels can use one only",
+                edits=(Edit(("instructions", name, "computes")),),
             )
 
 
@@ -76,4 +79,5 @@ def _check_opcodes(unit: FunctionUnit, where: SourceMap, faults: Faults) -> None
                 f" which a port of style '{unit.style}' does not forward",
                 at=where.at("instructions", name, "opcode"),
                 remedy=f"write 'opcode: {reached[0]}'",
+                edits=(Edit(("instructions", name, "opcode"), reached[0]),),
             )

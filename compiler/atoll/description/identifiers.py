@@ -17,7 +17,7 @@ LABEL = "label"
 
 _WRITTEN = re.compile(r"[a-z][a-z0-9_.-]{0,31}")
 _TABLES = ("devices", "memories", "pools")
-_KEYED = frozenset({"reach", "views", "threads"})
+_KEYED = frozenset({"reach", "views", "threads", "targets"})
 """Mappings inside these whose keys are names of the chip."""
 
 _NAMING = frozenset({"soc", "memory", "alias_of", "host", "default_device"})
@@ -40,17 +40,20 @@ def map_identifiers(root: Node, faults: Faults) -> Node:
 def identified_path(path: Key, root: Node) -> Key:
     """Return the key of a set with each name of the chip as an identifier.
 
-    Several words are one name with dots if `root` has it and has none of fewer words.
+    A word with dots was in quotes and is a name. Several words are one name if nothing can be below
+    it, or if `root` has it and has none of fewer words.
     """
     found: Key = ()
     while path:
         words = 1
-        if _holds_names(found):
+        if holds_names(found) and _is_flat(found):
+            words = len(path)
+        elif holds_names(found) and "." not in path[0]:
             known = _names_at(root, found)
             counts = range(1, len(path) + 1)
             words = next((n for n in counts if identifier(".".join(path[:n])) in known), 1)
         name = ".".join(path[:words])
-        found = (*found, identifier(name) if _holds_names(found) else name)
+        found = (*found, identifier(name) if holds_names(found) else name)
         path = path[words:]
     return found
 
@@ -68,20 +71,28 @@ def written_names(node: Node, key: Key = ()) -> Iterator[str]:
     if not isinstance(node, Table):
         return
     for name, entry in node.entries.items():
-        if _holds_names(key):
+        if holds_names(key):
             yield name
+        elif (*key, name) == ("soc",) and isinstance(entry.value, Scalar):
+            yield str(entry.value.value)
         yield from written_names(entry.value, (*key, name))
 
 
-def _holds_names(key: Key) -> bool:
+def holds_names(key: Key) -> bool:
+    """Return whether the keys of a mapping are names of the chip."""
     if len(key) == 1:
         return key[0] in _TABLES
     return len(key) > 2 and key[0] in _TABLES and key[-1] in _KEYED
 
 
+def _is_flat(key: Key) -> bool:
+    """Return whether each name in a mapping has a plain value."""
+    return key[-1] in ("reach", "views") or key[-2:] == ("stack", "threads")
+
+
 def _map_names(node: Node, key: Key, faults: Faults) -> Node:
     match node:
-        case Table() if _holds_names(key):
+        case Table() if holds_names(key):
             return _names(node, key, faults)
         case Table():
             entries = {

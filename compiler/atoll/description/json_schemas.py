@@ -5,6 +5,7 @@ In a file that extends another one, every key may be left out or deleted.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from atoll.description.chip import Soc
 from atoll.description.core import Core
 from atoll.description.function_unit import FunctionUnit
 from atoll.description.operators import DRIVERS, FEATURES
+from atoll.description.shape import Shape
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import unwritable, write_text
 
@@ -48,6 +50,12 @@ def schema_text(which: str) -> str:
     schema = _closed(_named(which, _MODELS[which].model_json_schema()))
     head = {"$schema": DIALECT, "$comment": f"{MADE} {which}'."}
     return json.dumps({**head, **_tolerant(schema)}, indent=2) + "\n"
+
+
+@cache
+def shape_of(which: str) -> Shape:
+    """Return what a description of one of `NAMES` may say; not to be written to."""
+    return _named(which, _MODELS[which].model_json_schema())
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:

@@ -5,23 +5,27 @@ In a layer, ``null`` deletes what the one below says.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from atoll.description.faults import Faults, in_order, nearest, nearest_key, note
-from atoll.description.identifiers import identified_path, map_identifiers
+from atoll.description.faults import Faults, in_order, nearest, nearest_key, nearest_word, note
+from atoll.description.identifiers import holds_names, identified_path, map_identifiers
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table, merge, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import DescriptionError, SourceLoc, UsageError
 
 MAX_LAYERS = 8
 
-_MAY_GROW = (("params",), ("threads",), ("reach",))
+_MAY_GROW = (("params",), ("threads",), ("reach",), ("views",))
 """Mappings that an override may add a name to; a later stage knows which names make sense."""
 
+_DOT = r"""\.(?=(?:[^"']|"[^"]*"|'[^']*')*$)"""
+"""A dot that no quotes hold."""
 
 _FLOW = tuple("[{'\"")
 """What the text of a set begins with that is more than a plain word or number."""
@@ -80,7 +84,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = identified_path(_current(tuple(key.strip().split("."))), root)
+        path = identified_path(_current(_words(key.strip())), root)
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(
@@ -94,6 +98,11 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     if faults.found:
         raise UsageError.all(in_order(faults.found))
     return root
+
+
+def _words(key: str) -> Key:
+    """Split a key at the dots that are outside of quotes."""
+    return tuple(word.strip("\"'") for word in re.split(_DOT, key))
 
 
 def _current(key: tuple[str, ...]) -> tuple[str, ...]:
@@ -183,6 +192,7 @@ def _check_path(
     faults: Faults,
 ) -> bool:
     data: Any = plain(root)
+    first = len(path)
     for depth, name in enumerate(path):
         existing = data if isinstance(data, dict) else {}
         data = existing.get(name)
@@ -192,14 +202,24 @@ def _check_path(
         known = {*keys_of(shape), *existing} if shape else set(existing)
         is_whole = isinstance(value, Table) and depth == len(path) - 1
         is_new = is_open(shape) and (is_whole or path[depth - 1 : depth] in _MAY_GROW)
+        if holds_names(path[:depth]) and (is_new or isinstance(value, Table)):
+            first = depth  # of what may be a new name with dots
         if name not in known and not is_new:
             faults.add(
                 "E098",
                 f"'--set {'.'.join(path)}': there is no '{'.'.join(path[: depth + 1])}'",
-                remedy=nearest(name, known, "set it in the file"),
+                remedy=nearest(name, known, "set it in the file" + _in_quotes(path, first)),
             )
             return False
     return True
+
+
+def _in_quotes(path: Key, first: int) -> str:
+    if first >= len(path) - 1:
+        return ""
+    name = f'"{path[first]}.{path[first + 1]}"'
+    quoted = ".".join((*path[:first], name, *path[first + 2 :]))
+    return f"; a name with dots goes in quotes: --set '{quoted}=...'"
 
 
 def _nest(path: tuple[str, ...], leaf: Node) -> Node:
@@ -233,6 +253,7 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
                 f"null deletes '{'.'.join((*key, name))}', which does not exist",
                 at=entry.key_at,
                 remedy=nearest_key(".".join((*key, name)), base.entries),
+                edits=(Edit((*key, name), name=nearest_word(name, base.entries)),),
             )
 
 

@@ -25,6 +25,7 @@ from atoll.description.partial import Gaps, Partial, read_model
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import find_undecided
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
+from atoll.diagnostics.open_texts import open_text
 
 Loaded = TypeVar("Loaded")
 Load = Callable[[Path, SourceLoc | None], Loaded]
@@ -189,6 +190,8 @@ def _load_all(
 
 def _at_hand(load: Load[Loaded], path: Path, at: SourceLoc | None) -> Loaded:
     """Load a description; one that was loaded and has not changed since is at hand."""
+    if open_text(path) is not None:
+        return load(path, at)
     try:
         stamp = path.stat()
     except (OSError, ValueError):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from atoll.description.faults import in_order, nearest
 from atoll.description.shape import Shape, child_of, example_of, keys_of, kinds_of, may_be, shape_at
 from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, inside, plain
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import DescriptionError, Fault
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -217,29 +218,30 @@ class _Reworded:
         *parent, key = path
         shape = shape_at(self._schema, tuple(parent), self._data)
         example = "cpu" if key == "kind" and parent[:1] == [_DEVICES] else example_of(shape, key)
+        entries = "its entries"
+        if key == "isa" and self._where.is_set(*parent, "core"):
+            example, entries = None, "an instruction set of its core"  # the example is another's
         return Fault(
             code="E010",
             message=f"{_name_path(tuple(parent))} has no '{key}'",
             at=self._where.key_at(*parent),
-            remedy=self._addition(tuple(parent), key, example),
+            remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with {entries}",
             keys=(path,),
+            edits=(Edit(path, example),) if example else (),
         )
-
-    def _addition(self, parent: Path, key: str, example: str | None) -> str:
-        if key == "isa" and self._where.is_set(*parent, "core"):
-            return "add 'isa:' with an instruction set of its core"  # the example is another core's
-        return f"add '{key}: {example}'" if example else f"add '{key}:' with its entries"
 
     def _unknown_key(self, path: Path, absent: tuple[str, ...], alike: tuple[str, ...]) -> Fault:
         *parent, key = path
+        close = get_close_matches(key.lower(), alike, n=1)
         return Fault(
             code="E011",
             message=f"{_name_path(tuple(parent))} has no key '{_clip(key)}'{self._layer(path)}",
             at=self._where.key_at(*path),
             remedy=nearest(key, alike)
-            if get_close_matches(key.lower(), alike, n=1)
+            if close
             else ", or use one of ".join(filter(None, ("delete it", ", ".join(sorted(absent))))),
             keys=(path,),
+            edits=(Edit(path, name=close[0] if close else ""),),
         )
 
     def _bad_key(self, path: Path, context: dict[str, Any]) -> Fault:
@@ -259,29 +261,37 @@ class _Reworded:
             at=self._where.at(*path),
             remedy="write 'version: 1', the version that this Atoll reads",
             keys=(path,),
+            edits=(Edit(path, "1"),),
         )
 
     def _bad_value(self, path: Path, detail: Any) -> Fault:
         kind = detail["type"]
         expected = _EXPECTED[kind].format(**detail.get("ctx", {})) if kind in _EXPECTED else None
         got = _quote(detail["input"])
+        example = self._example(path)
         return Fault(
             code="E012",
             message=f"{_name_path(path)} must be {expected or detail['msg']}, not {got}"
             + self._layer(path),
             at=self._where.at(*path),
-            remedy=self._instead(path, expected),
+            remedy=self._instead(path, expected, example),
             keys=(path,),
+            edits=(Edit(path, example),) if example else (),
         )
 
-    def _instead(self, path: Path, expected: str | None) -> str:
+    def _example(self, path: Path) -> str | None:
+        """Return a value for `path`; none if what is there need but be quoted."""
+        if not path or self._pieces(path):
+            return None
+        return example_of(shape_at(self._schema, path[:-1], self._data), path[-1])
+
+    def _instead(self, path: Path, expected: str | None, example: str | None) -> str:
         if pieces := self._pieces(path):
             whole = ", ".join((self._table(path)[path[-1]], *(each[-1] for each in pieces)))
             return f"quote it: write '{path[-1]}: \"{whole}\"'"
         if not path and "soc" in self._schema["properties"]:
             return "start from the output of 'atoll new NAME'"
-        shape = shape_at(self._schema, path[:-1], self._data)
-        if path and (example := example_of(shape, path[-1])):
+        if example:
             return f"write '{path[-1]}: {example}', for example"
         return (
             f"give {_name_path(path)} such a value" if expected else f"correct {_name_path(path)}"

@@ -13,6 +13,7 @@ from atoll.description.messages import schema_of
 from atoll.description.shape import Shape, child_of, example_of, free_child, resolve_shape, shape_at
 from atoll.description.tree import Key, Scalar, SourceMap, inside, plain
 from atoll.description.yaml_text import parse_yaml
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
 
 UNDECIDED = "undecided"
@@ -24,11 +25,16 @@ _ENTRIES = {"devices": "cpu", "memories": "sram", "pools": "sram", "reach": "cpu
 
 _CPU = {"kind": "cpu"}
 
-_NAMED = re.compile(r"#.*(?:one of|for example) (\S+?)(?:,|;|\s|$)")
-"""The first answer that a comment of `atoll import` has."""
+_NAMED = re.compile(r"(?:one of|for example) (\S+?(?: [KMG]iB)?)(?:,|;|\s|$)")
+"""The first of the answers that a comment of `atoll import` has, for each key of the line."""
 
-_OF_COMMENTS = ("core", "isa", "origin", "offset")
-"""Keys whose answers `atoll import` writes behind them."""
+_OF_COMMENTS = {
+    **dict.fromkeys(("core", "isa"), re.compile(r".*")),
+    **dict.fromkeys(("origin",), re.compile(r"0x[0-9a-f_]+")),
+    **dict.fromkeys(("offset", "size"), re.compile(r"[0-9]+(?: [KMG]?i?B)?")),
+    "alias_of": re.compile(r"[a-z][a-z0-9_]*"),
+}
+"""What is an answer, by the keys whose answers `atoll import` writes behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,15 @@ class Question:
         """Why the description means no chip yet."""
         said = f": {self.asks.rstrip('.')}" if self.asks else ""
         message = f"'{'.'.join(self.key)}' is undecided{said}"
-        return Fault(code="E137", message=message, at=self.at, remedy=self.wants, keys=(self.key,))
+        edit = Edit(_list_key(self.key), self.example or None)
+        return Fault(
+            code="E137",
+            message=message,
+            at=self.at,
+            remedy=self.wants,
+            keys=(self.key,),
+            edits=(edit,),
+        )
 
 
 def find_undecided(where: SourceMap, text: str | None = None) -> tuple[Question, ...]:
@@ -112,9 +126,9 @@ def _question(key: Key, at: SourceLoc | None, data: Any, line: str) -> Question:
     around = _mapping_shape(tuple(parents), data, schema)
     answers = tuple(map(str, resolve_shape(child_of(around, name), schema, _CPU).get("enum", ())))
     asks = str(around.get("properties", {}).get(name, {}).get("description", ""))
-    example = _of_chip(name, data) or (_of_comment(line) if name in _OF_COMMENTS else "")
+    example = _of_chip(name, data) or _of_comment(name, line)
     if name == "alias_of":
-        example = _of_twin(key[-2], data)
+        example = example or _of_twin(key[-2], data)
     if key[0] == "pools" and "rw" in answers:
         example = _of_pool(key[1], data)
     example = example or _example(around, name, answers, schema)
@@ -151,14 +165,25 @@ def _of_chip(name: str, data: Any) -> str:
         return ""
     rank = {"ram": 0, "rom": 2}
     names = sorted(memories, key=lambda each: rank.get(str(inside(memories[each], "kind")), 1))
+    if name == "pools":
+        return _first_pool(names[0], data)
     if name == "moves" and len(names) > 1:
         return f"[[{names[-1]}, {names[0]}]]"
     return names[0] if name == "memory" else ""
 
 
-def _of_comment(line: str) -> str:
-    found = _NAMED.search(line)
-    return found[1] if found else ""
+def _first_pool(memory: str, data: Any) -> str:
+    """Return a pool in a memory that the first device reaches."""
+    is_rom = inside(inside(data["memories"], memory), "kind") == "rom"
+    role, access = ("constants", "ro") if is_rom else ("workspace", "rw")
+    device = next(iter(inside(data, "devices") or ()), _ENTRIES["reach"])
+    return f"{{{memory}: {{memory: {memory}, role: {role}, reach: {{{device}: {access}}}}}}}"
+
+
+def _of_comment(name: str, line: str) -> str:
+    is_answer = _OF_COMMENTS.get(name)
+    found = _NAMED.findall(line.partition("#")[2]) if is_answer else ()
+    return next((each for each in found if is_answer and is_answer.fullmatch(each)), "")
 
 
 def _mapping_shape(path: Key, data: Any, schema: Shape) -> Shape:

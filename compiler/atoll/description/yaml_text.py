@@ -14,6 +14,7 @@ import yaml
 from atoll.description.faults import Faults, note
 from atoll.description.tree import Entry, Listing, Node, Scalar, Table
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
+from atoll.diagnostics.open_texts import open_text
 
 MAX_BYTES = 2**20
 
@@ -24,7 +25,8 @@ def read_text(path: Path, named_at: SourceLoc | None = None) -> str:
     Raises:
         DescriptionError: it cannot be read, is larger than `MAX_BYTES`, or is no UTF-8.
     """
-    return _decode(path, _read_bytes(path, named_at))
+    text = open_text(path)
+    return _decode(path, _read_bytes(path, named_at)) if text is None else text
 
 
 def place_in(path: Path, text: str, position: int) -> SourceLoc:

@@ -2,11 +2,13 @@
 """Every error a user can meet: what is wrong, where it was written, and what to change."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from atoll.diagnostics.edit import Candidate
+from atoll.diagnostics.open_texts import open_text
 from atoll.diagnostics.shown import columns_of, cut, printable, sentence, window
 
 EXCERPT_COLUMNS = 120
@@ -41,7 +43,8 @@ class SourceLoc:
     @property
     def line_text(self) -> str:
         """The line, "" if the file is gone."""
-        lines = _lines(self.path)
+        text = open_text(self.path)
+        lines = _lines(self.path) if text is None else text.splitlines()
         return lines[self.line - 1] if self.line <= len(lines) else ""
 
     def excerpt(self, columns: int = EXCERPT_COLUMNS) -> Iterator[str]:
@@ -85,18 +88,22 @@ def path_of_text(text: str, word: str, folder: Path = Path()) -> Path:
     _TEXTS[path] = (base, text)
     if len(_TEXTS) > MOST_TEXTS:
         _TEXTS.pop(next(iter(_TEXTS)))
-    _lines.cache_clear()
     return path
 
 
-@lru_cache(maxsize=8)
 def _lines(path: Path) -> tuple[str, ...]:
     if path in _TEXTS:
         return tuple(_TEXTS[path][1].splitlines())
     try:
-        return tuple(path.read_text(encoding="utf-8-sig", errors="replace").splitlines())
+        return _lines_of(path, path.stat().st_mtime_ns)
     except OSError:
         return ()
+
+
+@lru_cache(maxsize=8)
+def _lines_of(path: Path, changed: int) -> tuple[str, ...]:
+    """Return the lines of a file as it is since `changed`."""
+    return tuple(path.read_text(encoding="utf-8-sig", errors="replace").splitlines())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +118,9 @@ class Fault:
         remedy: an edit that works.
         keys: what of the description is concerned, as key paths; the wrong value's own first.
         wants: bytes by dotted key of a size with which the fault would be gone.
+        edits: what the remedy says first, as data; none where it is no edit of a description.
+        tried: assignments of operators to devices that were tried, and whether those are all;
+            None if none was searched for.
     """
 
     code: str
@@ -120,6 +130,8 @@ class Fault:
     remedy: str | None = None
     keys: tuple[tuple[str, ...], ...] = ()
     wants: tuple[tuple[str, int], ...] = ()
+    edits: Candidate = field(default=(), compare=False)
+    tried: tuple[int, bool] | None = None
 
     def __post_init__(self) -> None:
         """Make all words fit to print, whoever wrote them."""
@@ -160,12 +172,18 @@ class Fault:
     def to_json(self) -> dict[str, object]:
         """Return the fault for programs."""
         place, note = self.other or (None, "")
+        tried = (
+            None
+            if self.tried is None
+            else dict(zip(("assignments", "all"), self.tried, strict=True))
+        )
         return {
             "code": self.code,
             "message": self.message,
             "at": self.at.as_json() if self.at else None,
             "other": {"at": place.as_json(), "note": note} if place else None,
             "remedy": self.remedy,
+            "tried": tried,
         }
 
     def __str__(self) -> str:

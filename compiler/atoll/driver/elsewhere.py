@@ -23,9 +23,11 @@ def on_other_devices(search: Search, base: Candidate) -> Iterator[Candidate]:
     choices = other_devices(
         task.network, task.soc, requests, accelerators=task.options.accelerators
     )
-    for devices in choices:
+    search.all_devices = False  # as it stays if the search ends before
+    for devices in choices.listed:
         yield replace(base, devices=devices, overlap=task.overlaps[-1])
         if search.last.plan:
             faster = (replace(search.last.candidate, overlap=each) for each in task.overlaps[:-1])
             yield from search.until_one_fits(faster)
             return
+    search.all_devices = choices.complete

@@ -17,8 +17,29 @@ from atoll.driver.usual import as_it_is
 from atoll.resolve.remedy.whole_need import with_whole_need
 from atoll.resolve.soc import Pool, ResolvedSoc
 
+_NO_ROOM = ("E060", "E061", "E062")
+
 
 def refusal_of(search: Search) -> AtollError:
+    """Return an error that names all that a network needs, and which devices were tried."""
+    error = _refusal_of(search)
+    if search.all_devices is None:
+        return error
+    tried = max(1, len({each.candidate.devices for each in search.trials} - {()}))
+    some = f"; of the assignments of operators to devices, {tried} were tried, not all"
+    return type(error).all(
+        replace(
+            fault,
+            message=fault.message + some * (not search.all_devices),
+            tried=(tried, search.all_devices),
+        )
+        if fault.code in _NO_ROOM
+        else fault
+        for fault in error.faults
+    )
+
+
+def _refusal_of(search: Search) -> AtollError:
     """Return an error that names all that a network needs, as it is or cut."""
     task = search.task
     plain = Candidate(overlap=task.overlaps[0], tiling=task.tiling)

@@ -55,11 +55,13 @@ class Search:
     Attributes:
         trials: one of each candidate, in the order in which they were made.
         best: of those with a plan, the one that would be taken now.
+        all_devices: all assignments of operators to devices were tried; None without a search.
     """
 
     task: Task
     trials: list[Trial] = field(default_factory=list)
     best: Trial | None = None
+    all_devices: bool | None = None
 
     def __post_init__(self) -> None:
         """Keep one compiler, which places candidates that differ in little once."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers that lie below a height in some of their pools."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from atoll.diagnostics.errors import Fault
@@ -37,7 +37,9 @@ def without_ceilings(problem: Problem) -> Problem:
 
 
 def too_low(problem: Problem, free: MemoryPlan, search: Search, *, proven: bool) -> Iterator[Fault]:
-    """Yield which ceilings leave no room; those of the remedies do, all of them together.
+    """Yield which ceilings leave no room; those of the remedies do.
+
+    If one is enough, the others that would be are told in its remedy; else all are needed.
 
     Args:
         problem: without a plan.
@@ -49,17 +51,40 @@ def too_low(problem: Problem, free: MemoryPlan, search: Search, *, proven: bool)
     alone = ((each, search(_raise_ceiling(problem, each, None))) for each in known)
     helpful = [(_end(problem, each, places), each) for each, places in alone if places is not None]
     if helpful:
-        high, least = min(helpful, key=lambda one: one[0] - one[1].size)
+        (high, least), *others = sorted(helpful, key=lambda one: one[0] - one[1].size)
         low = least.size
         while high - low > 1:
             middle = (low + high) // 2
             fits = search(_raise_ceiling(problem, least, middle)) is not None
             low, high = (low, middle) if fits else (middle, high)
-        yield _too_low(problem, least, high, proven=proven)
+        either = "".join(
+            f", or that of {each.asked} in pool '{each.pool}' to {format_size(end)}"
+            for end, each in others
+        )
+        remedy = f"{'either ' * bool(others)}raise the size hint to {format_size(high)}{either}"
+        yield _too_low(problem, least, remedy, proven=proven)
         return
-    for each in known:
-        if (end := _end(problem, each, free.placements)) > each.size:
-            yield _too_low(problem, each, end, proven=proven)
+    needed = _needed(problem, free, known, search)
+    for each, end in needed.items():
+        also = " and those of the other messages as they say" if len(needed) > 1 else ""
+        remedy = f"raise the size hint to {format_size(end)}{also}"
+        yield _too_low(problem, each, remedy, proven=proven)
+
+
+def _needed(
+    problem: Problem, free: MemoryPlan, known: Sequence[Ceiling], search: Search
+) -> dict[Ceiling, int]:
+    """Return ceilings and heights with which there is a plan; each of them is needed for it."""
+    ends = {each: _end(problem, each, free.placements) for each in known}
+    needed = {each: end for each, end in ends.items() if end > each.size}
+    for left_out in tuple(needed):
+        fewer = {each: end for each, end in needed.items() if each != left_out}
+        trial = problem
+        for each, end in fewer.items():
+            trial = _raise_ceiling(trial, each, end)
+        if search(trial) is not None:
+            needed = fewer
+    return needed
 
 
 def _raise_ceiling(problem: Problem, ceiling: Ceiling, size: int | None) -> Problem:
@@ -86,7 +111,7 @@ def _end(problem: Problem, ceiling: Ceiling, places: Mapping[str, Placement]) ->
     return max(ends, default=0)
 
 
-def _too_low(problem: Problem, ceiling: Ceiling, need: int, *, proven: bool) -> Fault:
+def _too_low(problem: Problem, ceiling: Ceiling, remedy: str, *, proven: bool) -> Fault:
     buffers = [each for each in problem.buffers if ceiling in each.ceilings]
     named = [f"'{each.name}' ({format_size(each.size)})" for each in buffers[:_LISTED]]
     more = f" and {len(buffers) - _LISTED} more" if len(buffers) > _LISTED else ""
@@ -96,7 +121,7 @@ def _too_low(problem: Problem, ceiling: Ceiling, need: int, *, proven: bool) -> 
         f"lie in the first {format_size(ceiling.size)} of pool '{ceiling.pool}', and "
         f"{'there is no plan' if proven else 'no plan was found'} with that",
         at=ceiling.at,
-        remedy=f"raise the size hint to {format_size(need)}",
+        remedy=remedy,
     )
 
 

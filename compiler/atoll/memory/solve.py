@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan memory: the one way in to every algorithm. The checker accepts what comes out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from atoll.diagnostics.errors import AtollError, Fault, PlanError
@@ -94,17 +94,19 @@ def refusal_of(
     effort: Effort | None = None,
 ) -> AtollError:
     """Return the error of `plan_memory`: what does not fit is found once somebody reads it."""
+    return PlanError.later("E062", "no plan", partial(_reasons, answer, operators, name, effort))
+
+
+def _reasons(
+    answer: Infeasible, operators: Sequence[str], name: str, effort: Effort | None
+) -> Iterable[Fault]:
     problem = answer.problem
     if any(buffer.ceilings for buffer in problem.buffers):
         free = solve(without_ceilings(problem), name=name, effort=effort)
-        if isinstance(free, Infeasible):
-            return refusal_of(free, operators, name=name, effort=effort)
-        find = partial(too_low, problem, free, partial(_trial, name=name), proven=answer.proven)
-        return PlanError.later("E206", "no plan", find)
-    return PlanError.later("E062", "no plan", partial(_reasons, answer, operators))
-
-
-def _reasons(answer: Infeasible, operators: Sequence[str]) -> Iterator[Fault]:
+        if isinstance(free, MemoryPlan):
+            trial = partial(_trial, name=name)
+            return too_low(problem, free, trial, proven=answer.proven)
+        answer = free
     culprits = fewest(answer, PLANNERS.get(_PROVER)).buffers if answer.proven else ()
     return explain(answer.problem, operators, _trial, culprits, proven=answer.proven)
 

@@ -15,6 +15,16 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.storage_scope import GLOBAL, IN_WORKSPACE, pool_of
 
 
+def matches(pattern: str, name: str) -> bool:
+    """Tell whether a pattern is about a buffer; one without a dot is about none in a kernel."""
+    return ("." in pattern or "." not in name) and fnmatchcase(name, pattern)
+
+
+def means(pattern: str, name: str) -> bool:
+    """Tell whether a pattern is about a buffer, or that of which a stripe makes some rows."""
+    return matches(pattern, name) or matches(pattern, whole_name(name))
+
+
 @dataclass(frozen=True, slots=True)
 class Narrowing:
     """What is asked of every buffer of a name.
@@ -34,14 +44,12 @@ class Narrowing:
     scope: str = ""
 
     def matches(self, name: str) -> bool:
-        """Tell whether it is about a buffer; a pattern without a dot is about none in a kernel."""
-        if "." in name and "." not in self.name:
-            return False
-        return fnmatchcase(name, self.name)
+        """Tell whether it is about a buffer."""
+        return matches(self.name, name)
 
     def means(self, name: str) -> bool:
         """Tell whether it is about a buffer, or about that of which a stripe makes some rows."""
-        return self.matches(name) or self.matches(whole_name(name))
+        return means(self.name, name)
 
     @property
     def words(self) -> str:

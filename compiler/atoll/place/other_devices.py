@@ -2,6 +2,7 @@
 """Other devices for the operators of a network whose usual ones have pools that are too small."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -20,10 +21,23 @@ Choice = tuple[tuple[str, str], ...]
 """A device for every operator, by name."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Some choices.
+
+    Attributes:
+        listed: the choices, those of fewest cycles first.
+        complete: there are no others.
+    """
+
+    listed: tuple[Choice, ...]
+    complete: bool
+
+
 def other_devices(
     graph: Graph, soc: ResolvedSoc, requests: Requests, *, accelerators: bool
-) -> Iterator[Choice]:
-    """Yield choices of devices between which every tensor gets, those of fewest cycles first.
+) -> Choices:
+    """Return choices of devices between which every tensor gets.
 
     Of few choices all come. Where there are more, devices that reach the same pools count as one,
     the fastest; if there are still more, `SOME` come in which operators have their fastest device
@@ -33,7 +47,8 @@ def other_devices(
     runners = runners_of(graph, soc, requests, accelerators=accelerators)
     able = {op.name: _roomy(op, runners[op.name], graph, soc) for op in graph.operators}
     weighing = Weighing(graph, soc, spread=False)
-    if prod(map(len, able.values())) > most:
+    complete = prod(map(len, able.values())) <= most
+    if not complete:
         able = {op.name: _unlike(op, able[op.name], weighing) for op in graph.operators}
     few = prod(map(len, able.values())) <= most
     choices = list(_every(able) if few else _some(able, weighing, soc))
@@ -42,7 +57,8 @@ def other_devices(
         for choice in dict.fromkeys(choices)
         if weighing.feasible(graph.operators, dict(choice))
     }
-    yield from sorted(costs, key=lambda choice: costs[choice])[: most if few else SOME]
+    cheapest = sorted(costs, key=lambda choice: costs[choice])[: most if few else SOME]
+    return Choices(tuple(cheapest), complete)
 
 
 def _roomy(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the user asked of each buffer, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from atoll.diagnostics.errors import SourceLoc
@@ -66,10 +66,8 @@ class BufferRequests:
 
     def of_local(self, kernel: str, operators: tuple[str, ...], buffer: str) -> tuple[Asked, ...]:
         """Return what was asked of a kernel's own buffer by any of its names."""
-        names = [f"{name}.{buffer}" for name in (kernel, *operators)]
-        wholes = (each for name in operators for each in (name, whole_name(name)))
-        plain = [f"{name}_{buffer}" for name in dict.fromkeys(wholes)]
-        found = [asked for name in names for asked in self._named_requests(name)]
+        dotted, plain = names_of_local(kernel, operators, buffer)
+        found = [asked for name in dotted for asked in self._named_requests(name)]
         for name in plain:
             if name not in self.requests.tensors:
                 found += self._named_requests(name, literal=True)
@@ -106,12 +104,26 @@ class BufferRequests:
 
     def _of_workspace(self, name: str) -> Iterator[Asked]:
         """Yield what was asked of a kernel's buffer that became a buffer of the plan."""
+        for local in self.locals_of(name):
+            yield from self.of_local(*local)
+
+    def locals_of(self, name: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """Yield each kernel with its operator and its own buffer that a buffer of the plan is."""
         for step in self.module.entry.steps:
             for call in step.calls:
                 if name in call.arguments:
                     function = self.module.by_name[call.function]
                     buffer = function.buffers[call.arguments.index(name)].name
-                    yield from self.of_local(function.name, (step.operator,), buffer)
+                    yield function.name, (step.operator,), buffer
+
+
+def names_of_local(
+    kernel: str, operators: Sequence[str], buffer: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of a kernel's own buffer, with a dot and without."""
+    dotted = (f"{name}.{buffer}" for name in (kernel, *operators))
+    wholes = (each for name in operators for each in (name, whole_name(name)))
+    return tuple(dotted), tuple(f"{name}_{buffer}" for name in dict.fromkeys(wholes))
 
 
 def _of_tensor(asked: PinRequest) -> Asked:

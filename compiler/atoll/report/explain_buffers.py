@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say for every buffer where it is, which rule put it there, and what else was possible (C5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from atoll.description.faults import nearest
+from atoll.description.whom import is_pattern
 from atoll.diagnostics.errors import UsageError
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Allocate, IRModule, RuntimeAllocate
 from atoll.ir.walk import statements
 from atoll.memory.problem import MemoryPlan
+from atoll.place.asked_scopes import means
 from atoll.place.constraints import ScopeLog
+from atoll.place.request_names import MAX_CHOICES
 from atoll.place.requests import Requests
 from atoll.reach.candidates import WORKSPACE_ROLES, by_preference
 from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, stack_lacks
-from atoll.report.buffer_requests import Asked, BufferRequests
+from atoll.report.buffer_requests import Asked, BufferRequests, names_of_local
 from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule
 from atoll.report.buffer_uses import Use, needs_of_uses, uses_of
 from atoll.resolve.memory_views import seen_by
@@ -41,6 +45,8 @@ class BufferStory:
         uses: who touches it, in the order of execution.
         alternatives: each other place, and what it lacks.
         views: tensors that are the same bytes.
+        names: what else options may call it: constants that it is packed of, names of a kernel's
+            own buffer.
         asked: what the user asked of it.
         left: the places that are left, best first.
     """
@@ -58,6 +64,7 @@ class BufferStory:
     uses: tuple[Use, ...]
     alternatives: tuple[Alternative, ...]
     views: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
     left: tuple[str, ...] = ()
 
@@ -89,35 +96,55 @@ def buffer_stories(
     plan: MemoryPlan,
     requests: Requests | None = None,
     log: ScopeLog | None = None,
+    packed: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[BufferStory, ...]:
-    """Return every planned buffer in the order of the program, then those inside kernels."""
+    """Return every planned buffer in the order of the program, then those inside kernels.
+
+    `packed` tells of accelerators' constants which of the network's they are made of.
+    """
     asked = BufferRequests(requests or Requests(), graph, module, log or ScopeLog())
     return (
-        *_planned_stories(soc, graph, module, plan, asked),
+        *_planned_stories(soc, graph, module, plan, asked, packed or {}),
         *_inside_kernels(soc, module, asked),
     )
 
 
-def story_of(stories: tuple[BufferStory, ...], name: str) -> BufferStory:
-    """Return the story of one buffer, by its name or that of a view of it.
+def stories_of(stories: Sequence[BufferStory], name: str) -> tuple[BufferStory, ...]:
+    """Return the stories of a buffer, by any name of it or of a view of it, or of a pattern.
+
+    Patterns match as in `--scope` and `--pin`: one without a dot is about no buffer in a kernel.
 
     Raises:
-        UsageError: E028; there is no such buffer, the message names the nearest one.
+        UsageError: E028; there is no such buffer, the message names the nearest one, or all.
     """
-    found = {name: story for story in stories for name in (story.name, *story.views)}
-    if name not in found:
-        close = get_close_matches(name, found, n=1, cutoff=0.4)
-        all_of_them = "'atoll explain SOC MODEL' lists all buffers"
-        raise UsageError(
-            "E028",
-            f"the program has no buffer '{name}'",
-            remedy=f"did you mean '{close[0]}'? {all_of_them}" if close else all_of_them,
-        )
-    return found[name]
+    named = [(each, (each.name, *each.views, *each.names)) for each in stories]
+    found = [story for story, names in named if name in names]
+    found = found or [story for story, names in named if any(means(name, each) for each in names)]
+    if found:
+        return tuple(found)
+    known = [*dict.fromkeys(each for _, names in named for each in names)]
+    all_of_them = "'atoll explain SOC MODEL' lists all buffers"
+    close = get_close_matches(name, known, n=1, cutoff=0.4)
+    remedy = f"did you mean '{close[0]}'? {all_of_them}" if close else all_of_them
+    if len(known) <= MAX_CHOICES:
+        remedy = nearest(name, known, f"see which there are: {all_of_them}")
+    what = "matches the pattern" if is_pattern(name) else ""
+    raise UsageError(
+        "E028",
+        f"no buffer of the program {what} '{name}'"
+        if what
+        else f"the program has no buffer '{name}'",
+        remedy=remedy,
+    )
 
 
 def _planned_stories(
-    soc: ResolvedSoc, graph: Graph, module: IRModule, plan: MemoryPlan, asked: BufferRequests
+    soc: ResolvedSoc,
+    graph: Graph,
+    module: IRModule,
+    plan: MemoryPlan,
+    asked: BufferRequests,
+    packed: Mapping[str, tuple[str, ...]],
 ) -> Iterator[BufferStory]:
     rules, uses = Rules(soc, graph, module, plan), uses_of(module.entry, soc.host)
     constants = {constant.name for constant in module.entry.constants}
@@ -141,6 +168,7 @@ def _planned_stories(
             uses=uses[name],
             alternatives=(*_left_stack(soc, what, needs, buffer.size, told), *others),
             views=views,
+            names=_names(asked.locals_of(name)) if what == "workspace" else packed.get(name, ()),
             asked=told,
             left=buffer.pools,
         )
@@ -183,11 +211,19 @@ def _inside_kernels(
         )
         for statement in statements(function.body):
             if isinstance(statement, Allocate) and uses:
-                told = asked.of_local(function.name, _operators(uses), statement.buffer)
-                yield _inside(soc, function.name, statement, uses, told)
+                local = (function.name, _operators(uses), statement.buffer)
+                story = _inside(soc, function.name, statement, uses, asked.of_local(*local))
+                yield replace(story, names=_names([local]))
             elif isinstance(statement, RuntimeAllocate) and uses:
-                told = asked.of_local(function.name, _operators(uses), statement.buffer)
-                yield replace(block_story(soc, function.name, statement, uses), asked=told)
+                local = (function.name, _operators(uses), statement.buffer)
+                story = block_story(soc, function.name, statement, uses)
+                yield replace(story, asked=asked.of_local(*local), names=_names([local]))
+
+
+def _names(local: Iterable[tuple[str, tuple[str, ...], str]]) -> tuple[str, ...]:
+    """Return all names of kernels' own buffers."""
+    found = (names_of_local(*each) for each in local)
+    return tuple(dict.fromkeys(name for both in found for names in both for name in names))
 
 
 def _operators(uses: tuple[Use, ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from atoll.place.partition import Decision
 from atoll.place.target_choice import TargetChoice
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
-from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.report.explain_buffers import BufferStory, stories_of
 from atoll.report.explain_cuts import CutStory, cut_table
 from atoll.report.explain_streams import StreamingStory
 from atoll.report.scopes import Scopes
@@ -45,7 +45,9 @@ class Explanation:
         return (left_out_table(self.left_out),) if self.left_out else ()
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
-        """Return all as tables of at most so many columns, or all about one buffer.
+        """Return all as tables of at most so many columns, or all about buffers.
+
+        `buffer` is a name or a pattern.
 
         Raises:
             UsageError: E028; there is no such buffer.
@@ -59,8 +61,10 @@ class Explanation:
             streams = (self.streaming.table(),) if self.streaming else ()
             text = as_text((*tables, *self._left_out, *cuts, *streams), columns)
             return text + "".join(f"\n{wrap(f'note: {each}', columns)}\n" for each in self.notes)
-        story = story_of(self.buffers, buffer)
-        return story_text(story, decisions_about(story, self.decisions))
+        return "\n".join(
+            story_text(each, decisions_about([each], self.decisions))
+            for each in stories_of(self.buffers, buffer)
+        )
 
     def as_json(self, buffer: str | None = None) -> dict[str, object]:
         """Return the same for machines.
@@ -70,8 +74,8 @@ class Explanation:
         """
         stories, decisions = self.buffers, self.decisions
         if buffer is not None:
-            stories = (story_of(self.buffers, buffer),)
-            decisions = decisions_about(stories[0], decisions)
+            stories = stories_of(self.buffers, buffer)
+            decisions = decisions_about(stories, decisions)
         return {
             "soc": self.soc,
             "model": self.model,
@@ -192,9 +196,11 @@ def decisions_json(decisions: Iterable[Decision]) -> list[dict[str, object]]:
     ]
 
 
-def decisions_about(story: BufferStory, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Return the decisions about operators that touch a buffer."""
-    operators = {use.operator for use in story.uses}
+def decisions_about(
+    stories: Iterable[BufferStory], decisions: Iterable[Decision]
+) -> tuple[Decision, ...]:
+    """Return the decisions about operators that touch buffers."""
+    operators = {use.operator for story in stories for use in story.uses}
     return tuple(decision for decision in decisions if decision.operator in operators)
 
 

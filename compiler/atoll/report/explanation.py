@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people are told of a compiled network: where buffers are, what is slow, what is unsure."""
 
+from collections.abc import Mapping
+
 from atoll.cost.basis import basis_of
 from atoll.driver.compiled import Compiled, expected_cycles, expected_length
 from atoll.ops.registry import kind_of
@@ -37,7 +39,13 @@ def explanation(compiled: Compiled) -> Explanation:
     """Return where every buffer of the compiled network is, and why (C5)."""
     soc, graph = compiled.soc, compiled.graph
     stories = buffer_stories(
-        soc, graph, compiled.module, compiled.plan, compiled.requests, compiled.log
+        soc,
+        graph,
+        compiled.module,
+        compiled.plan,
+        compiled.requests,
+        compiled.log,
+        _packed(compiled),
     )
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected_cycles(compiled).items()}
@@ -73,3 +81,15 @@ def explanation(compiled: Compiled) -> Explanation:
         if streaming.possible
         else None,
     )
+
+
+def _packed(compiled: Compiled) -> Mapping[str, tuple[str, ...]]:
+    """Return which of the network's constants each constant of an accelerator is made of."""
+    graph, found = compiled.graph, dict[str, tuple[str, ...]]()
+    for op in graph.operators:
+        if job := compiled.jobs.get(op.name):
+            sources = (each for each in graph.operands(op) if each and each.data is not None)
+            names = tuple(each.name for each in sources)
+            for each in job.constants:
+                found[each.name] = (*found.get(each.name, ()), *names)
+    return found

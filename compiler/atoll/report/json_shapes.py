@@ -63,5 +63,6 @@ FAULT = object_of(
     at=maybe(PLACE),
     other=maybe(object_of(at=PLACE, note=TEXT)),
     remedy=maybe(TEXT),
+    tried=maybe(object_of(assignments=COUNT, all=FLAG)),
 )
 FAULTS = object_of(faults={**each(FAULT), "minItems": 1})

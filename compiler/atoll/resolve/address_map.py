@@ -237,11 +237,13 @@ def _check_memory(draft: Draft, name: str, memory: MemoryModel) -> None:
     if memory.size > LARGEST_MEMORY:
         faults.add(
             "E037",
-            f"memory '{name}' has {format_size(memory.size)}, too much to simulate",
+            f"memory '{name}' has {format_size(memory.size)}, and a description at most"
+            f" {format_size(LARGEST_MEMORY)} of one, since each byte is simulated",
             at=where.at("memories", name, "size"),
-            remedy=f"describe at most {format_size(LARGEST_MEMORY)}",
+            remedy=f"write 'size: {format_size(LARGEST_MEMORY)}'; 'origin' says which part, and"
+            " Atoll touches nothing else",
         )
-    if memory.origin + memory.size > ADDRESS_SPACE and is_placed(draft, name):
+    elif memory.origin + memory.size > ADDRESS_SPACE and is_placed(draft, name):
         faults.add(
             "E030",
             f"memory '{name}' ends past the 32-bit address space",

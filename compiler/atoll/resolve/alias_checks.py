@@ -8,6 +8,7 @@ from atoll.description.aliases import NO_ALIAS, stem_of
 from atoll.description.chip import Memory
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft
@@ -112,6 +113,7 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
             at=draft.where.at("memories", name, key),
             other=note(draft.where.key_at("memories", real), f"'{real}' is here"),
             remedy=f"set 'memories.{name}.{key}' to {right}{why}",
+            edits=(Edit(("memories", name, key), right),),
         )
 
 
@@ -125,6 +127,7 @@ def _ask(draft: Draft) -> None:
             other=note(draft.where.key_at("memories", one), f"'{one}' is here"),
             remedy=f"set 'memories.{two}.alias_of' to {one}, or to '{NO_ALIAS}' if its bytes are"
             " its own",
+            edits=(Edit(("memories", two, "alias_of"), one),),
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from atoll.description.devices import CodeTarget as Model
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
+from atoll.diagnostics.edit import Edit
 from atoll.isa.code_target import OWN, CodeTarget, Generator, Optimise
 from atoll.isa.find import NAMES, instruction_set
 from atoll.isa.instruction_set import InstructionSet, passes_integers_alike
@@ -34,6 +35,7 @@ class _Checked:
                 f"{self._who} has the name of the core's own code",
                 at=self._draft.where.key_at(*self._key),
                 remedy=f"rename '{'.'.join(self._key)}' to '{OWN}_code'",
+                edits=(Edit(self._key, name=f"{OWN}_code"),),
             )
         if not self._model.function_unit and self._cpu.function_unit is None:
             self._fault(
@@ -41,6 +43,7 @@ class _Checked:
                 f"{self._who} is to do without a function unit, which the core has not",
                 at=self._draft.where.at(*self._key, "function_unit"),
                 remedy=f"remove '{'.'.join((*self._key, 'function_unit'))}'",
+                edits=(Edit((*self._key, "function_unit")),),
             )
         isa = self._model.isa
         if not self._draft.knows(*self._key):
@@ -63,6 +66,7 @@ class _Checked:
             at=self._draft.where.at(*self._key, "isa"),
             other=note(isa, "the instruction set of the core is given here") if own else None,
             remedy=f"write '{self._cpu.isa}', or a part of it",
+            edits=(Edit((*self._key, "isa"), self._cpu.isa),),
         )
 
     def _convention(self, own: InstructionSet, instructions: InstructionSet) -> None:
@@ -79,6 +83,7 @@ class _Checked:
             message += f"otherwise than '{wanted}', the core's"
         else:
             return
+        right = fitting if abi is not None and fitting else [self._cpu.isa]
         self._fault(
             "E195",
             message,
@@ -87,9 +92,8 @@ class _Checked:
                 self._draft.where.at("devices", self._device, "abi" if self._cpu.abi else "isa"),
                 "the calling convention of the core comes from here",
             ),
-            remedy="write " + " or ".join(f"'{each}'" for each in fitting)
-            if abi is not None and fitting
-            else f"write '{self._cpu.isa}'",
+            remedy="write " + " or ".join(f"'{each}'" for each in right),
+            edits=(Edit((*self._key, key), right[0]),),
         )
 
     def _fault(self, code: str, message: str, **more: Any) -> None:

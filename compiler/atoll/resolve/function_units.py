@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.description.function_unit_files import FunctionUnitDescription
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES, FunctionUnit, Instruction
 from atoll.resolve.core_instances import shipped_or_beside
@@ -26,6 +27,7 @@ def check_unit(draft: Draft, name: str, cpu: Cpu) -> None:
             at=at,
             remedy=f"remove 'devices.{name}.function_unit', or name a core that has one, such as"
             " vexriscv_cfu",
+            edits=(Edit(("devices", name, "function_unit")),),
         )
     elif core.function_unit != unit.model.style:
         draft.faults.add(
@@ -36,6 +38,7 @@ def check_unit(draft: Draft, name: str, cpu: Cpu) -> None:
             other=note(unit.where.at("style"), "the unit says so here"),
             remedy=f"remove 'devices.{name}.function_unit', or write"
             f" 'style: {core.function_unit}' in the unit's file if its encodings fit",
+            edits=(Edit(("devices", name, "function_unit")),),
         )
 
 

@@ -7,6 +7,7 @@ from atoll.description.devices import Cpu
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.faults import note
 from atoll.description.tree import Key
+from atoll.diagnostics.edit import Edit
 from atoll.resolve.claims import code_memory, load_memory
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import access_of
@@ -36,6 +37,7 @@ def check_loaders(draft: Draft, memories: tuple[Memory, ...]) -> None:
                 f"'{device.label or name}' has a 'load', from which nothing copies its code",
                 at=draft.where.at("devices", name, "load"),
                 remedy=f"remove 'devices.{name}.load', or write 'loader: copy'",
+                edits=(Edit(("devices", name, "load")),),
             )
         if device.loader is None:
             continue
@@ -56,6 +58,8 @@ def _refuse(
     kind = "ram" if loader in ("copy", "host") else "rom" if loader == "xip" else ""
     others = [each.name for each in memories if each.kind == kind]
     other = f", or 'devices.{name}.code.memory: {others[0]}'" if memory and others else ""
+    if code == "E193":
+        other = ", or 'loader: external' if something outside every image brings its firmware"
     draft.faults.add(
         code,
         f"'{device.label or name}' cannot have 'loader: {loader}': {_reason(loader, memory)}",
@@ -65,6 +69,7 @@ def _refuse(
         else None,
         remedy=f"write 'loader: {usual}'" + other,
         keys=(key,),
+        edits=(Edit(key, usual),),
     )
 
 
@@ -118,14 +123,14 @@ def _fault(
     instead: str,
     roms: Sequence[str] = (),
 ) -> None:
+    right = roms[0] if roms and key[-1] == "memory" else instead
     draft.faults.add(
         code,
         f"'{cpu.label or name}' cannot have 'loader: {cpu.loader}': {wrong}",
         at=draft.where.at(*key),
-        remedy=f"write 'memory: {roms[0]}'"
-        if roms and key[-1] == "memory"
-        else f"write 'loader: {instead}'",
+        remedy=f"write '{key[-1]}: {right}'",
         keys=(key,),
+        edits=(Edit(key, right),),
     )
 
 
@@ -164,7 +169,7 @@ def _possible(draft: Draft, memory: str) -> tuple[str, ...]:
 
 def _reason(loader: str, memory: str) -> str:
     if not memory:
-        return "it is no core, and Atoll knows of no code that it runs"
+        return "it is no core, and only descriptions of cores say what code to load"
     if loader == "none":
         return f"a core does nothing without its code, which is in '{memory}'"
     if loader == "xip":

@@ -7,6 +7,7 @@ from itertools import count, groupby
 from atoll.description.chip import Pool as PoolModel
 from atoll.description.devices import Npu
 from atoll.description.faults import note
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.units import format_size
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import (
@@ -247,6 +248,9 @@ def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
             remedy=f"remove 'pools.{name}.section'"
             if pool.role in ("both", "state")
             else f"set 'pools.{name}.provided' to application, or remove 'section'",
+            edits=(Edit(("pools", name, "section")),)
+            if pool.role in ("both", "state")
+            else (Edit(("pools", name, "provided"), "application"),),
         )
     if _parts(section)[0] in _LINKERS_OWN:
         draft.faults.add(
@@ -254,6 +258,7 @@ def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
             f"section '{section}' of pool '{name}' is one that linker scripts place elsewhere",
             at=at,
             remedy=f"set 'pools.{name}.section' to {_own_section(draft, name)}",
+            edits=(Edit(("pools", name, "section"), _own_section(draft, name)),),
         )
     for other, earlier in draft.pools():
         if other == name:
@@ -266,6 +271,7 @@ def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
                 at=at,
                 other=note(draft.where.at("pools", other, "section"), "the other one is here"),
                 remedy=f"set 'pools.{name}.section' to {_own_section(draft, name)}",
+                edits=(Edit(("pools", name, "section"), _own_section(draft, name)),),
             )
 
 

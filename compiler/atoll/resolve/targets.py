@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from atoll.description.devices import Cpu, Dma, Master
 from atoll.description.faults import note
+from atoll.diagnostics.edit import Edit
 from atoll.resolve.core_instances import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import check_unit
@@ -84,6 +85,7 @@ def _check_labels(draft: Draft) -> None:
                     "the other one is described here",
                 ),
                 remedy=f"remove 'devices.{key}.label', or write another one",
+                edits=(Edit(("devices", key, "label")),),
             )
 
 

@@ -2,7 +2,7 @@
 """Decode A64 (Cortex-A, 64 bits) machine code as far as stack use and control flow need it.
 
 Registers get the numbers of RISC-V registers with the same role, as in `thumb`: x0 to x18 belong to
-the caller, x19 to x29 to the callee. What x15 to x18 hold is not followed.
+the caller, x19 to x29 to the callee. RISC-V has fewer of the former: x15 to x18 come behind all.
 """
 
 import re
@@ -14,6 +14,7 @@ import capstone
 from capstone import arm64
 
 from atoll.stack.instruction import (
+    EXTRA,
     NOWHERE,
     OTHER_SP,
     RA,
@@ -31,7 +32,7 @@ _WORD = 0xFFFF_FFFF
 _SIZE = 4
 _NUMBERS = {
     **{number: 10 + number for number in range(8)},
-    **dict(zip(range(8, 15), (5, 6, 7, 28, 29, 30, 31), strict=True)),
+    **dict(zip(range(8, 19), (5, 6, 7, 28, 29, 30, 31, *EXTRA), strict=True)),
     **{number: number - 1 for number in range(19, 29)},
     29: 8,
     30: RA,
@@ -40,6 +41,7 @@ _ANY = tuple(sorted({*_NUMBERS.values()}))
 _BEFORE = re.compile(r"\[sp, #(-?\w+)\]!")
 _AFTER = re.compile(r"\[sp\], #(-?\w+)")
 
+_SCALABLE = re.compile(r"z|p\d")  # a vector, or a predicate, whose length nobody knows
 _APART = 1 << 32
 
 _Fields = dict[str, Any]
@@ -79,7 +81,8 @@ def decode(
         if found is not None:
             name = found.insn_name()
             usual = _exchange if name.startswith(_WRITE) else _other
-            fields = _literal(found, read, constants) or _EFFECTS.get(name, usual)(found)
+            known = usual if _SCALABLE.match(found.op_str) else _EFFECTS.get(name, usual)
+            fields = _literal(found, read, constants) or known(found)
         then = fields.pop("then", None)
         yield Instruction(address=at, size=_APART if then else _SIZE, **fields)
         if then:
@@ -126,9 +129,11 @@ def _other(found: capstone.CsInsn) -> _Fields:
     """Return what an instruction changes; an access may move the stack pointer."""
     _, written = found.regs_access()
     known = {_REGISTERS[register] for register in written if register in _REGISTERS} - {ZERO}
+    name = found.insn_name()
     for first in found.operands[:1]:
-        unsaid = first.type == arm64.ARM64_OP_REG and not first.access
-        if unsaid and not found.insn_name().startswith(_READS_FIRST):
+        if name in _COMPARE:  # which Capstone reads as what it is an alias of
+            known -= {_REGISTERS.get(first.reg)}
+        elif first.type == arm64.ARM64_OP_REG and not first.access and not name.startswith(_READS):
             known |= {_REGISTERS.get(first.reg, ZERO)} - {ZERO}
     if moved := _BEFORE.search(found.op_str) or _AFTER.search(found.op_str):
         return _add(SP, SP, int(moved[1], 0), tuple(sorted(known - {SP})))
@@ -175,6 +180,8 @@ def _exchange(found: capstone.CsInsn) -> _Fields:
     store = {"kind": Kind.STORE, "rs1": base, "registers": (NOWHERE,) * 8, "width": 8}
     if place is not None and not found.op_str.endswith("!"):  # else it moves first
         store["immediate"] = int(place.mem.disp)
+    if _LENGTHS in found.op_str:
+        store |= {"immediate": 0, "rs2": NOWHERE}
     fields = _other(found)
     return store | {"clobbers": fields.get("clobbers", ()), "then": fields}
 
@@ -183,14 +190,10 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         target, base, last = found.operands
         rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
-        if rd is None and rs1 is not None and last.type == arm64.ARM64_OP_IMM:
-            # An address in a register that is not followed counts as used.
-            number = sign * (int(last.imm) << int(last.shift.value))
-            return {"kind": Kind.STORE, "rs1": rs1, "immediate": number}
         if rd is None or rs1 is None:
             return _other(found)
         if rd != SP and last.type == arm64.ARM64_OP_REG and (last.ext or last.shift.type):
-            return _scale(found, rd, rs1) if kind is Kind.ADD else _other(found)
+            return _scale(found, kind, rd, rs1)
         if last.ext:
             return _other(found)
         if last.type == arm64.ARM64_OP_IMM:
@@ -209,22 +212,19 @@ def _tagged(sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     def effect(found: capstone.CsInsn) -> _Fields:
         target, base, number, _ = found.operands
         rd, rs1 = _REGISTERS.get(target.reg), _REGISTERS.get(base.reg)
-        if rs1 is None:
+        if rd is None or rs1 is None:
             return _other(found)
-        distance = sign * int(number.imm)
-        if rd is None:
-            return {"kind": Kind.STORE, "rs1": rs1, "immediate": distance}
-        return _add(rd, rs1, distance)
+        return _add(rd, rs1, sign * int(number.imm))
 
     return effect
 
 
-def _scale(found: capstone.CsInsn, rd: int, rs1: int) -> _Fields:
-    """Add what is extended, shifted to the left, or both."""
+def _scale(found: capstone.CsInsn, kind: Kind, rd: int, rs1: int) -> _Fields:
+    """Add what is extended, shifted to the left, or both; of others, `rs1` is followed."""
     last = found.operands[-1]
     rs2 = _REGISTERS.get(last.reg)
-    if rs2 is None or last.shift.type not in (0, arm64.ARM64_SFT_LSL):
-        return _other(found)
+    if rs2 is None or kind is not Kind.ADD or last.shift.type not in (0, arm64.ARM64_SFT_LSL):
+        return {"kind": kind, "rd": rd, "rs1": rs1, "rs2": NOWHERE}
     width, scale = _EXTENSIONS.get(last.ext, 0), int(last.shift.value)
     return {
         "kind": Kind.ADD_SCALED,
@@ -316,11 +316,19 @@ def _align(found: capstone.CsInsn) -> _Fields:
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
 
 
+def _signed(_: capstone.CsInsn) -> _Fields:
+    """Sign an address, or check that: it leads to the same place, or to a trap."""
+    return {"kind": Kind.OTHER}
+
+
+_LENGTHS = "mul vl"
 _OPERATIONS = ("add", "clr", "eor", "set", "smax", "smin", "umax", "umin")
 _KEYS = ("asp", "az", "bsp", "bz")
+_SIGNED = ("a", "b", "za", "zb")
 _RESUMING: _Fields = {"kind": Kind.JUMP_REGISTER, "rs1": RESUME}
 
-_READS_FIRST = ("st", "cmp", "cmn", "ccmp", "tst", "prf")
+_READS = ("st", "prf")
+_COMPARE = ("cmp", "cmn", "ccmp", "ccmn", "tst", "cmpp")
 _WRITE = ("st", "swp", "cas", *(f"ld{word}" for word in _OPERATIONS))
 _WIDTHS = {"ldrb": 1, "ldrh": 2, "ldrsb": -1, "ldrsh": -2, "ldrsw": -4}
 _EXTENSIONS = {
@@ -333,8 +341,8 @@ _EXTENSIONS = {
 }
 _BYTES = {"b": 1, "h": 2, "w": 4, "s": 4, "x": 8, "d": 8, "q": 16}
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
-    "add": _arithmetic(Kind.ADD, 1),
-    "sub": _arithmetic(Kind.SUBTRACT, -1),
+    **dict.fromkeys(("add", "adds"), _arithmetic(Kind.ADD, 1)),
+    **dict.fromkeys(("sub", "subs"), _arithmetic(Kind.SUBTRACT, -1)),
     "addg": _tagged(1),
     "subg": _tagged(-1),
     **dict.fromkeys(("addvl", "addpl"), _anything),
@@ -362,10 +370,11 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     ),
     "msr": _system,
     "mrs": _read_system,
+    **dict.fromkeys((f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), _signed),
     **dict.fromkeys(
-        (f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), lambda _: {"kind": Kind.OTHER}
+        (f"{way}{of}{key}" for way in ("pac", "aut") for of in "id" for key in _SIGNED), _signed
     ),
-    "xpaclri": lambda _: {"kind": Kind.OTHER},
+    **dict.fromkeys(("xpaclri", "xpaci", "xpacd"), _signed),
     "and": _align,
     **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),
 }

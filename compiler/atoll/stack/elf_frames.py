@@ -42,7 +42,7 @@ from atoll.stack.register_values import (
 )
 
 _WORD = 0xFFFF_FFFF
-_REGISTERS = 36
+_REGISTERS = 40
 _EXCEPTION_RETURN = 0xFFFF_FF00
 """From here on, what Cortex-M jumps to is no address but the end of an exception."""
 
@@ -104,6 +104,9 @@ class Frame:
         leaves_link: when it returns, ra has an address behind a call.
         stale: address at which it goes to what a call left in ra.
         above: bytes above its stack pointer at entry, up to the last one that it writes.
+        loose: it stores to an address that its code does not show.
+        writes: it stores to one that may not be of the stack.
+        unknown: it has an instruction that is not known.
     """
 
     deepest: int
@@ -126,6 +129,9 @@ class Frame:
     leaves_link: bool = False
     stale: int | None = None
     above: int = 0
+    loose: bool = False
+    writes: bool = False
+    unknown: bool = False
 
 
 UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=None)
@@ -210,6 +216,9 @@ def analyse(
         links=frozenset(walk.links),
         leaves_link=walk.leaves_link,
         stale=walk.stale,
+        loose=walk.loose,
+        writes=walk.writes,
+        unknown=any(code[at].unknown for at in walk.states if at in code),
         above=max([walk.above, *(callee(at).above - depth for at, depth in walk.calls)]),
     )
 
@@ -259,6 +268,8 @@ class _Walk:
     leaves_link: bool = True
     stale: int | None = None
     above: int = 0
+    loose: bool = False
+    writes: bool = False
 
     def run(self, begin: int | None, given: Given) -> None:
         """Visit instructions until nothing new is learnt, or the stack pointer is lost."""
@@ -363,6 +374,8 @@ class _Walk:
     def _store(self, item: Instruction, state: State) -> State:
         """Write words, perhaps to the stack, or to where exceptions begin."""
         place, pointer = place_of(item, state), state[SP]
+        self.loose |= place is None
+        self.writes |= place is None or not place.on_stack
         if place is None:
             self._use_around(item, state)
         elif item.rs1 == SP and pointer is not None and not pointer.on_stack:

@@ -10,6 +10,8 @@ RESUME, TRAP, NOWHERE, OTHER_SP = 32, 33, 34, 35
 """Where an exception goes on, and where it begins, are registers of their own (mepc, mtvec); the
 third stands for one whose value nobody knows, the last for the pointer of a second stack (psp,
 sp_el0)."""
+EXTRA = range(36, 40)
+"""Temporary registers of A64 that RISC-V has no counterparts of."""
 
 Reader = Callable[[int, int], bytes]
 """Returns so many loaded bytes at an address, fewer where nothing is loaded."""
@@ -54,6 +56,7 @@ class Instruction:
         scale: bits that what is added is shifted by.
         reads: registers that an instruction of kind OTHER makes its result of, or stores.
         source: address of the constant beside the code that it loads, 0 if it loads none.
+        unknown: it is none of those that are known; what it does is assumed.
     """
 
     address: int
@@ -70,6 +73,7 @@ class Instruction:
     scale: int = 0
     reads: tuple[int, ...] = ()
     source: int = 0
+    unknown: bool = False
 
     @property
     def next(self) -> int:

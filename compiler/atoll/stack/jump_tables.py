@@ -92,9 +92,10 @@ class JumpTables:
         if load.rs2 != ZERO:
             return _plus(constant(load.address, load.rs1), load.immediate)
         added = self._maker_of(load, load.rs1)
-        if added is None or added.kind is not Kind.ADD:
+        if added is None or added.kind not in (Kind.ADD, Kind.ADD_SCALED):
             return None
-        sides = [constant(added.address, each) for each in (added.rs1, added.rs2)]
+        bases = (added.rs1, added.rs2) if added.kind is Kind.ADD else (added.rs1,)
+        sides = [constant(added.address, each) for each in bases]
         known = [each for each in sides if each is not None]
         return _plus(known[0], load.immediate) if len(known) == 1 else None
 

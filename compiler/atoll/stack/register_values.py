@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from atoll.stack.instruction import RA, SP, T0, ZERO, Instruction, Kind
+from atoll.stack.instruction import EXTRA, NOWHERE, RA, SP, T0, ZERO, Instruction, Kind
 
 _WORD = 0xFFFF_FFFF
 _LINK_BYTES = 4
-TEMPORARIES = frozenset({*range(5, 8), *range(28, 32)})
+TEMPORARIES = frozenset({*range(5, 8), *range(28, 32), *EXTRA})
 _CALLER_SAVED = frozenset({RA, *TEMPORARIES, *range(10, 18)})
 
 
@@ -192,8 +192,8 @@ def _exact(item: Instruction, state: State) -> Value | None:
                 return _wrap(left if left.on_stack else right, left.number + right.number)
         case Kind.SUBTRACT if left is not None and right is not None and not right.on_stack:
             return _wrap(left, left.number - right.number)
-        case Kind.ADD_SCALED if item.rs1 == ZERO and right is not None and right.constant:
-            return Value(right.number << item.scale & _WORD)
+        case Kind.ADD_SCALED if left and right and right.constant and not item.width:
+            return _wrap(left, left.number + (right.number << item.scale))
         case Kind.OR_IMMEDIATE if left is not None and not left.on_stack:
             return _wrap(left, left.number | item.immediate)
         case Kind.ALIGN if left is not None:
@@ -239,7 +239,7 @@ def place_of(item: Instruction, state: State) -> Value | None:
 
 def with_value(state: State, register: int, value: Value | None) -> State:
     """Return the state with another value in a register; what is below the stack is gone."""
-    if register == ZERO:
+    if register in (ZERO, NOWHERE):
         return state
     if register == SP and value is not None and value.near:
         value = None

@@ -17,6 +17,7 @@ _APART = 1 << 32
 _QUADRANT, _PUSHES = 0b10, 0b101
 _BRANCHES, _STORING = 0x63, (0x23, 0x27)
 _NO_RD = (0x07, *_STORING)
+_SHIFTED_ADDS = {0x20002033: 1, 0x20004033: 2, 0x20006033: 3}
 _RETIRQ = 0x0400_000B  # PicoRV32's return from an interrupt
 
 
@@ -74,6 +75,16 @@ def _custom(word: bytes, address: int) -> Instruction:
         kind = Kind.JUMP_REGISTER
         return Instruction(address=address, size=size, kind=kind, rs1=RESUME)
     known, rd = True, number >> 7 & 31
+    if scale := _SHIFTED_ADDS.get(number & 0xFE00707F):  # of Zba
+        return Instruction(
+            address=address,
+            size=size,
+            kind=Kind.ADD_SCALED,
+            rd=rd,
+            rs1=number >> 20 & 31,
+            rs2=number >> 15 & 31,
+            scale=scale,
+        )
     clobbers: tuple[int, ...] = ()
     base, distance, stores = number >> 15 & 31, 0, number & 0x7F in _STORING
     if size == 2:  # of Zcb, with an offset that is not negative
@@ -96,8 +107,11 @@ def _custom(word: bytes, address: int) -> Instruction:
             rs1=base,
             immediate=distance,
             clobbers=clobbers,
+            unknown=True,
         )
-    return Instruction(address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers)
+    return Instruction(
+        address=address, size=size, kind=Kind.OTHER, rd=rd, clobbers=clobbers, unknown=True
+    )
 
 
 def _zcmp(number: int, address: int, bits: int) -> Iterator[Instruction]:
@@ -293,6 +307,10 @@ def _three(kind: Kind) -> Callable[[_Operands], _Fields]:
     return fields
 
 
+def _nothing(_: _Operands) -> _Fields:
+    return {"kind": Kind.OTHER}
+
+
 def _jump(link: int) -> Callable[[_Operands], _Fields]:
     def fields(use: _Operands) -> _Fields:
         rd = use.registers[0] if use.registers else link
@@ -319,6 +337,7 @@ _FIELDS: dict[str, Callable[[_Operands], _Fields]] = {
     "add": _three(Kind.ADD),
     "sub": _three(Kind.SUBTRACT),
     "li": _load_immediate,
+    **dict.fromkeys(("sfence.vma", "hfence.vvma", "hfence.gvma"), _nothing),
     "lui": _upper,
     "auipc": _upper,
     "j": _jump(ZERO),

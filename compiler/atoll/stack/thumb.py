@@ -203,6 +203,8 @@ def _register(found: capstone.CsInsn, operand: int) -> int:
 
 def _system(found: capstone.CsInsn) -> list[_Fields]:
     """Write a system register: of them, the main stack pointer is followed."""
+    if len(found.operands) == 1:  # of a number, which no core for microcontrollers has
+        return [{"kind": Kind.OTHER, "clobbers": (*_ANY, SP)}]
     name, source = found.op_str.split(",")[0], _register(found, 1)
     if name.startswith("control"):
         return [{"kind": Kind.OTHER, "clobbers": (SP,)}]  # another stack, perhaps
@@ -356,7 +358,7 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
         rd, rs1 = _register(found, 0), _register(found, 0 if len(operands) == 2 else 1)
         last = operands[-1]
         if _PC in (rd, rs1) or last.shift.type:
-            return _scaled(found, rd, rs1, last) if kind is Kind.ADD else _other(found)
+            return _scaled(found, kind, rd, rs1)
         if last.type == arm.ARM_OP_IMM:
             number = sign * int(last.imm)
             return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": rs1, "immediate": number}]
@@ -365,11 +367,14 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
     return effect
 
 
-def _scaled(found: capstone.CsInsn, rd: int, rs1: int, last: Any) -> list[_Fields]:
-    """Add a register that is shifted to the left by a constant."""
+def _scaled(found: capstone.CsInsn, kind: Kind, rd: int, rs1: int) -> list[_Fields]:
+    """Add a register that is shifted to the left by a constant; of others, `rs1` is followed."""
+    last = found.operands[-1]
     rs2 = _REGISTERS.get(last.reg, _PC)
-    if last.shift.type != arm.ARM_SFT_LSL or _PC in (rd, rs1, rs2) or rd == SP:
+    if _PC in (rd, rs1, rs2) or rd == SP:
         return _other(found)
+    if kind is not Kind.ADD or last.shift.type != arm.ARM_SFT_LSL:
+        return [{"kind": kind, "rd": rd, "rs1": rs1, "rs2": NOWHERE, "reads": (rs2,)}]
     scale = int(last.shift.value)
     return [{"kind": Kind.ADD_SCALED, "rd": rd, "rs1": rs1, "rs2": rs2, "scale": scale}]
 

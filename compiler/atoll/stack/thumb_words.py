@@ -77,4 +77,4 @@ def unknown(code: bytes, address: int, anything: tuple[int, ...]) -> Instruction
         back = first & 0xF == 0xF
         target = address + 4 + (-distance if back else distance)
         return Instruction(address=address, size=4, kind=Kind.BRANCH, immediate=target)
-    return Instruction(address=address, size=4, kind=Kind.OTHER, clobbers=anything)
+    return Instruction(address=address, size=4, kind=Kind.OTHER, clobbers=anything, unknown=True)

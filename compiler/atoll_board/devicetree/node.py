@@ -58,7 +58,7 @@ class Node:
         yield f"{indent}}};"
 
 
-NOT_HERE = "Not in this file: what DMA engines move, limits of stacks."
+NOT_HERE = "Not in this file: what DMA engines move."
 
 
 def source(root: Node, *comments: str) -> str:

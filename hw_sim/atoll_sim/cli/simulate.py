@@ -10,6 +10,7 @@ import typer
 import atoll
 from atoll.api.driver import names_of
 from atoll.api.simulation import run_of
+from atoll.api.traces import require_trace, write_run_trace
 from atoll.artifacts.samples import samples_of, save_outputs
 from atoll.cli.console import out
 from atoll.cli.network_files import files_by_network, path_of
@@ -22,10 +23,13 @@ from atoll.cli.options import (
     SetOption,
     SocArgument,
     ToolchainOption,
+    TraceOption,
 )
+from atoll.cli.output import log
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
+from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 from atoll.utils.files import require_writable
 from atoll_sim.api.compiled_networks import (
@@ -87,6 +91,7 @@ def run(
     overrides: SetOption = None,
     toolchain: ToolchainOption = None,
     waves: WavesOptions,
+    trace: TraceOption = None,
     brief: BriefOption = False,
     page: ReportOption = None,
     machine: JsonOption = False,
@@ -102,6 +107,7 @@ def run(
     """
     asked, asked_backends = waves.request(), backends_of(accelerator)
     check_kinds(cpu, asked)
+    require_trace(trace, cpu)
     _prepare(output or ())
     prepare_report(page)
     if dataset:
@@ -134,8 +140,10 @@ def run(
             dataset=dataset,
         )
     found = run_of(compiled, outcomes)
+    write_run_trace(trace, compiled, found)
     write_report(page, made, found)
-    _finish(found, outputs, brief=brief, machine=machine)
+    with names_as_written(None if machine else soc, (each.graph for each in compiled)):
+        _finish(found, outputs, trace, brief=brief, machine=machine)
 
 
 def simulate(
@@ -148,6 +156,7 @@ def simulate(
     accelerator: AcceleratorOption = None,
     *,
     waves: WavesOptions,
+    trace: TraceOption = None,
     brief: BriefOption = False,
     machine: JsonOption = False,
 ) -> None:
@@ -160,6 +169,7 @@ def simulate(
     asked = waves.request()
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
+    require_trace(trace, cpu)
     _prepare(output or ())
     with show_work("reading the build folder"):
         opened = open_folder(folder)
@@ -169,7 +179,9 @@ def simulate(
     batches = samples_of(models, files_by_network("--input", samples or (), networks))
     with show_work("simulating"):
         outcomes = opened.run(batches, cpu=cpu, accelerator=asked_backends, waves=asked)
-    _finish(run_of(models, outcomes), outputs, brief=brief, machine=machine)
+    found = run_of(models, outcomes)
+    write_run_trace(trace, models, found)
+    _finish(found, outputs, trace, brief=brief, machine=machine)
 
 
 def _prepare(outputs: Sequence[str]) -> None:
@@ -180,6 +192,7 @@ def _prepare(outputs: Sequence[str]) -> None:
 def _finish(
     found: atoll.Run,
     outputs: Mapping[str, Path],
+    trace: Path | None,
     *,
     brief: bool,
     machine: bool,
@@ -193,5 +206,7 @@ def _finish(
     else:
         for each in found:
             out.print(each.rich(brief=brief))
+    if trace:
+        log(f"wrote {trace}")
     if not found.passed:
         raise typer.Exit(1)

@@ -98,6 +98,7 @@ class IssChip:
             due = self._due()
             if (restart := self.restarts()) is not None and (not due or due[0][0] >= restart):
                 self._guard.restart()
+                self._model.restart()
                 self._reset(at=max(restart, *(each.time for each in self._cores.values())))
                 continue
             if not due:

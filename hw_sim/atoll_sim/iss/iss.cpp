@@ -220,6 +220,11 @@ int atoll_iss_watch(const uint32_t* words, size_t size) {
   return size == 0 || monitor::watcher().load(words, size);
 }
 
+// The watchdog restarted the chip: its start-up code runs again.
+void atoll_iss_restart() {
+  if (monitor::watcher().loaded()) monitor::watcher().restart();
+}
+
 Core* atoll_iss_core(uint32_t master, const Engine* engine, const uint32_t* costs, int encoding,
                      uint32_t extensions, const int* registers, uint32_t count_of_registers) {
   cores.push_back(std::make_unique<Core>());

@@ -99,6 +99,10 @@ class IssModel(Model):
         watched = self.library.atoll_iss_watch(table, ctypes.c_size_t(len(table) // 4))
         assert watched, "the packed contract is damaged"
 
+    def restart(self) -> None:
+        """Have accesses judged as from the chip's start again."""
+        self.library.atoll_iss_restart()
+
     def peek(self, address: int, size: int) -> bytes:
         """Return bytes of one memory, and in their place what a cache has still to write there."""
         data = ctypes.create_string_buffer(size)

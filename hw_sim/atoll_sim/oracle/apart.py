@@ -2,6 +2,7 @@
 """Another implementation in a process of its own: a crash there is an answer, and ends nothing.
 
 TFLM trusts its files: a kernel may read or write past a tensor, and end the process it is in.
+So may onnxruntime: it is as large, and written in C++.
 """
 
 import pickle

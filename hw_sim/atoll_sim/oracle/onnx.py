@@ -5,36 +5,48 @@ The file is cut behind each quantised result: who reads it is given Atoll's byte
 layer stays one step, and the value that is further apart is named.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
-from onnx import ModelProto, TensorProto, helper, numpy_helper
-from onnxruntime.capi import onnxruntime_pybind11_state as refusals
+from onnx import ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from atoll.diagnostics.errors import UsageError
 from atoll.frontend.onnx.imported import Imported, import_file, in_order_of_file
 from atoll.frontend.onnx.model import Array
 from atoll.ops import reference
 from atoll.report.oracle import OracleVerdict
+from atoll_sim.oracle.apart import NoAnswerError, ask
 from atoll_sim.oracle.steps import Comparison, as_integers, from_integers
 
 LIMIT = 1
 """Steps: docs/onnx.md promises no more of an operator."""
+AT_ONCE = 256
+"""Samples that one process of onnxruntime is given: all values of them are in memory."""
 
 _GIVEN = "_given_by_atoll"
 _MULTIPLIED = frozenset({"QGemm", "QLinearConv", "QLinearMatMul"})
-_REFUSALS = (
-    *(refusals.Fail, refusals.InvalidArgument, refusals.InvalidGraph, refusals.InvalidProtobuf),
-    *(refusals.NotImplemented, refusals.RuntimeException),
-)
 _NUMPY = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16, "int32": np.int32}
 
 
-def against_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> OracleVerdict:
+def _apart(model: bytes, feeds: Sequence[Mapping[str, Array]]) -> tuple[str, list[list[Array]]]:
+    version, answers = ask("atoll_sim.oracle.onnx_runs:outputs", model, feeds)
+    return version, answers
+
+
+def against_onnxruntime(
+    model: Path,
+    samples: Sequence[Sequence[Array]],
+    run: Callable[[bytes, Sequence[Mapping[str, Array]]], tuple[str, list[list[Array]]]] = _apart,
+) -> OracleVerdict:
     """Compute each quantised value of a file once more, from the operands that Atoll has.
+
+    Args:
+        model: an ONNX file.
+        samples: integers of each input of the imported graph.
+        run: as `onnx_runs.outputs`; usually that, in a process of its own.
 
     Raises:
         UsageError: E181, onnxruntime does not run the file.
@@ -43,23 +55,34 @@ def against_onnxruntime(model: Path, samples: Sequence[Sequence[Array]]) -> Orac
     made = {name for node in whole.graph.node for name in node.output}
     names = [name for name in own.integers if name in made]
     outputs = [each.name for each in whole.graph.output]
-    session = _session(model, _cut(whole, own, names))
-    inputs = [each.name for each in session.get_inputs() if not each.name.endswith(_GIVEN)]
-    types = {each.name: _dtype(each.type) for each in session.get_inputs()}
-    comparison = Comparison(LIMIT)
-    for sample in samples:
-        given = dict(zip(own.graph.inputs, sample, strict=True))
-        values = reference.run(own.graph, given)
-        ours = {name: _of_file(own, name, values) for name in names}
-        feeds = {f"{name}{_GIVEN}": value for name, value in ours.items()}
-        for name, tensor in zip(inputs, map(own.graph.tensor, own.graph.inputs), strict=True):
-            feeds[name] = from_integers(values[tensor.name], tensor, types[name])
-        found = dict(zip(_all(names, outputs), session.run(None, feeds), strict=True))
-        for name in names:
-            comparison.compare(name, ours[name], found[name])
-        for name, tensor in zip(outputs, map(own.graph.tensor, own.graph.outputs), strict=True):
-            comparison.compare(name, values[tensor.name], as_integers(found[name], tensor))
-    return comparison.verdict(f"onnxruntime {onnxruntime.__version__}")
+    constants = {each.name for each in whole.graph.initializer}
+    edges = [each for each in whole.graph.input if each.name not in constants]
+    inputs = tuple(zip(edges, map(own.graph.tensor, own.graph.inputs), strict=True))
+    data = bytes(_cut(whole, own, names).SerializeToString())
+    comparison, version = Comparison(LIMIT), ""
+    for begin in range(0, max(1, len(samples)), AT_ONCE):
+        feeds: list[Mapping[str, Array]] = []
+        runs: list[tuple[dict[str, Array], list[Array]]] = []
+        for sample in samples[begin : begin + AT_ONCE]:
+            values = reference.run(own.graph, dict(zip(own.graph.inputs, sample, strict=True)))
+            ours = {name: _of_file(own, name, values) for name in names}
+            given = {f"{name}{_GIVEN}": value for name, value in ours.items()}
+            for edge, tensor in inputs:
+                given[edge.name] = from_integers(values[tensor.name], tensor, _dtype(edge))
+            feeds.append(given)
+            runs.append((ours, [np.asarray(values[name]) for name in own.graph.outputs]))
+        try:
+            version, answers = run(data, feeds)
+        except NoAnswerError as fault:
+            raise _refusal(model, str(fault)) from fault
+        for (ours, last), answer in zip(runs, answers, strict=True):
+            found = dict(zip(_all(names, outputs), answer, strict=True))
+            for name in names:
+                comparison.compare(name, ours[name], found[name])
+            ends = zip(outputs, last, map(own.graph.tensor, own.graph.outputs), strict=True)
+            for name, value, tensor in ends:
+                comparison.compare(name, value, as_integers(found[name], tensor))
+    return comparison.verdict(f"onnxruntime {version}")
 
 
 def _of_file(own: Imported, name: str, values: Mapping[str, Array]) -> Array:
@@ -88,23 +111,10 @@ def _cut(model: ModelProto, own: Imported, names: Sequence[str]) -> ModelProto:
     return with_unsigned_weights(model)
 
 
-def _session(path: Path, model: ModelProto) -> onnxruntime.InferenceSession:
-    try:
-        return literal_session(bytes(model.SerializeToString()))
-    except _REFUSALS as fault:
-        cause = next(iter(str(fault).strip().splitlines()), type(fault).__name__)
-        message = f"--oracle: onnxruntime does not run {path}: {cause}"
-        remedy = "install a newer onnxruntime, or leave --oracle out"
-        raise UsageError("E181", message, remedy=remedy) from fault
-
-
-def literal_session(model: bytes) -> onnxruntime.InferenceSession:
-    """Return a session that fuses and leaves out nothing."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+def _refusal(model: Path, cause: str) -> UsageError:
+    message = f"--oracle: onnxruntime does not run {model}: {cause}"
+    remedy = "install a newer onnxruntime, or leave --oracle out"
+    return UsageError("E181", message, remedy=remedy)
 
 
 def with_unsigned_weights(model: ModelProto) -> ModelProto:
@@ -132,7 +142,6 @@ def with_unsigned_weights(model: ModelProto) -> ModelProto:
     return model
 
 
-def _dtype(text: str) -> str:
-    """Return NumPy's name of what onnxruntime calls ``tensor(float)``."""
-    name = text.removeprefix("tensor(").removesuffix(")")
-    return {"float": "float32", "double": "float64"}.get(name, name)
+def _dtype(edge: ValueInfoProto) -> np.dtype[Any]:
+    """Return what an input of the file has."""
+    return np.dtype(helper.tensor_dtype_to_np_dtype(edge.type.tensor_type.elem_type))

@@ -6,6 +6,9 @@ import socket
 PACKET = 1024
 """Bytes of memory in one packet: QEMU's buffer is 4 KiB, a byte takes two digits."""
 
+_PC = 32
+"""Number of RISC-V's program counter."""
+
 
 class Gone(Exception):  # noqa: N818
     """The other side has ended."""
@@ -57,6 +60,18 @@ class Remote:
     def step(self) -> None:
         """Run one instruction."""
         self._ask("s")
+
+    def steps_over(self, address: int, code: bytes, size: int) -> bool:
+        """Tell whether a RISC-V core executes an instruction that is put at an address.
+
+        `size` is that of the core's registers; one that it does not have leads to a trap.
+        """
+        self._ask("qXfer:features:read:target.xml:0,10")  # else QEMU tells nothing of registers
+        self.write(address, code)
+        self._accept(f"P{_PC:x}={address.to_bytes(size, 'little').hex()}")
+        self.step()
+        after = bytes.fromhex(self._ask(f"p{_PC:x}"))
+        return int.from_bytes(after, "little") == address + len(code)
 
     def go(self) -> int | None:
         """Run on; return the watched address that the core writes to, else None."""

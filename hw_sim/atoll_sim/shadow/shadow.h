@@ -26,6 +26,9 @@ class Shadow {
   bool load(const uint32_t* words, size_t count);
   bool loaded() const { return loaded_; }
 
+  // The chip begins anew, as after loading; what was found before stays.
+  void restart();
+
   // How constants and the ends of copies are compared; without it only the bytes of copies are
   // counted.
   void look_with(Peek peek) { peek_ = peek; }

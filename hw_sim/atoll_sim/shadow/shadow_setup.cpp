@@ -11,6 +11,16 @@ bool Shadow::load(const uint32_t* words, size_t count) {
   *this = Shadow();
   peek_ = peek;
   if (!table_.unpack(words, count) || !make_segments()) return false;
+  restart();
+  loaded_ = true;
+  return true;
+}
+
+void Shadow::restart() {
+  inside_ = false;
+  run_ = model_ = running_ = ended_ = 0;
+  latest_ = kNone;
+  for (Bytes& bytes : memories_) std::fill(bytes.tag.begin(), bytes.tag.end(), 0);
   starting_.assign(table_.masters.size(), 1);
   active_.assign(table_.masters.size(), kNone);
   moved_.assign(table_.masters.size(), 0);
@@ -34,8 +44,6 @@ bool Shadow::load(const uint32_t* words, size_t count) {
     if (each.code != kNoWord) let_fetch(each.code, 0);
   }
   refresh_all();
-  loaded_ = true;
-  return true;
 }
 
 // Whether fetches from a core's code need no closer look.

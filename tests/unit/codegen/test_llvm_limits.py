@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
+from tests.effort import in_gate
 from tests.llvm_text import dump
 
 from atoll.codegen.llvm_clamp import RARELY
@@ -54,7 +55,7 @@ def test_beyond_a_limit_is_a_rare_branch(
 
 
 @pytest.mark.parametrize("limits", [(-128, 127), (-128, -128), (127, 127), (-3, 90), (0, 1)])
-@pytest.mark.parametrize("places", [1, 8, 22, 24, 31])
+@pytest.mark.parametrize("places", in_gate([1, 8, 22, 24, 31], 0, 2, 4))
 @pytest.mark.parametrize("form", FORMS)
 def test_branches_store_what_a_choice_would(
     form: str, places: int, limits: tuple[int, int]

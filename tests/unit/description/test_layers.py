@@ -117,6 +117,24 @@ def test_keys_that_the_file_leaves_out_can_be_set(key: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("pools.shared.reach.a.b=rw", "pools.shared.reach.a_b"),
+        ("""pools.shared.reach."a.b"=rw""", "pools.shared.reach.a_b"),
+        ("memories.sram.views.a.b=0x0", "memories.sram.views.a_b"),
+        ("devices.cpu.stack.threads.a.b=64", "devices.cpu.stack.threads.a_b"),
+        ("devices.'a.b'={kind: cpu}", "devices.a_b.kind"),
+        (
+            """devices.cpu.limits.threads."a.b".max_stack_size=1""",
+            "devices.cpu.limits.threads.a_b.max_stack_size",
+        ),
+    ],
+)
+def test_d1_a_new_name_with_dots_can_be_set(text: str, key: str) -> None:
+    assert override(text).layer(*key.split(".")) == "--set"
+
+
+@pytest.mark.parametrize(
     ("text", "code", "remedy"),
     [
         ("devices.cpu.stack.size", "E097", "write --set"),
@@ -127,6 +145,13 @@ def test_keys_that_the_file_leaves_out_can_be_set(key: str) -> None:
         ("pools.share.size=1", "E098", "did you mean 'shared'?"),
         ("soc.x=1", "E098", ""),
         ("=1", "E098", "use one of"),
+        ("devices.a.b={kind: cpu}", "E098", """--set 'devices."a.b"=...'"""),
+        (
+            "devices.cpu.limits.threads.a.b.max_stack_size=1",
+            "E098",
+            """--set 'devices.cpu.limits.threads."a.b".max_stack_size=...'""",
+        ),
+        ("devices.npu.params.a.b=1", "E098", "set it in the file"),
     ],
 )
 def test_overrides_that_name_nothing(text: str, code: str, remedy: str) -> None:

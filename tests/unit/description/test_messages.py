@@ -48,7 +48,7 @@ def edited(old: str, new: str) -> list[tuple[str, str]]:
          " not '1 MB'"),
         ("1 MiB", "0.3 B", "E012", "'memories.flash.size' must be a size such as 64 KiB,"
          " not '0.3 B'"),
-        ("1 MiB", "5 GiB", "E012", "'memories.flash.size' must be a size such as 64 KiB,"
+        ("48 KiB", "5 GiB", "E012", "'pools.private.size' must be a size such as 64 KiB,"
          " at least 1 B and at most 4 GiB, not '5 GiB'"),
         ("100 MHz", "0", "E012", "'devices.cpu.clock' must be a frequency such as 100 MHz,"
          " at least 1 and at most 100000000000, not 0"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.effort import seeded
+from tests.effort import in_gate, seeded
 from tests.flow_samples import ROWS, Flow, branched, looped
 
 from atoll.diagnostics.errors import ModelError
@@ -154,7 +154,7 @@ def test_a_signature_has_bodies(tflite_builder: ModuleType, tmp_path: Path) -> N
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("make", [looped, partial(looped, early=True), branched])
+@pytest.mark.parametrize("make", in_gate([looped, partial(looped, early=True), branched], -1))
 def test_in_full_rtl(
     make: Callable[[ModuleType], Any],
     tflite_builder: ModuleType,

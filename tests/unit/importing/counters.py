@@ -28,8 +28,10 @@ _COMPATIBLE = re.compile(
 )
 _NOUNS = (
     r"(i|boot|mask)?rom|(spi|hyper)?flash|otp|(s|i|d|sd|p|hyper|oc|b|f|m|r|nv|bb|sys)?ram|ccmram"
-    r"|(lp)?ddr|([diab])?tcm|[di]tim|mem(ory)?|ocm|nvm|xip|nor|nand|eeprom|spm|scratchpad|[id]ccm"
+    r"|(lp)?ddr|lim|([diab])?tcm|[di]tim|mem(ory)?|ocm|nvm|xip|nor|nand|eeprom|spm|scratchpad|[id]ccm"
 )
+_WINDOWS = "sideband|mmap|mm|dirmap|window|memmap|wbuf"
+_CONTROLLERS = r"(cache|flash|memory)-controller|[qox]?spi|(flex|f)spi|hyperbus"
 _RENODE = r"Memory\.\w+Memory|Miscellaneous\.(?:BitBanding|Redirector)"
 
 
@@ -48,6 +50,7 @@ def _devicetree(path: Path, _device: str) -> Iterator[Found]:
             if "no-map" in node.props:
                 kept += ((begin, size) for _, begin, size in _spans(node))
     for node in tree.node_iter():
+        yield from _windows(node)
         for name, begin, size in _spans(node) if _is_memory(node) else ():
             cuts = [(at, at + many) for at, many in kept if begin < at + many and at < begin + size]
             if not cuts or not size or _is_disabled(node):
@@ -58,6 +61,22 @@ def _devicetree(path: Path, _device: str) -> Iterator[Found]:
                 covered = any(at <= edge < -(-stop // 16) * 16 for at, stop in cuts)
                 if edge < begin + size and not covered:
                     yield name, edge
+
+
+def _windows(node: dtlib.Node) -> Iterator[Found]:
+    """Yield what of several parts of ``reg`` is a memory's by its name, or behind the first."""
+    if _is_memory(node) or _is_disabled(node) or _text(node, "device_type") == "cpu":
+        return
+    if node.parent is None or node.parent.name == "reserved-memory":
+        return
+    names = node.props["reg-names"].to_strings() if "reg-names" in node.props else []
+    spans = [*_spans(node)]
+    for index, (name, begin, _) in enumerate(spans if len(spans) > 1 else ()):
+        word = names[index].lower() if index < len(names) else ""
+        like = re.search(rf"(^|[^a-z])(({_NOUNS})[^a-z]*|{_WINDOWS})$", word)
+        behind = not word and index and re.fullmatch(_CONTROLLERS, node.name.partition("@")[0])
+        if like or behind:
+            yield name, begin
 
 
 def _spans(node: dtlib.Node) -> Iterator[tuple[str, int, int]]:

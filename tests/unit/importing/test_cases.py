@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files whose memories, cores or masters an import lost, invented or took for something else."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from itertools import pairwise
@@ -230,7 +231,62 @@ MAPS = ipxact(
     f"{block('both', '0x50000000', '0x1000')}{bank('parallel')}",
 )
 
+WINDOWS = """/dts-v1/;
+/ { #address-cells = <2>; #size-cells = <2>; model = "gannet";
+  cpus { #address-cells = <1>; #size-cells = <0>;
+    cpu@0 { device_type = "cpu"; compatible = "riscv"; reg = <0>; riscv,isa = "rv64gc"; }; };
+  memory@80000000 { device_type = "memory"; reg = <0 0x80000000 4 0>; };
+  soc { #address-cells = <2>; #size-cells = <2>; compatible = "simple-bus"; ranges;
+    cache-controller@2010000 { compatible = "gannet,ccache", "cache";
+      reg = <0 0x2010000 0 0x1000>, <0 0x8000000 0 0x200000>; reg-names = "control", "sideband"; };
+    cache-controller@3010000 { compatible = "gannet,l3", "cache";
+      reg = <0 0x3010000 0 0x1000>, <0 0x9000000 0 0x100000>; };
+    l2-lim@a000000 { compatible = "gannet,l2-lim"; reg = <0 0xa000000 0 0x8000>; };
+    spi@10040000 { compatible = "gannet,spi0";
+      reg = <0 0x10040000 0 0x1000>, <0 0x20000000 0 0x10000000>; reg-names = "control", "mem"; };
+    spi@10041000 { compatible = "gannet,spi1"; status = "disabled";
+      reg = <0 0x10041000 0 0x1000>, <0 0x30000000 0 0x10000000>; reg-names = "control", "mem"; };
+    can@10050000 { compatible = "gannet,can";
+      reg = <0 0x10050000 0 0x400>, <0 0x10060000 0 0x800>; reg-names = "m_can", "message_ram"; };
+    interrupt-controller@c000000 { compatible = "gannet,gic";
+      reg = <0 0xc000000 0 0x10000>, <0 0xd000000 0 0x200000>; };
+    sram@e000000 { compatible = "mmio-sram"; reg = <0 0xe000000 0 0x1000>, <0 0xe800000 0 0x1000>;
+      reg-names = "a", "mem"; };
+  };
+};
+"""
+
+EACH = """cpu0: CPU.RiscV32 @ sysbus
+    cpuType: "rv32imac"
+cpu1: CPU.RiscV32 @ sysbus
+    cpuType: "rv32imac"
+tcm: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x10000; cpu: cpu0 };
+        sysbus new Bus.BusPointRegistration { address: 0x0; cpu: cpu1 }
+    }
+    size: 0x8000
+bothRam: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x20000; cpu: cpu0 };
+        sysbus new Bus.BusPointRegistration { address: 0x30000; cpu: cpu0 };
+        sysbus new Bus.BusPointRegistration { address: 0x30000; cpu: cpu1 }
+    }
+    size: 0x8000
+ownRam: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x40000; cpu: cpu0 }
+    }
+    size: 0x8000
+farRam: Memory.MappedMemory @ {
+        sysbus new Bus.BusPointRegistration { address: 0x60000; cpu: elsewhere };
+        sysbus new Bus.BusPointRegistration { address: 0x50000; cpu: cpu0 }
+    }
+    size: 0x8000
+sram: Memory.MappedMemory @ sysbus 0x80000000
+    size: 0x20000
+"""
+
 CASES: Mapping[str, str] = {
+    "windows.dts": WINDOWS,
+    "each.repl": EACH,
     "flash.dts": FLASH,
     "rv.dts": RISCV,
     "view.dts": VIEWS,
@@ -336,9 +392,9 @@ def test_instruction_sets_and_what_is_disabled(tmp_path: Path) -> None:
     }
     assert [*data["memories"]] == ["memory"]
     assert left_out(found) == {
-        "memory memory at 0x90000000": "it has the status 'disabled'",
+        "memory memory at 0x90000000": "4 MiB: it has the status 'disabled'",
         "memory memory at 0xa0000000": "the file says 0 bytes",
-        "memory sram at 0x10000000": "'/bus', which it is in, has the status 'disabled'",
+        "memory sram at 0x10000000": "64 KiB: '/bus', which it is in, has the status 'disabled'",
         "core cpu@2": "it has the status 'disabled'",
     }
 
@@ -553,6 +609,8 @@ def test_maps_are_spaces_of_their_own(tmp_path: Path) -> None:
         **{"itcm": 0, "ram": 0x2000_0000, "both": 0x3000_0000, "dram": "undecided"},
     }
     assert "# at 0x0 of npu_map" in found.text
+    assert "addressBlock itcm, whose map cpu_map is taken for the bus" in found.text
+    assert found.text.count("is taken for the bus") == 3
     assert "memories.dram.origin" in asked(found)
     out = left_out(found)
     assert "taken for that at 0x30000000 of another map" in out["memory both at 0x50000000"]
@@ -572,3 +630,87 @@ def test_an_isa_that_atoll_has_not_leaves_what_the_core_runs() -> None:
     assert "rv32imafc" in riscv_isas("riscv", "rv32imafdc")
     assert {"rv32im", "rv32i"} <= {*riscv_isas("riscv", "rv32imf")}
     assert "rv32imc" not in riscv_isas("riscv", "rv32imf")
+
+
+@needs_dtc
+def test_what_of_a_device_is_like_a_memory_is_named_with_its_size(tmp_path: Path) -> None:
+    """As the bytes of a cache, a mapped flash, messages; not what is off, or just registers."""
+    found = read("windows.dts", tmp_path)
+    out = {what: why for what, why in left_out(found).items() if what.startswith("memory ")}
+    cache = "'/soc/cache-controller"
+    assert {what: why.partition(": ")[0] for what, why in out.items()} == {
+        "memory cache-controller at 0x8000000": f"'sideband' of {cache}@2010000', 2 MiB",
+        "memory cache-controller at 0x9000000": f"part 2 of {cache}@3010000', 1 MiB",
+        "memory l2-lim at 0xa000000": "32 KiB",
+        "memory spi at 0x20000000": "'mem' of '/soc/spi@10040000', 256 MiB",
+        "memory can at 0x10060000": "'message_ram' of '/soc/can@10050000', 2 KiB",
+    }
+    assert [*chip(found)["memories"]] == ["sram", "sram_2", "memory"]
+    assert {it.key[-1]: it.example for it in found.questions if it.key[1] == "memory"} == {
+        **{"size": "256 MiB", "role": "workspace"}
+    }
+
+
+def test_a_memory_that_cores_see_at_addresses_of_their_own_has_none_of_the_bus(
+    tmp_path: Path,
+) -> None:
+    """But for one that all of them, or the only one, see it at."""
+    data = chip(read("each.repl", tmp_path))
+    memories = {
+        name: (each["origin"], each.get("views")) for name, each in data["memories"].items()
+    }
+    assert memories == {
+        "tcm": (UNDECIDED, {"cpu0": 0x1_0000, "cpu1": 0}),
+        "bothram": (0x3_0000, {"cpu0": 0x2_0000}),
+        "ownram": (0x4_0000, None),
+        "farram": (UNDECIDED, {"cpu0": 0x5_0000}),
+        "sram": (0x8000_0000, None),
+    }
+
+
+def test_a_place_that_shows_a_part_of_a_memory_is_not_the_memory(tmp_path: Path) -> None:
+    """The bytes behind the part are not there; a memory seen in part alone is that part."""
+    place = "sysbus new Bus.BusRangeRegistration { address: 0x%x; size: 0x10000%s }"
+    text = (
+        'cpu: CPU.CortexM @ sysbus\n    cpuType: "cortex-m7"\n'
+        "ram: Memory.MappedMemory @ {\n        sysbus 0x10000000;\n        "
+        f"{place % (0x1800_0000, '; offset: 0x8000')}\n    }}\n    size: 0x100000\n"
+        f"sram: Memory.MappedMemory @ {place % (0x2000_0000, '')}\n    size: 0x40000\n"
+    )
+    found = imported(tmp_path, {"part.repl": text})
+    sizes = {name: each["size"] for name, each in chip(found)["memories"].items()}
+    assert sizes == {"ram": "1 MiB", "sram": "64 KiB"}
+    assert left_out(found) == {
+        "memory ram at 0x18000000": "64 KiB of it from byte 0x8000 on are seen there; describe an"
+        " alias by hand"
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "comment"),
+    [("", "one of rv32im"), ("rv32i2p0", "for example rv32im, if it has m, which the file does")],
+)
+def test_an_instruction_set_that_the_file_does_not_say_is_a_question(
+    tmp_path: Path, said: str, comment: str
+) -> None:
+    """Though Atoll's core has one alone: such cores are built with others."""
+    constants = {"config_cpu_type_vexriscv": None, **({"config_cpu_isa": said} if said else {})}
+    memories = {"sram": {"base": 0x1000_0000, "size": 8192, "type": "cached"}}
+    text = json.dumps({"csr_bases": {}, "constants": constants, "memories": memories})
+    found = imported(tmp_path, {"csr.json": text})
+    assert chip(found)["devices"]["cpu"]["isa"] == UNDECIDED
+    assert f"isa: undecided  # {comment}" in found.text
+
+
+def test_memories_of_a_block_with_registers_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("systemrdl")
+    text = """addrmap skua {
+  external mem { mementries = 1024; memwidth = 32; } ram @0x20000000;
+  addrmap { reg { field {} f[32]; } id @0;
+    addrmap { external mem { mementries = 256; memwidth = 32; } messages @0; } inner @0x1000;
+  } can @0x40000000;
+};
+"""
+    found = imported(tmp_path, {"skua.rdl": text})
+    assert [*chip(found)["memories"]] == ["ram"]
+    assert left_out(found)["memory messages at 0x40001000"].startswith("1 KiB of 'can'")

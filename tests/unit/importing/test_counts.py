@@ -16,6 +16,7 @@ from tests.unit.importing.test_cases import CASES
 
 from atoll_import.merge import merge
 from atoll_import.reader import read_file
+from atoll_import.reserved import without_reserved
 
 _LEFT_OUT = re.compile(r"memory (.*) at (0x[0-9a-f]+)")
 _FOLDER = os.environ.get("ATOLL_IMPORT_FOLDER", "")
@@ -23,16 +24,21 @@ _FOLDER = os.environ.get("ATOLL_IMPORT_FOLDER", "")
 
 def named_by_atoll(path: Path, device: str) -> tuple[set[Found], set[Found]]:
     """Return the memories that are imported or left out; first by one address, then by all."""
-    facts = merge([read_file(path, "", device)[1]])
+    facts = without_reserved(merge([read_file(path, "", device)[1]]))
     found = [_LEFT_OUT.fullmatch(each.what) for each in facts.left_out]
     out = {(each[1], int(each[2], 16)) for each in found if each}
-    ours = {(each.name, each.origin) for each in facts.memories}
+    ours = {(_of_part(each.name), each.origin) for each in facts.memories}
     every = {
-        (each.name, at)
+        (_of_part(each.name), at)
         for each in facts.memories
         for at in (each.origin, *each.others, *(view for _, view in each.views))
     }
     return ours | out, every | out
+
+
+def _of_part(name: str) -> str:
+    """Return the name of a memory of which one is a part beside reserved bytes."""
+    return re.sub(r" \d+$", "", name)
 
 
 def differences(path: Path, device: str = "") -> tuple[set[Found], set[Found]]:

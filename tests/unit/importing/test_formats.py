@@ -93,7 +93,7 @@ def test_litex(tmp_path: Path) -> None:
     assert (cpu["core"], cpu["isa"], cpu["clock"]) == ("vexriscv", "rv32im", "48 MHz")
     assert [*data["memories"]] == ["rom", "sram", "main_ram"]
     assert data["pools"]["rom"]["reach"] == {"cpu": "ro"}
-    assert "the file says 536,870,912 B, a description at most 256 MiB" in found.text
+    assert "the file says 512 MiB, for example 256 MiB, which is the most" in found.text
     assert "  # csr.json:19 memories.rom\n" in found.text
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `atoll bsp` exports is imported again: the same chip, as far as the format carries it."""
 
+import json
 import re
 import sys
 from itertools import permutations
@@ -88,7 +89,7 @@ def test_d2_devices_memories_and_interrupts_come_back(
     } == {each.name: (each.origin, each.size, each.kind) for each in seen.memories}
 
 
-WORDS = ("code", "data", "stack", "targets")
+WORDS = ("code", "data", "stack", "limits", "targets")
 TARGETS = "{a: {isa: rv32i, optimise: size}, b: {generator: c}, c: {isa: rv32im}}"
 
 
@@ -134,6 +135,43 @@ def test_d1_d2_a_dsp_comes_back_with_its_targets_and_threads(
             )
             for each in core.targets
         }
+
+
+@pytest.mark.parametrize(
+    "emitter", ["svd", "ipxact", "systemrdl", "devicetree", "system-devicetree"]
+)
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("crab", "{max_stack_alloca_size: 600, threads: {net: {max_stack_size: 2 KiB}}}"),
+        ("crab", "{use_backend_alloc_workspace: true, threads: {ui: {max_stack_alloca_size: 8}}}"),
+        ("dashed", "{max_stack_size: 2 KiB, threads: {net-0: {max_stack_alloca_size: 0}}}"),
+        ("targets", "{}"),
+    ],
+)
+def test_d1_d2_k4_limits_of_stacks_come_back(
+    emitter: str, name: str, limits: str, tmp_path: Path
+) -> None:
+    soc = load_soc(DATA / f"{name}.yaml")
+    soc = load_soc(DATA / f"{name}.yaml", [f"devices.{soc.host}.limits={limits}"])
+    if emitter.endswith("devicetree"):
+        (source,) = (written(soc, emitter, tmp_path) / "devicetree").glob("*.dts")
+        files: dict[str, Any] = {"chip.dtb": blob(parsed(source))}
+    else:
+        suffix = {"svd": ".svd", "ipxact": ".xml", "systemrdl": ".rdl"}[emitter]
+        files = {f"chip{suffix}": exported(soc, emitter, suffix)}
+    devices = chip(imported(tmp_path, files))["devices"]
+    for core in soc.cpus if emitter != "devicetree" else [soc.host_cpu]:
+        key = f"devices.{core.name}.limits"
+        said = json.dumps(devices[core.name].get("limits", {}))
+        again = load_soc(DATA / f"{name}.yaml", ["limits=null", f"{key}=null", f"{key}={said}"])
+        assert limits_of(again, core.name) == limits_of(soc, core.name)
+
+
+def limits_of(soc: ResolvedSoc, name: str) -> list[tuple[str, int, int]]:
+    core = soc.device(name)
+    assert isinstance(core, Cpu)
+    return [(each.thread, each.alloca.value, each.total.value) for each in core.thread_limits]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.effort import in_gate
 
 from atoll.codegen.llvm_jit import NativeProgram
 from atoll.frontend.tflite.load import load_tflite
@@ -56,7 +57,7 @@ def run(module: IRModule, program: NativeProgram, memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 1024])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", in_gate(MODELS, 0, 1))
 def test_every_layer(model: str, limit: int, shared_models: Path) -> None:
     """C6: with scratch in workspace or on the stack, 4 samples, all activations."""
     graph = load_tflite(shared_models / f"{model}.tflite")

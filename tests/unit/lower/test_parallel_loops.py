@@ -16,7 +16,7 @@ from atoll.ir.verify import verify
 from atoll.ops.loops.parallel_loops import ParallelLoop, parallel_loop, part_of
 from atoll.ops.registry import kind_of
 
-SEEDS = range(cases(5, least=3))
+SEEDS = range(cases(5, least=2))
 MOST_PARTS = 4
 Make = Callable[[int], Any]
 

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers that end below a ceiling: a plan is found where trying all offsets finds one."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.effort import cases
 
-from atoll.diagnostics.errors import PlanError
+from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.ceiling import Ceiling
 from atoll.memory import search
 from atoll.memory.problem import Buffer, Infeasible, MemoryPlan, PoolSpace, Problem
-from atoll.memory.solve import plan_memory, solve
+from atoll.memory.solve import plan_memory, refusal_of, solve
 
 POOLS = tuple(
     PoolSpace(name=name, origin=origin, size=9, alignment=1)
@@ -93,4 +98,62 @@ def test_a_ceiling_that_leaves_no_room_is_raised_as_little_as_helps() -> None:
     (fault,) = error.value.faults
     assert fault.code == "E206"
     assert fault.message.startswith("pin 'near@4B' lets buffer 'b' (2 B) lie in the first 4 B")
-    assert fault.remedy == "raise the size hint to 5 B"
+    assert fault.remedy == (
+        "either raise the size hint to 5 B, or that of pin 'near@3B' in pool 'near' to 5 B"
+    )
+
+
+def test_of_several_remedies_one_is_enough_or_all_are_needed() -> None:
+    """Each alternative of a message helps alone; of several messages no remedy is left out."""
+    kinds: Counter[str] = Counter()
+    for seed in range(cases(400, 80)):
+        problem = _named(problem_of(Random(seed)))
+        with suppress(PlanError):
+            plan_memory(problem)
+            continue
+        answer = solve(problem)
+        assert isinstance(answer, Infeasible)
+        error = refusal_of(answer)
+        if "[E206]" not in str(error):
+            continue
+        either, *_ = found = [_raised(problem, each) for each in error.faults]
+        if len(found) == 1:
+            kinds["either" if len(either) > 1 else "one"] += 1
+            assert all(_has_plan(problem, [each]) for each in either), seed
+            continue
+        kinds["all"] += 1
+        together = [each for (each,) in found]
+        assert _has_plan(problem, together), seed
+        assert all("those of the other messages" in (each.remedy or "") for each in error.faults)
+        for each in together:
+            assert not _has_plan(problem, [one for one in together if one != each]), seed
+    assert min(kinds[each] for each in ("one", "either", "all")) > 0
+
+
+def _named(problem: Problem) -> Problem:
+    """Return a problem of room for all without ceilings, each of which has a name of its own."""
+    pools = tuple(replace(each, origin=64 * at, size=32) for at, each in enumerate(problem.pools))
+    buffers = (
+        replace(one, ceilings=tuple(replace(c, asked=f"{one.name}.{c.pool}") for c in one.ceilings))
+        for one in problem.buffers
+    )
+    return replace(problem, pools=pools, buffers=tuple(buffers))
+
+
+def _raised(problem: Problem, fault: Fault) -> list[tuple[Ceiling, int]]:
+    """Return which ceilings the remedy of a message raises to what, one alternative each."""
+    ceilings = {each.asked: each for one in problem.buffers for each in one.ceilings}
+    first, *others = re.findall(
+        r"(?:that of (\S+) in pool '\w+'|hint) to (\d+) B", fault.remedy or ""
+    )
+    own = ceilings[fault.message.split()[0]]
+    return [(own, int(first[1])), *((ceilings[name], int(end)) for name, end in others)]
+
+
+def _has_plan(problem: Problem, raised: Sequence[tuple[Ceiling, int]]) -> bool:
+    heights = dict(raised)
+    buffers = (
+        replace(one, ceilings=tuple(replace(c, size=heights.get(c, c.size)) for c in one.ceilings))
+        for one in problem.buffers
+    )
+    return isinstance(solve(replace(problem, buffers=tuple(buffers))), MemoryPlan)

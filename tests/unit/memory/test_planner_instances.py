@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.frontend.tflite.load import load_tflite
 from atoll.memory import search
@@ -51,14 +52,14 @@ def challenging(folder: Path, name: str) -> Problem:
     return instance(folder / f"{name}.1048576.csv", CAPACITY)
 
 
-@pytest.mark.parametrize("name", BEST_KNOWN)
+@pytest.mark.parametrize("name", in_gate(BEST_KNOWN, 0, 1, 2, 4))
 def test_m4_a_challenging_instance_is_as_low_as_is_known(name: str, shared_planner: Path) -> None:
     plan = plan_memory(challenging(shared_planner, name))
     assert plan.use["s"].used <= BEST_KNOWN[name]
     assert plan.optimal or name == "D"
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", in_gate([1, 2, 3], -1))
 def test_m4_the_challenging_instances_fit_whatever_is_drawn(
     seed: int, shared_planner: Path
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests import recurrent_samples as operators
-from tests.effort import seeded
+from tests.effort import in_gate, seeded
 from tests.operator_samples import SCALE, Tree
 from tests.tflm_process import TFLM
 
@@ -337,7 +337,7 @@ def test_an_lstm_of_a_batch_beside_idle_cores(tflite_builder: ModuleType, tmp_pa
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", pytest.param("twin", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("make", [svdf, lstm, partial(lstm, wide=True), variables])
+@pytest.mark.parametrize("make", in_gate([svdf, lstm, partial(lstm, wide=True), variables], 0))
 def test_in_full_rtl(
     make: Callable[..., Any], chip: str, tflite_builder: ModuleType, tmp_path: Path
 ) -> None:

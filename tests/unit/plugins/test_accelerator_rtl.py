@@ -4,6 +4,7 @@
 from typing import Any
 
 import pytest
+from tests.effort import in_gate
 
 pytestmark = pytest.mark.rtl
 
@@ -65,7 +66,7 @@ def test_a_source_that_is_not_there(command: str, bench: Any, commands: Any) -> 
     assert said.startswith(f"{place}: error[E113]")
 
 
-@pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin"])
+@pytest.mark.parametrize("chip", in_gate(["lagoon", "atoll2", "twin"], -1))
 def test_shipped_chips_elaborate(chip: str, bench: Any) -> None:
     assert "elaborates" not in bench.accepted("check", chip, "--simulate")
 

@@ -4,6 +4,7 @@
 from typing import Any
 
 import pytest
+from tests.effort import in_gate
 
 EMITTER = r"^emitter: (.)"
 
@@ -178,7 +179,7 @@ def test_an_unusable_emitter(name: str, command: str, bench: Any, commands: Any)
 
 
 @pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("command", ["plan", "build"])
+@pytest.mark.parametrize("command", in_gate(["plan", "build"], 1))
 def test_an_emitter_that_does_wrong(name: str, command: str, bench: Any, commands: Any) -> None:
     method, body, message = WRONG[name]
     bench.emitter(METHOD.format(method, body))

@@ -9,12 +9,13 @@ import pytest
 from atoll.cli import main
 from atoll.diagnostics.errors import UsageError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
-from atoll.report.explain_buffers import BufferStory, story_of
+from atoll.report.explain_buffers import BufferStory, stories_of
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
 
 ISLANDS = Path(__file__).parents[2] / "data" / "islands.yaml"
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+PACKED = ("weights", "parameters", "commands")
 CORE_SOFTMAX = "devices.npu.params.vector=1"
 
 
@@ -115,9 +116,38 @@ def test_c4_explain_says_what_a_copy_is_for() -> None:
 
 def test_c5_an_unknown_buffer_is_an_error_with_the_nearest_name(lagoon: Compiled) -> None:
     with pytest.raises(UsageError, match="no buffer 'conv_2d_0_ot'") as caught:
-        story_of(explanation(lagoon).buffers, "conv_2d_0_ot")
+        stories_of(explanation(lagoon).buffers, "conv_2d_0_ot")
     assert "error[E028]" in str(caught.value)
     assert "did you mean 'conv_2d_0_out'?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("reshape_7_out", ["average_pool_2d_6_out"]),
+        ("conv_2d_0_filter", ["conv_2d_0_weights", "conv_2d_0_parameters"]),
+        ("conv_2d_0_*", ["conv_2d_0_out", *(f"conv_2d_0_{part}" for part in PACKED)]),
+        ("conv_2d_[05]_o?t", ["conv_2d_0_out", "conv_2d_5_out"]),
+        ("softmax_9_powers", ["softmax_9.powers"]),
+        ("softmax_9.*", [f"softmax_9.{part}" for part in ("powers", "greatest", "total")]),
+    ],
+)
+def test_c1_c5_a_buffer_has_the_names_that_scopes_take(
+    lagoon: Compiled, name: str, found: list[str]
+) -> None:
+    assert [each.name for each in stories_of(explanation(lagoon).buffers, name)] == found
+
+
+def test_c5_a_pattern_that_matches_nothing_is_refused(lagoon: Compiled) -> None:
+    with pytest.raises(UsageError, match=r"no buffer of the program matches the pattern 'conf\*'"):
+        stories_of(explanation(lagoon).buffers, "conf*")
+
+
+def test_c5_few_buffers_are_all_named(lagoon: Compiled) -> None:
+    few = explanation(lagoon).buffers[:2]
+    with pytest.raises(UsageError) as caught:
+        stories_of(few, "zzz")
+    assert "use one of image, softmax_9_out" in str(caught.value)
 
 
 def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,8 +67,9 @@ def test_the_last_address_is_usable(chip: Any, refused: Any) -> None:
 def test_the_largest_memory_is_256_mebibytes(chip: Any, refused: Any) -> None:
     large = {"origin": 0x8000_0000, "size": "256 MiB", "kind": "ram"}
     assert chip({"memories.large": large}).memory("large").size == 2**28
-    (fault,) = refused({"memories.large": {**large, "size": 2**28 + 16}})
-    assert fault.startswith("E037")
+    for more in (2**28 + 16, "1 GiB", "16 GiB", "64 GiB"):
+        (fault,) = refused({"memories.large": {**large, "size": more}})
+        assert fault.startswith("E037")
 
 
 @pytest.mark.parametrize(("field", "value"), [("origin", 0x8000_0001), ("size", 65)])

@@ -38,7 +38,7 @@ from atoll_sim.trace.findings import unreachable_ports
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
-ENOUGH = 5 * len(KINDS)
+ENOUGH = 3 * len(KINDS)
 ABSENT = {
     *("output freed early", "other view", "tile moved", "halo short"),
     *("double buffer swapped early", "alias taken for memory", "code copied wrongly"),
@@ -98,11 +98,12 @@ def sixty(lagoon: Right) -> Sequence[Mutant]:
 
 
 def test_the_same_seed_draws_the_same_mutants(lagoon: Right, sixty: Sequence[Mutant]) -> None:
-    first = [str(mutant) for mutant in sixty]
-    again, other = ([str(mutant) for mutant in draw_mutants(lagoon, 60, seed)] for seed in (1, 2))
+    first, again, other = (
+        [str(mutant) for mutant in draw_mutants(lagoon, 12, seed)] for seed in (1, 1, 2)
+    )
     assert first == again
-    assert len(first) == len(set(first)) == 60
     assert first != other
+    assert len({str(mutant) for mutant in sixty}) == 60
 
 
 def test_every_kind_is_drawn_as_often_as_any_other(
@@ -110,7 +111,7 @@ def test_every_kind_is_drawn_as_often_as_any_other(
 ) -> None:
     assert drawn.keys() == KINDS.keys() - ABSENT
     assert sum(map(len, drawn.values())) == ENOUGH
-    assert max(map(len, drawn.values())) <= 7
+    assert max(map(len, drawn.values())) <= 5
     assert min(map(len, drawn.values())) >= 1
 
 

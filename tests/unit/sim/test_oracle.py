@@ -3,13 +3,15 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests import tflite_builder
+from tests.effort import in_gate
 from tests.onnx_builder import Builder, Grid
 from tests.onnx_cases import channels_last
 from tests.onnx_networks import NETWORKS, WAYS, quantized
@@ -23,9 +25,11 @@ from atoll.frontend.onnx.operators import curves
 from atoll.frontend.registry import load_network
 from atoll.ir.graph import Graph
 from atoll.ops import reference
+from atoll_sim.oracle import onnx as of_onnx
 from atoll_sim.oracle.ask import oracle_of
 from atoll_sim.oracle.onnx import against_onnxruntime
-from atoll_sim.oracle.steps import Comparison
+from atoll_sim.oracle.onnx_runs import outputs
+from atoll_sim.oracle.steps import Array, Comparison
 from atoll_sim.oracle.tflite import against_tflm
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits"
@@ -67,13 +71,13 @@ def test_without_the_option_nobody_is_asked(capsys: pytest.CaptureFixture[str]) 
     assert json.loads(capsys.readouterr().out)["oracle"] is None
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", in_gate(WAYS, 0, 3))
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_value_of_a_network_is_compared(name: str, way: str, tmp_path: Path) -> None:
     """Each is made of Atoll's operands, so that steps do not add up."""
     path = tmp_path / "network.onnx"
     path.write_bytes(quantized(name, way, tmp_path)[0])
-    verdict = against_onnxruntime(path, samples_of(load_network(path)))
+    verdict = against_onnxruntime(path, samples_of(load_network(path)), outputs)
     assert verdict.passed, str(verdict)
     assert len(verdict.furthest) >= 5
 
@@ -131,6 +135,24 @@ def test_values_are_brought_to_the_order_of_the_file(tmp_path: Path) -> None:
     found = in_order_of_file(stored, np.asarray(values[stored.tensor]))
     np.testing.assert_array_equal(found, given.reshape(2, 60))
     assert against_onnxruntime(path, [[given]]).passed
+
+
+@pytest.mark.parametrize(("at_once", "asked"), [(2, [2, 1]), (256, [3])])
+def test_one_process_answers_for_many_samples(
+    at_once: int, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, counts = DIGITS / "digits_qdq.onnx", []
+
+    def counted(model: bytes, feeds: Sequence[Mapping[str, Array]]) -> Any:
+        counts.append(len(feeds))
+        return outputs(model, feeds)
+
+    monkeypatch.setattr(of_onnx, "AT_ONCE", at_once)
+    samples = samples_of(load_network(path))
+    verdict = against_onnxruntime(path, samples, counted)
+    assert verdict.passed
+    assert counts == asked
+    assert against_onnxruntime(path, samples[:1], outputs).values != verdict.values
 
 
 def test_nothing_that_is_compared_is_no_agreement() -> None:
@@ -205,24 +227,43 @@ def test_tflm_is_not_asked_about_another_network(
         ("os._exit(0)", "status 0"),
     ],
 )
-def test_a_crash_of_tflm_is_an_error_of_one_sentence(
+@pytest.mark.parametrize(
+    ("file", "package", "code", "oracle"),
+    [
+        (
+            *("digits_int8.tflite", "tflite_micro/__init__.py"),
+            "import os\nclass runtime:\n class Interpreter:\n  from_bytes = lambda *a, **b: {}\n",
+            "tflite-micro",
+        ),
+        (
+            *("digits_qdq.onnx", "onnxruntime/__init__.py"),
+            "import os\n{}\n",
+            "onnxruntime",
+        ),
+    ],
+    ids=["tflm", "onnxruntime"],
+)
+def test_a_crash_of_an_oracle_is_an_error_of_one_sentence(
+    file: str,
+    package: str,
+    code: str,
+    oracle: str,
     death: str,
     said: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A package of the same name ends its process where TFLM would."""
-    (tmp_path / "tflite_micro").mkdir()
-    (tmp_path / "tflite_micro" / "__init__.py").write_text(
-        f"import os\nclass runtime:\n class Interpreter:\n  from_bytes = lambda *a, **b: {death}\n"
-    )
+    """A package of the same name ends its process where the implementation would."""
+    (tmp_path / package).parent.mkdir()
+    (tmp_path / package).write_text(code.format(death))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setattr("atoll_sim.oracle.ask.find_spec", lambda name: name)
-    assert main(["run", "lagoon", str(DIGITS / "digits_int8.tflite"), *QUICK]) == 1
+    assert main(["run", "lagoon", str(DIGITS / file), *QUICK]) == 1
     err = capsys.readouterr().err
-    assert "error[E181]: --oracle: tflite-micro does not run" in err
-    assert f"it ended its process with {said}\n  help: leave --oracle out" in err
+    assert f"error[E181]: --oracle: {oracle} does not run" in err
+    assert f"it ended its process with {said}\n  help: " in err
+    assert "leave --oracle out" in err
 
 
 def refused_by_onnxruntime(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,3 +113,48 @@ def test_what_exceptions_had_before_may_be_set_again() -> None:
     assert frame(read, back, another, RET).traps == (None,)
     chained = frame(read, 0xD61F0080)  # br x4
     assert [place.address for place in chained.unresolved] == [AT + 4]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        0xEB2163FF,  # cmp sp, x1
+        0xF10043FF,  # cmp sp, #16
+        0xEB214BFF,  # cmp sp, w1, uxtw #2
+        0xAB2163FF,  # cmn sp, x1
+        0xB10043FF,  # cmn sp, #16
+        0xBAC103FF,  # cmpp sp, x1
+        0xF10083E0,  # subs x0, sp, #32
+        0xCB2867E9,  # sub x9, sp, x8, uxtx #1
+        0x910003F1,  # mov x17, sp
+    ],
+)
+def test_what_only_reads_the_stack_pointer_leaves_it(word: int) -> None:
+    found = frame(LOWER, word, RAISE, RET)
+    assert (found.deepest, found.unbounded, found.returns) == (16, None, True)
+
+
+def test_a_comparison_changes_none_of_its_operands() -> None:
+    (item,) = decode(struct.pack("<I", 0xF2400C3F), AT)  # tst x1, #15
+    assert (item.kind, item.rd, item.clobbers) == (Kind.OTHER, 0, ())
+
+
+def test_two_registers_beyond_those_of_risc_v_are_told_apart() -> None:
+    push, other = 0xF81F0FFE, 0xF84107F1  # str x30, [sp, #-16]!; ldr x17, [sp], #16
+    jump = 0xD61F0200  # br x16
+    assert [each.address for each in frame(push, other, jump).unresolved] == [AT + 8]
+    assert frame(push, 0xF84107F0, jump).unresolved == ()  # ldr x16, [sp], #16
+
+
+def test_a_veneer_leads_where_its_register_does() -> None:
+    page, rest = 0x90000010, 0x91010210  # adrp x16, .; add x16, x16, #64
+    found = frame(page, rest, 0xD61F0200)
+    assert (found.calls, found.unresolved) == (((AT + 64, 0),), ())
+
+
+@pytest.mark.parametrize("sign", [0xDAC103FE, 0xD503233F])  # pacia x30, sp; paciasp
+@pytest.mark.parametrize("check", [(0xD65F0BFF,), (0xDAC113FE, RET), (0xD50323BF, RET)])
+def test_a_signed_address_is_returned_to(sign: int, check: tuple[int, ...]) -> None:
+    """The checks are retaa, autia x30, sp, and autiasp."""
+    found = frame(sign, PUSH, CALL_NEXT, POP, *check)
+    assert (found.deepest, found.unresolved, found.unbounded, found.returns) == (32, (), None, True)

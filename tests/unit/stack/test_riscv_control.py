@@ -27,3 +27,11 @@ def test_an_exchange_writes_it_and_changes_a_register(csr: int, written: int) ->
 def test_reading_it_and_exchanging_another_one_writes_none() -> None:
     assert decoded(MTVEC, CSRRS, S0, ZERO)[:3] == (Kind.ADD_IMMEDIATE, S0, TRAP)
     assert decoded(MSCRATCH, CSRRW, SP, SP)[1] == SP
+
+
+def test_what_only_reads_the_stack_pointer_leaves_it() -> None:
+    words = 0x12A10073, 0x00B13533, 0x00A16463  # sfence.vma sp, a0; sltu a0, sp, a1; bltu sp, a0
+    for word in words:
+        (item,) = decode(word.to_bytes(4, "little"), 0x1000)
+        assert item.rd != SP
+        assert not item.clobbers

@@ -53,27 +53,17 @@ def _pool_elsewhere(case: Case, key: Key) -> Iterator[Candidate]:
 
 
 def too_large(case: Case) -> Iterator[Candidate]:
-    """Yield the size in the next smaller unit, then the most that can be simulated."""
+    """Yield the most that can be simulated, then the size in the next smaller unit."""
     size, key = case.size(*case.key), case.key
+    yield (set_key(key, format_size(LARGEST_MEMORY)),)
     for smaller in (size >> 10, size >> 20):
         if GRANULE <= smaller <= LARGEST_MEMORY and size % 1024 == 0:
             yield (set_key(key, format_size(smaller)),)
-    yield (set_key(key, format_size(LARGEST_MEMORY)),)
 
 
 def out_of_space(case: Case) -> Iterator[Candidate]:
     """Yield free addresses for a memory that ends past the address space."""
-    size = case.size("memories", case.key[1], "size")
-    if size > LARGEST_MEMORY:
-        yield from too_large_of(case)
     yield from _move(case, ("memories", case.key[1], "origin"))
-
-
-def too_large_of(case: Case) -> Iterator[Candidate]:
-    """Yield smaller sizes for a memory whose origin the message points at."""
-    key = ("memories", case.key[1], "size")
-    yield (set_key(key, format_size(case.size(*key) >> 10)),)
-    yield (set_key(key, format_size(LARGEST_MEMORY)),)
 
 
 def align(case: Case) -> Iterator[Candidate]:

@@ -167,14 +167,14 @@ def _fault_with(chosen: _Chosen, root: Node) -> Fault:
         remedy = f"did you mean '{word}'?"
     said = fault.remedy or ""
     if said.startswith((f"did you mean '{word}'?", remedy)) and not others:
-        return fault
+        return replace(fault, edits=chosen.edits)
     if fault.code == "E032":
         remedy += ", or more" if first.key[0] == "memories" else ", or less"
     if fault.code == "E037":
         remedy += ", or at most 256 MiB"
     if remedy.endswith("?"):
         remedy += f" {_TAILS.get(fault.code, 'If not, delete it')}"
-    return replace(fault, remedy=remedy)
+    return replace(fault, remedy=remedy, edits=chosen.edits)
 
 
 def _place(fault: Fault, key: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of runs and estimates, for Perfetto."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from atoll.api.beside import function_of
+from atoll.api.driver import Compiled
+from atoll.api.runs import Run
+from atoll.diagnostics.errors import UsageError
+from atoll.utils.files import require_writable
+
+
+def require_trace(path: Path | str | None, cpu: str = "") -> Path | None:
+    """Return where a trace goes; refuse one that cannot be written, before the work it shows.
+
+    Raises:
+        UsageError: E090, E231; a package is missing; E092, the file cannot be written; E230, no
+            clock runs where `cpu` plays the cores.
+    """
+    if path is None:
+        return None
+    if cpu == "native":
+        raise UsageError(
+            "E230",
+            "a native core counts no cycles, by which a trace is laid out",
+            remedy="leave --trace out, or use --cpu rtl, --cpu iss or --cpu qemu;"
+            " atoll estimate --trace shows what cycles are expected",
+        )
+    function_of("atoll_trace.api:require_perfetto", "trace")()
+    require_writable(Path(path))
+    return Path(path)
+
+
+def write_run_trace(path: Path | None, compiled: Sequence[Compiled], found: Run) -> None:
+    """Write the trace of a run, if one is requested."""
+    if path is not None:
+        documents = [each.to_json() for each in found]
+        basis = found.networks[0].total_cycles_basis
+        function_of("atoll_trace.api:write_run", "trace")(path, compiled, documents, basis)
+
+
+def write_estimate_trace(
+    path: Path, compiled: Sequence[Compiled], documents: Sequence[Mapping[str, Any]]
+) -> None:
+    """Write the trace of an estimate, of which `documents` are the JSON."""
+    function_of("atoll_trace.api:write_estimate", "trace")(path, compiled, documents)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits of a description on its text: nothing but what they change, so that comments stay."""
+
+import re
+from collections.abc import Sequence
+
+from atoll.description.text_places import Place, TextPlaces, spelled, text_places
+from atoll.description.tree import Key
+from atoll.diagnostics.edit import Edit
+
+_COMMENT = re.compile(r"[ \t]*(?:#[^\n]*)?")
+
+
+def edit_text(text: str, edits: Sequence[Edit]) -> str | None:
+    """Return the text of a description after `edits`; None if one of them cannot be done there."""
+    for edit in edits:
+        places = text_places(text) if text.strip() else None
+        if places is None:
+            return None
+        changed = _edited(places, edit)
+        if changed is None:
+            return None
+        text = changed
+    return text
+
+
+def _edited(places: TextPlaces, edit: Edit) -> str | None:
+    if edit.everywhere:
+        return _renamed_everywhere(places, edit.key[-1], edit.name)
+    place = places.find(edit.key)
+    if edit.name:
+        return _replaced(places.text, place.name, edit.name) if place and place.name else None
+    if edit.text is None:
+        return _removed(places, edit.key)
+    if place is None:
+        return _added(places, edit.key, edit.text)
+    return _with_value(places.text, place, edit.text)
+
+
+def _replaced(text: str, span: tuple[int, int], new: str) -> str:
+    return text[: span[0]] + new + text[span[1] :]
+
+
+def _renamed_everywhere(places: TextPlaces, old: str, new: str) -> str:
+    text, (word,) = places.text, spelled((old,))
+    spans = [
+        span
+        for key, place in places.entries.items()
+        for span, said in ((place.name, key[-1] if key else ""), (_value(place), place.text))
+        if span and said is not None and spelled((said,)) == (word,)
+    ]
+    for span in sorted(spans, reverse=True):
+        text = _replaced(text, span, new)
+    return text
+
+
+def _value(place: Place) -> tuple[int, int]:
+    return place.begin, place.end
+
+
+def _with_value(text: str, place: Place, new: str) -> str:
+    """Return the text with another value in a place."""
+    is_block = place.text is None and not place.flow
+    if place.name and (is_block or place.begin == place.end):
+        return _replaced(text, (_behind_colon(text, place.name[1]), place.end), f" {new}")
+    return _replaced(text, _value(place), new)
+
+
+def _behind_colon(text: str, index: int) -> int:
+    return text.index(":", index) + 1
+
+
+def _added(places: TextPlaces, key: Key, value: str) -> str | None:
+    """Return the text with a new key in the innermost mapping around it that there is."""
+    depth = next((n for n in range(len(key) - 1, -1, -1) if places.find(key[:n])), None)
+    written = None if depth is None else places.written(key[:depth])
+    if depth is None or written is None:
+        return None
+    around = places.entries[written]
+    for name in reversed(key[depth + 1 :]):
+        value = f"{{{name}: {value}}}"
+    pair = f"{key[depth]}: {value}"
+    if around.listing:
+        return None
+    children = places.children(written)
+    if around.text is not None or not children:
+        return _with_value(places.text, around, f"{{{pair}}}") if written else None
+    if around.flow:
+        end = children[-1][1].end
+        return _replaced(places.text, (end, end), f", {pair}")
+    first = children[0][1].name
+    assert first is not None
+    margin = first[0] - (places.text.rfind("\n", 0, first[0]) + 1)
+    end = _line_end(places.text, max(around.end, _last(children[-1][1])))
+    return _replaced(places.text, (end, end), f"\n{' ' * margin}{pair}")
+
+
+def _last(place: Place) -> int:
+    return max(place.end, place.name[1] if place.name else 0)
+
+
+def _line_end(text: str, index: int) -> int:
+    end = text.find("\n", index)
+    return len(text) if end < 0 else end
+
+
+def _removed(places: TextPlaces, key: Key) -> str | None:
+    written = places.written(key)
+    if not written:
+        return None
+    text, place = places.text, places.entries[written]
+    around = places.entries[written[:-1]]
+    siblings = [each for _, each in places.children(written[:-1])]
+    begin = place.name[0] if place.name else place.begin
+    end = max(_last(place), _behind_colon(text, place.name[1]) if place.name else 0)
+    if len(siblings) == 1 and written[:-1]:
+        return _with_value(text, around, "[]" if around.listing else "{}")
+    if around.flow:
+        behind = re.compile(r"\s*,\s*").match(text, end)
+        if behind and place is not siblings[-1]:
+            return _replaced(text, (begin, behind.end()), "")
+        return _replaced(text, (text[:begin].rstrip().rfind(","), end), "")
+    return _without_lines(text, begin, end, siblings, place)
+
+
+def _without_lines(text: str, begin: int, end: int, siblings: list[Place], place: Place) -> str:
+    """Return the text without an entry of a block, and the comment behind it."""
+    line = text.rfind("\n", 0, begin) + 1
+    before = text[line:begin]
+    if (
+        not before.strip(" -")
+        and before.strip(" ") in ("", "-")
+        and (not before.strip() or place.name is None)
+    ):
+        return _replaced(text, (line, min(_line_end(text, end) + 1, len(text))), "")
+    following = siblings[siblings.index(place) + 1 :]
+    upto = following[0].name if following else None
+    comment = _COMMENT.match(text, end)
+    return _replaced(text, (begin, upto[0] if upto else comment.end() if comment else end), "")

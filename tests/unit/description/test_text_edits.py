@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits of a text change what they must and nothing else."""
+
+import pytest
+
+from atoll.description.text_edits import edit_text
+from atoll.diagnostics.edit import Edit
+
+CASES = {
+    "a value": ("a: 1  # one\nb: 2\n", Edit(("a",), "3"), "a: 3  # one\nb: 2\n"),
+    "no value yet": ("a:  # none\nb: 2\n", Edit(("a",), "3"), "a: 3  # none\nb: 2\n"),
+    "a block": ("a:\n  b: 1\n  c: 2\nd: 3\n", Edit(("a",), "{x: 1}"), "a: {x: 1}\nd: 3\n"),
+    "in a flow": ("a: {b: 1, c: 2}\n", Edit(("a", "b"), "[x]"), "a: {b: [x], c: 2}\n"),
+    "an item": ("a:\n  - x\n  - y  # y\n", Edit(("a", "1"), "z"), "a:\n  - x\n  - z  # y\n"),
+    "a new key": ("a:\n  b: 1  # b\n\n# d\nd: 2\n", Edit(("a", "c"), "3"),
+                  "a:\n  b: 1  # b\n  c: 3\n\n# d\nd: 2\n"),
+    "at the top": ("a: 1", Edit(("b",), "2"), "a: 1\nb: 2"),
+    "behind a block": ("a:\n  b:\n    c: 1\n", Edit(("a", "d"), "2"),
+                       "a:\n  b:\n    c: 1\n  d: 2\n"),
+    "in a new flow": ("a: {b: 1}\n", Edit(("a", "c"), "2"), "a: {b: 1, c: 2}\n"),
+    "in an empty flow": ("a: {}\n", Edit(("a", "c"), "2"), "a: {c: 2}\n"),
+    "of two levels": ("a: {b: 1}\n", Edit(("a", "c", "d"), "2"), "a: {b: 1, c: {d: 2}}\n"),
+    "below no value": ("a:\nb: 1\n", Edit(("a", "c"), "2"), "a: {c: 2}\nb: 1\n"),
+    "below a word": ("a: x\n", Edit(("a", "c"), "2"), "a: {c: 2}\n"),
+    "removal": ("# x\na: 1  # one\nb: 2\n", Edit(("a",)), "# x\nb: 2\n"),
+    "of a block": ("a:\n  b: 1\n  c:\n    d: 2\n  e: 3\n", Edit(("a", "c")),
+                   "a:\n  b: 1\n  e: 3\n"),
+    "of the only one": ("a:\n  b: 1\nc: 2\n", Edit(("a", "b")), "a: {}\nc: 2\n"),
+    "of the first": ("a: {b: 1, c: 2}\n", Edit(("a", "b")), "a: {c: 2}\n"),
+    "of the last": ("a: {b: 1, c: 2}\n", Edit(("a", "c")), "a: {b: 1}\n"),
+    "of an item": ("a:\n  - x\n  - y\n", Edit(("a", "0")), "a:\n  - y\n"),
+    "of an item in a flow": ("a: [x, y, z]\n", Edit(("a", "1")), "a: [x, z]\n"),
+    "of the only item": ("a:\n  - x\nb: 1\n", Edit(("a", "0")), "a: []\nb: 1\n"),
+    "of a key in an item": ("a:\n  - b: 1\n    c: 2\n", Edit(("a", "0", "b")), "a:\n  - c: 2\n"),
+    "a key's name": ("a: {b: 1}  # b\n", Edit(("a", "b"), name="c"), "a: {c: 1}  # b\n"),
+    "everywhere": ("x: {b: b}  # b\nb: [b, bb]\n", Edit(("b",), name="c", everywhere=True),
+                   "x: {c: c}  # b\nc: [c, bb]\n"),
+    "a name with a dot": ("devices:\n  a.b: {irq: 1}\n", Edit(("devices", "a_b", "irq"), "2"),
+                          "devices:\n  a.b: {irq: 2}\n"),
+    "not ASCII": ("# é😀\na: 1\n", Edit(("a",), "2"), "# é😀\na: 2\n"),
+    "quoted": ("a: 'x: y'\n", Edit(("a",), "z"), "a: z\n"),
+    "folded": ("a: >\n  x\n  y\nb: 1\n", Edit(("a",), "z"), "a: z\nb: 1\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_edit(name: str) -> None:
+    text, edit, expected = CASES[name]
+    assert edit_text(text, (edit,)) == expected
+
+
+def test_what_cannot_be_done_is_not_done() -> None:
+    assert edit_text("a: [", (Edit(("a",), "1"),)) is None
+    assert edit_text("", (Edit(("a",), "1"),)) is None
+    assert edit_text("a: 1\n", (Edit(("b",)),)) is None
+    assert edit_text("a: 1\n", (Edit(("b",), name="c"),)) is None
