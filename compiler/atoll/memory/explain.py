@@ -25,6 +25,8 @@ _EFFORT = Effort(nodes=20_000)
 
 _TRIALS = 40
 _LISTED = 8
+_APART = 1 << 52
+"""Bytes between pools in trials: more than any plan has, and no alignment is larger."""
 
 
 def fewest(found: Infeasible, algorithm: Callable[[Problem, Meter], Answer]) -> Infeasible:
@@ -224,8 +226,11 @@ def _trim_growth(problem: Problem, search: Search, ends: Mapping[str, int]) -> M
 
 
 def _resize(problem: Problem, sizes: Mapping[str, int]) -> Problem:
-    """Return a problem with other sizes of some pools."""
-    pools = (replace(each, size=sizes.get(each.name, each.size)) for each in problem.pools)
+    """Return a problem with other sizes of some pools, all apart: one may grow over the next."""
+    pools = (
+        replace(each, size=sizes.get(each.name, each.size), origin=each.origin + number * _APART)
+        for number, each in enumerate(problem.pools)
+    )
     return replace(problem, pools=tuple(pools))
 
 

@@ -169,3 +169,17 @@ def test_what_is_found_is_not_what_is_needed() -> None:
     assert sure.message.startswith("pool 's' is too small: a plan was found at 28 B, 20 B are the")
     (exact,) = explain(pair(15), (), packed(0), proven=False)
     assert exact.message.startswith("pool 's' is too small: 20 B needed, 15 B available, 5 B mis")
+
+
+def test_m5_a_pool_that_touches_the_next_may_grow() -> None:
+    pools = tuple(
+        PoolSpace(name=each, origin=at, size=8, alignment=1) for each, at in (("a", 0), ("b", 8))
+    )
+    buffers = tuple(
+        Buffer(name=name, size=8, alignment=1, live=((0, 2),), pools=(pool,))
+        for name, pool in (("p", "a"), ("q", "a"), ("r", "b"))
+    )
+    with pytest.raises(PlanError) as caught:
+        plan_memory(Problem(pools=pools, buffers=buffers))
+    assert caught.value.code == "E062"
+    assert caught.value.wants == {"pools.a.size": 16}
