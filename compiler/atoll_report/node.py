@@ -96,15 +96,15 @@ def shown(value: object, *keys: str) -> str:
 def _unit(keys: tuple[str, ...]) -> str:
     for suffix, unit in _UNITS.items():
         if any(key.endswith(suffix) for key in keys):
-            return f"\N{NO-BREAK SPACE}{unit}"
+            return f" {unit}"
     return ""
 
 
 def _frequency(hertz: int) -> str:
     for size, unit in _FREQUENCIES:
         if hertz % size == 0 and hertz:
-            return f"{hertz // size:,}\N{NO-BREAK SPACE}{unit}"
-    return f"{hertz:,}\N{NO-BREAK SPACE}Hz"
+            return f"{hertz // size:,} {unit}"
+    return f"{hertz:,} Hz"
 
 
 def _attribute(value: object) -> str:

@@ -129,11 +129,35 @@ function addArrows() {
   }
 }
 
+// Pointing at a device, a pool or a cell of the matrix lights up the ways that it is on.
+function addLights() {
+  const lit = all("[data-lights]");
+  const cells = all("td[data-own]");
+  const show = (own) => {
+    const wanted = own ? own.split(" ") : [];
+    for (const each of lit) {
+      const has = each.dataset.lights.split(" ");
+      each.classList.toggle("unlit", !wanted.every((token) => has.includes(token)));
+    }
+    for (const cell of cells) {
+      const has = cell.dataset.own.split(" ");
+      cell.classList.toggle("lit", wanted.length > 0 && wanted.every((token) => has.includes(token)));
+    }
+  };
+  for (const each of all("[data-own]")) {
+    each.addEventListener("pointerenter", () => show(each.dataset.own));
+    each.addEventListener("focus", () => show(each.dataset.own));
+    each.addEventListener("pointerleave", () => show(""));
+    each.addEventListener("blur", () => show(""));
+  }
+}
+
 addTheme();
 addPlaces();
 addStories();
 addSearch();
 addZoom();
 addArrows();
+addLights();
 openTarget();
 addEventListener("hashchange", openTarget);

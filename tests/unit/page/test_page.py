@@ -46,7 +46,7 @@ def test_a_wrong_number_would_be_noticed() -> None:
     page = read_page(html(documents()))
     changed = json.loads(json.dumps(documents()))
     changed["plan"][0]["pools"]["shared"]["used_bytes"] += 1
-    assert wrong_values(page, changed) == ["/plan/0/pools/shared/used_bytes: shown as 4,608\xa0B"]
+    assert wrong_values(page, changed) == ["/plan/0/pools/shared/used_bytes: shown as 4,608 B"]
 
 
 def test_the_documents_are_read_back(tmp_path: Path) -> None:
