@@ -61,6 +61,10 @@ class PoolPage:
     peak: Peak
 
 
+MOST_STORIES = 1000
+"""Buffers of a network whose stories are told in full; where there are more, all are short."""
+
+
 def content(documents: Node) -> Mapping[str, object] | None:
     """Return what fills the page."""
     if not documents["plan"]:
@@ -84,6 +88,7 @@ def _network(number: int, plan: Node, explanation: Node | None) -> Mapping[str, 
         "plan": plan,
         "explanation": explanation,
         "buffers": buffers,
+        "brief": len(buffers) > MOST_STORIES,
         "pools": list(_pools(plan, buffers)),
     }
 

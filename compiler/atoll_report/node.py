@@ -68,9 +68,8 @@ class Node:
             return Markup('<span class="unknown">{}</span>').format(unknown)
         if isinstance(self.raw, str):
             return escape(str(self))
-        return Markup('<data data-json="{}" value="{}">{}</data>').format(
-            printable(self.pointer), _attribute(self.raw), str(self)
-        )
+        pointer = escape(printable(self.pointer))
+        return Markup(f'<data data-json="{pointer}">{escape(str(self))}</data>')
 
 
 def shown(value: object, *keys: str) -> str:
@@ -105,10 +104,6 @@ def _frequency(hertz: int) -> str:
         if hertz % size == 0 and hertz:
             return f"{hertz // size:,} {unit}"
     return f"{hertz:,} Hz"
-
-
-def _attribute(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else printable(str(value))
 
 
 def _token(key: str | int) -> str:

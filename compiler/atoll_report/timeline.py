@@ -117,15 +117,9 @@ def _estimated(
 def _chain(layers: Sequence[Node]) -> list[Node]:
     """Return operators of which each begins when the one before it ends, up to the last one."""
     chain: list[Node] = []
-    limit = max((each["end"].raw for each in layers), default=0)
-    while before := [each for each in layers if each["end"].raw <= limit and each not in chain]:
-        last = max(before, key=lambda each: (each["end"].raw, each["cycles"].raw))
-        if chain and last["end"].raw == last["begin"].raw:
-            break
-        chain.append(last)
-        limit = last["begin"].raw
-        if limit <= 0:
-            break
+    for layer in sorted(layers, key=lambda each: (each["end"].raw, each["cycles"].raw))[::-1]:
+        if not chain or layer["end"].raw <= chain[-1]["begin"].raw:
+            chain.append(layer)
     return chain[::-1]
 
 
@@ -158,7 +152,7 @@ def _picture(name: str, spans: Sequence[_Span]) -> Markup:
 def _bar(root: Element, span: _Span, left: float, top: float, width: float) -> None:
     words = {"work": "works", "wait": "is done, the host waits", "plan": "is expected to work"}
     text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}"
-    group = SubElement(root, "a", {"href": span.link, "aria-label": printable(text)})
+    group = SubElement(root, "a", href=span.link)
     SubElement(group, "title").text = printable(text)
     place = {"x": number(left), "y": number(top), "width": number(max(width, 0.6))}
     SubElement(group, "rect", {"class": f"bar {span.kind}", **place, "height": str(_BAR)})

@@ -35,7 +35,7 @@ function addStories() {
     event.preventDefault();
     const title = document.createElement("h3");
     title.id = "story-title";
-    title.textContent = story.dataset.name;
+    title.textContent = story.querySelector("summary b").textContent;
     body.replaceChildren(title, ...all(":scope > :not(summary)", story).map((each) => each.cloneNode(true)));
     dialog.showModal();
   });
@@ -52,8 +52,8 @@ function addSearch() {
     const section = input.closest("section");
     const found = section.querySelector(".found");
     input.closest(".tools").hidden = false;
-    const marks = all("figure.zoom a", section).map((each) => [each, each.getAttribute("aria-label").toLowerCase()]);
-    const stories = all("details.story", section).map((each) => [each, each.dataset.name.toLowerCase()]);
+    const marks = all("figure.zoom a", section).map((each) => [each, each.textContent.trim().toLowerCase()]);
+    const stories = all("details.story", section).map((each) => [each, each.querySelector("summary b").textContent.toLowerCase()]);
     input.addEventListener("input", () => {
       const words = input.value.trim().toLowerCase();
       for (const [mark, name] of marks) mark.classList.toggle("dim", !name.split(":")[0].includes(words));
