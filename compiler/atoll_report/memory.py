@@ -28,6 +28,12 @@ class Placed:
         return size
 
     @property
+    def elsewhere(self) -> list[str]:
+        """Other pools that might hold it."""
+        here = self.buffer["pool"].raw
+        return [each for each in self.buffer["candidates"].raw if each != here]
+
+    @property
     def live(self) -> list[tuple[int, int]]:
         """Half-open intervals of steps."""
         live: list[tuple[int, int]] = self.buffer["live_steps"].raw

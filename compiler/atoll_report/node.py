@@ -99,6 +99,11 @@ def _unit(keys: tuple[str, ...]) -> str:
     return ""
 
 
+def counted(number: int, what: str) -> str:
+    """Return how many there are of a thing."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def _frequency(hertz: int) -> str:
     for size, unit in _FREQUENCIES:
         if hertz % size == 0 and hertz:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from atoll.version import __version__
 from atoll_report import chip, decisions, difference, memory, proof, sizes, timeline
 from atoll_report.files import embedded
-from atoll_report.node import Node
+from atoll_report.node import Node, counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -85,7 +85,7 @@ def _environment() -> "Environment":
 
     from atoll.utils.kept_templates import KeptTemplates
 
-    return Environment(
+    environment = Environment(
         bytecode_cache=KeptTemplates(),
         loader=FileSystemLoader(_FOLDER / "templates"),
         undefined=StrictUndefined,
@@ -93,6 +93,8 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         autoescape=True,
     )
+    environment.globals["counted"] = counted
+    return environment
 
 
 @cache

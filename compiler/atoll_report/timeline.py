@@ -134,7 +134,8 @@ def _picture(name: str, spans: Sequence[_Span]) -> Markup:
         line = {"class": "axis", "x1": number(x), "x2": number(x)}
         SubElement(root, "line", {**line, "y1": str(_TOP), "y2": str(height - 26)})
         write(root, x, height - 10, f"{tick:,}", anchor="middle")
-    write(root, _LEFT, 16, "cycles of the host, from reset", style="note")
+    since = "the first operator" if all(each.kind == "plan" for each in spans) else "reset"
+    write(root, _LEFT, 16, f"cycles of the host, from {since}", style="note")
     for row, lane in enumerate(lanes):
         top = _TOP + row * (_LANE + _GAP)
         write(root, _LEFT - 8, top + 14, lane, style="head", anchor="end")

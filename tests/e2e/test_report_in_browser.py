@@ -23,6 +23,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 
 DIGITS = "examples/01_digits/digits_int8.tflite"
 FIGURES = 30
+PATIENCE = 120_000
+"""Milliseconds, on a machine that is busy with other tests."""
+
 WIDTHS = (400, 1280, 2560)
 SLOW = [name for name in SUBJECTS if name != "digits on lagoon"]
 
@@ -51,7 +54,7 @@ def opened(browser: Any, path: Path, **settings: Any) -> Opened:
     page.on("console", lambda message: found.said.append(message.text))
     page.on("pageerror", lambda error: found.said.append(str(error)))
     page.on("request", lambda request: found.asked.append(request.url))
-    page.goto(path.as_uri())
+    page.goto(path.as_uri(), timeout=PATIENCE)
     return found
 
 

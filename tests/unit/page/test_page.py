@@ -172,7 +172,7 @@ def test_a_planted_finding_is_on_top_and_in_a_frame() -> None:
     )
     page = read_page(html(found))
     verdict = [each for each in page.all("p") if "verdict" in each.attributes.get("class", "")]
-    assert [each.text for each in verdict] == ["1 findings: see Proof"]
+    assert [each.text for each in verdict] == ["1 finding: see Proof"]
     assert verdict[0].attributes["class"] == "verdict bad"
     (frame,) = (each for each in page.all("div") if each.attributes.get("class") == "finding")
     for words in ("read before write", "npu", "conv_2d_2", "add_3_out", "0x20000010", "4,242"):
