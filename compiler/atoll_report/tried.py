@@ -176,7 +176,7 @@ def _rate(speed: Json) -> tuple[int, int]:
 
 def _faster_clock(chip: Json, device: str) -> Change:
     hertz = next(each["clock_hz"] for each in chip["devices"] if each["device"] == device)
-    return Change(f"twice the clock of {device}", {f"devices.{device}.clock": 2 * hertz})
+    return Change(f"twice the clock of {device}", {f"devices.{device}.clock": f"{2 * hertz} Hz"})
 
 
 def _more_on_engines(chip: Json, kind: str) -> Iterator[Change]:
