@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll diff`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import atoll
+from atoll.artifacts.build_tree import MARKER
 from atoll.cli.options import JsonOption, ReportOption, SetOption, complete_with
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
@@ -41,7 +43,13 @@ def diff(
     """
     prepare_report(page)
     found = atoll.diff(first, second, overrides=overrides or ())
-    write_report(page, found)
+    if page:
+        write_report(page, _side(second, overrides or ()), found, before=_side(first))
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if found.changes and exit_code:
         raise typer.Exit(1)
+
+
+def _side(path: Path, overrides: Sequence[str] = ()) -> Path | atoll.Soc:
+    """Return the folder of a build, or a chip."""
+    return path if (path / MARKER).is_file() else atoll.load_soc(path, overrides=overrides)

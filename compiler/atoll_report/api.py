@@ -9,9 +9,9 @@ from atoll_report.collect import collect
 from atoll_report.page import page
 
 
-def documents_of(subjects: Sequence[Subject]) -> Mapping[str, Any]:
-    """Return all that is known of the subjects, as `atoll_report.documents.SHAPE` says."""
-    return collect(subjects)
+def documents_of(subjects: Sequence[Subject], try_seconds: float) -> Mapping[str, Any]:
+    """Return all that is known of the subjects, of the shape of ``atoll report --json``."""
+    return collect(subjects, try_seconds)
 
 
 def html_of(documents: Mapping[str, Any]) -> str:

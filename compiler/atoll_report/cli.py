@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import atoll
+from atoll.api.reports import TRY_SECONDS
 from atoll.cli.options import (
     AcceleratorsOption,
     JsonOption,
@@ -19,8 +20,27 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
+from atoll.diagnostics.units import parse_duration
 from atoll.utils.files import require_writable
 from atoll_report.files import is_found
+
+
+def _seconds(text: str) -> float:
+    """Read a duration."""
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
+
+
+BudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        parser=_seconds,
+        metavar="TIME",
+        help="For so long, try changes that might help; default: 0.5s.",
+    ),
+]
 
 
 def report_command(
@@ -46,6 +66,11 @@ def report_command(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The page to write (HTML)."),
     ] = None,
+    before: Annotated[
+        Path | None,
+        typer.Option(metavar="FOUND", help="Show what this held side by side: a report, a build."),
+    ] = None,
+    budget: BudgetOption = None,
     placement: PlacementOptions,
     overrides: SetOption = None,
     accelerators: AcceleratorsOption = True,
@@ -64,8 +89,9 @@ def report_command(
     if output:
         require_writable(output)
     others = models or []
+    other = atoll.make_report(before) if before else None
     if is_found(soc):
-        found = atoll.make_report(soc, *others)
+        found = atoll.make_report(soc, *others, before=other)
     else:
         networks = [each for each in others if not is_found(each)]
         results = [each for each in others if is_found(each)]
@@ -73,7 +99,9 @@ def report_command(
         with show_work("compiling and planning"):
             chip = atoll.load_soc(soc, overrides=overrides or ())
             made = compile_files(chip, networks, options) if networks else chip
-            found = atoll.make_report(made, *results)
+            found = atoll.make_report(
+                made, *results, before=other, try_seconds=TRY_SECONDS if budget is None else budget
+            )
     if output:
         found.write(output)
         log(f"wrote {output}")

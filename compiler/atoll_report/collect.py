@@ -10,6 +10,7 @@ import atoll
 from atoll.api.reports import Subject
 from atoll_report.builds import compilation_at
 from atoll_report.files import documents_at, is_build
+from atoll_report.tried import try_changes
 
 Documents = Mapping[str, Any]
 NOTHING: Documents = {
@@ -22,11 +23,16 @@ NOTHING: Documents = {
 """A report that knows nothing."""
 
 
-def collect(subjects: Sequence[Subject]) -> Documents:
-    """Return what is known of the subjects; of two of a kind the last counts."""
+def collect(subjects: Sequence[Subject], try_seconds: float) -> Documents:
+    """Return what is known of the subjects; of two of a kind the last counts.
+
+    For `try_seconds`, changes of chips are tried that might help.
+    """
     documents = {key: [] if value == () else value for key, value in NOTHING.items()}
     for subject in subjects:
         documents |= _documents(subject)
+        if isinstance(subject, atoll.Compilation) and try_seconds:
+            documents["tried"] = try_changes(subject, documents["estimate"], try_seconds)
     return documents
 
 

@@ -28,6 +28,12 @@ class Placed:
         return size
 
     @property
+    def elsewhere(self) -> list[str]:
+        """Other pools that might hold it."""
+        here = self.buffer["pool"].raw
+        return [each for each in self.buffer["candidates"].raw if each != here]
+
+    @property
     def live(self) -> list[tuple[int, int]]:
         """Half-open intervals of steps."""
         live: list[tuple[int, int]] = self.buffer["live_steps"].raw
@@ -61,6 +67,10 @@ class PoolPage:
     peak: Peak
 
 
+MOST_STORIES = 1000
+"""Buffers of a network whose stories are told in full; where there are more, all are short."""
+
+
 def content(documents: Node) -> Mapping[str, object] | None:
     """Return what fills the page."""
     if not documents["plan"]:
@@ -84,6 +94,7 @@ def _network(number: int, plan: Node, explanation: Node | None) -> Mapping[str, 
         "plan": plan,
         "explanation": explanation,
         "buffers": buffers,
+        "brief": len(buffers) > MOST_STORIES,
         "pools": list(_pools(plan, buffers)),
     }
 

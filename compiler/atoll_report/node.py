@@ -68,9 +68,8 @@ class Node:
             return Markup('<span class="unknown">{}</span>').format(unknown)
         if isinstance(self.raw, str):
             return escape(str(self))
-        return Markup('<data data-json="{}" value="{}">{}</data>').format(
-            printable(self.pointer), _attribute(self.raw), str(self)
-        )
+        pointer = escape(printable(self.pointer))
+        return Markup(f'<data data-json="{pointer}">{escape(str(self))}</data>')
 
 
 def shown(value: object, *keys: str) -> str:
@@ -96,19 +95,20 @@ def shown(value: object, *keys: str) -> str:
 def _unit(keys: tuple[str, ...]) -> str:
     for suffix, unit in _UNITS.items():
         if any(key.endswith(suffix) for key in keys):
-            return f"\N{NO-BREAK SPACE}{unit}"
+            return f" {unit}"
     return ""
+
+
+def counted(number: int, what: str) -> str:
+    """Return how many there are of a thing."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _frequency(hertz: int) -> str:
     for size, unit in _FREQUENCIES:
         if hertz % size == 0 and hertz:
-            return f"{hertz // size:,}\N{NO-BREAK SPACE}{unit}"
-    return f"{hertz:,}\N{NO-BREAK SPACE}Hz"
-
-
-def _attribute(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else printable(str(value))
+            return f"{hertz // size:,} {unit}"
+    return f"{hertz:,} Hz"
 
 
 def _token(key: str | int) -> str:

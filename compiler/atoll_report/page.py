@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from atoll.version import __version__
-from atoll_report import memory, proof
+from atoll_report import chip, decisions, difference, memory, proof, sizes, timeline
 from atoll_report.files import embedded
-from atoll_report.node import Node
+from atoll_report.node import Node, counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 
 PAGES: Mapping[str, tuple[str, Callable[[Node], Mapping[str, object] | None]]] = {
+    "difference": ("Difference", difference.content),
     "proof": ("Proof", proof.content),
     "memory": ("Memory over time", memory.content),
+    "chip": ("Chip", chip.content),
+    "time": ("Time", timeline.content),
+    "decisions": ("Decisions", decisions.content),
+    "bytes": ("Bytes", sizes.content),
 }
 """By name: title, and what fills the template; None where the documents say nothing of it."""
 
@@ -80,7 +85,7 @@ def _environment() -> "Environment":
 
     from atoll.utils.kept_templates import KeptTemplates
 
-    return Environment(
+    environment = Environment(
         bytecode_cache=KeptTemplates(),
         loader=FileSystemLoader(_FOLDER / "templates"),
         undefined=StrictUndefined,
@@ -88,6 +93,8 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         autoescape=True,
     )
+    environment.globals["counted"] = counted
+    return environment
 
 
 @cache

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll_report.node import Node
+from atoll_report.node import Node, counted
 
 _CLOCKLESS = "no clock runs where '{}' plays the cores"
 
@@ -38,14 +38,14 @@ def verdict(documents: Node) -> Verdict:
     findings = sum(_findings(run) for run in documents["run"])
     validation = documents["validate"]
     if findings:
-        return Verdict("bad", f"{findings} findings: see Proof")
+        return Verdict("bad", f"{counted(findings, 'finding')}: see Proof")
     if validation and not validation["passed"]:
         return Verdict("bad", "planted faults were not noticed: see Proof")
     if not documents["run"]:
         return Verdict("open", "not run: nothing about its results is proven")
     open_points = len(list(_of_runs(documents)))
     words = "bit-exact, every judged access allowed"
-    return Verdict("good", f"{words}; {open_points} points are open" if open_points else words)
+    return Verdict("good", f"{words}; open: {counted(open_points, 'point')}")
 
 
 def content(documents: Node) -> Mapping[str, object]:

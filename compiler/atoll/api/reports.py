@@ -15,6 +15,8 @@ from atoll.api.runs import Run
 from atoll.api.simulation import Validation
 from atoll.utils.files import write_text
 
+TRY_SECONDS = 0.5
+
 Subject = Soc | SocCheck | Compilation | Estimate | Run | Validation | Diff | Path | str
 """What a report can be about."""
 
@@ -48,12 +50,17 @@ class Report:
         return Path(path)
 
 
-def make_report(*subjects: Subject) -> Report:
+def make_report(
+    *subjects: Subject, before: Report | None = None, try_seconds: float = TRY_SECONDS
+) -> Report:
     """Collect what is known of chips and networks.
 
     Args:
         subjects: results of this module's functions; the folder of a build; a file with what a
             command printed with ``--json``; an earlier report. Of two of a kind the last counts.
+        before: another report, to show side by side with this one.
+        try_seconds: for so long, changes of the chip of a compilation are tried that might help its
+            slowest operators; one that has begun is finished.
 
     Raises:
         AtollError: as `load_soc`; E226, a file holds nothing that a report shows; E227, it cannot
@@ -66,6 +73,10 @@ def make_report(*subjects: Subject) -> Report:
     4608
     """
     documents: Mapping[str, Any] = function_of("atoll_report.api:documents_of", "make_report")(
-        subjects
+        subjects, try_seconds
     )
-    return Report(documents)
+    return Report({**documents, "before": _alone(before)} if before else documents)
+
+
+def _alone(report: Report) -> dict[str, Any]:
+    return {key: value for key, value in report.documents.items() if key != "before"}

@@ -15,8 +15,9 @@ def prepare_report(path: Path | None) -> None:
         require_writable(path)
 
 
-def write_report(path: Path | None, *subjects: Subject) -> None:
+def write_report(path: Path | None, *subjects: Subject, before: Subject | None = None) -> None:
     """Write a page about what was found, if one is asked for."""
     if path:
-        atoll.make_report(*subjects).write(path)
+        other = None if before is None else atoll.make_report(before)
+        atoll.make_report(*subjects, before=other).write(path)
         log(f"wrote {path}")

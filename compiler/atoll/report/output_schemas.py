@@ -317,8 +317,8 @@ _VALIDATION = validation_shape(object_of(**_REPORT))
 _TRIED = object_of(
     **dict.fromkeys(("model", "operator", "device", "bound", "what", "why_not"), TEXT),
     changes=mapping_of(TEXT_OR_NUMBER),
-    **dict.fromkeys(("operator_cycles", "cycles"), COUNT),
-    **dict.fromkeys(("operator_cycles_then", "cycles_then"), maybe(COUNT)),
+    **dict.fromkeys(("operator_ns", "total_ns"), COUNT),
+    **dict.fromkeys(("operator_then_ns", "total_then_ns"), maybe(COUNT)),
 )
 _DOCUMENTS: Mapping[str, Shape] = {
     "chip": maybe(_CHIP),

@@ -110,8 +110,7 @@ class _Panel:
     def _block_group(self, block: Block) -> Element:
         if self._links is None:
             return SubElement(self._group, "g")
-        told = {"href": self._links[block.buffer], "aria-label": printable(str(block))}
-        return SubElement(self._group, "a", told)
+        return SubElement(self._group, "a", href=self._links[block.buffer])
 
     def _level(self, address: int, style: str, words: str, below: int = 0) -> None:
         """Mark an address, with words that many pixels below the line."""

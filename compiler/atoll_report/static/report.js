@@ -35,7 +35,7 @@ function addStories() {
     event.preventDefault();
     const title = document.createElement("h3");
     title.id = "story-title";
-    title.textContent = story.dataset.name;
+    title.textContent = story.querySelector("summary b").textContent;
     body.replaceChildren(title, ...all(":scope > :not(summary)", story).map((each) => each.cloneNode(true)));
     dialog.showModal();
   });
@@ -52,8 +52,8 @@ function addSearch() {
     const section = input.closest("section");
     const found = section.querySelector(".found");
     input.closest(".tools").hidden = false;
-    const marks = all("figure.zoom a", section).map((each) => [each, each.getAttribute("aria-label").toLowerCase()]);
-    const stories = all("details.story", section).map((each) => [each, each.dataset.name.toLowerCase()]);
+    const marks = all("figure.zoom a", section).map((each) => [each, each.textContent.trim().toLowerCase()]);
+    const stories = all("details.story", section).map((each) => [each, each.querySelector("summary b").textContent.toLowerCase()]);
     input.addEventListener("input", () => {
       const words = input.value.trim().toLowerCase();
       for (const [mark, name] of marks) mark.classList.toggle("dim", !name.split(":")[0].includes(words));
@@ -129,11 +129,35 @@ function addArrows() {
   }
 }
 
+// Pointing at a device, a pool or a cell of the matrix lights up the ways that it is on.
+function addLights() {
+  const lit = all("[data-lights]");
+  const cells = all("td[data-own]");
+  const show = (own) => {
+    const wanted = own ? own.split(" ") : [];
+    for (const each of lit) {
+      const has = each.dataset.lights.split(" ");
+      each.classList.toggle("unlit", !wanted.every((token) => has.includes(token)));
+    }
+    for (const cell of cells) {
+      const has = cell.dataset.own.split(" ");
+      cell.classList.toggle("lit", wanted.length > 0 && wanted.every((token) => has.includes(token)));
+    }
+  };
+  for (const each of all("[data-own]")) {
+    each.addEventListener("pointerenter", () => show(each.dataset.own));
+    each.addEventListener("focus", () => show(each.dataset.own));
+    each.addEventListener("pointerleave", () => show(""));
+    each.addEventListener("blur", () => show(""));
+  }
+}
+
 addTheme();
 addPlaces();
 addStories();
 addSearch();
 addZoom();
 addArrows();
+addLights();
 openTarget();
 addEventListener("hashchange", openTarget);

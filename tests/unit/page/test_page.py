@@ -46,7 +46,7 @@ def test_a_wrong_number_would_be_noticed() -> None:
     page = read_page(html(documents()))
     changed = json.loads(json.dumps(documents()))
     changed["plan"][0]["pools"]["shared"]["used_bytes"] += 1
-    assert wrong_values(page, changed) == ["/plan/0/pools/shared/used_bytes: shown as 4,608\xa0B"]
+    assert wrong_values(page, changed) == ["/plan/0/pools/shared/used_bytes: shown as 4,608 B"]
 
 
 def test_the_documents_are_read_back(tmp_path: Path) -> None:
@@ -157,3 +157,72 @@ def test_what_commands_print_is_read(tmp_path: Path) -> None:
         found = documents()[key]
         path.write_text(json.dumps(found[0] if isinstance(found, list) else found))
         assert atoll.make_report(path).documents[key] == found
+
+
+def test_a_planted_finding_is_on_top_and_in_a_frame() -> None:
+    found = json.loads(json.dumps(documents()))
+    found["run"][0]["placement"]["violations"].append(
+        {
+            **dict.fromkeys(("key", "at", "remedy"), ""),
+            **{"rule": "read before write", "number": "S4", "device": "npu", "cycle": 4242},
+            **{"operator": "conv_2d_2", "buffer": "add_3_out", "pool": "shared", "count": 3},
+            **{"offset_bytes": 16, "address": 0x2000_0010, "size_bytes": 4},
+            "detail": "bytes that nobody wrote",
+        }
+    )
+    page = read_page(html(found))
+    verdict = [each for each in page.all("p") if "verdict" in each.attributes.get("class", "")]
+    assert [each.text for each in verdict] == ["1 finding: see Proof"]
+    assert verdict[0].attributes["class"] == "verdict bad"
+    (frame,) = (each for each in page.all("div") if each.attributes.get("class") == "finding")
+    for words in ("read before write", "npu", "conv_2d_2", "add_3_out", "0x20000010", "4,242"):
+        assert words in frame.text
+
+
+def test_a_planted_alias_is_in_the_picture_and_in_a_table() -> None:
+    alias = {"alias_of": "sram", "origin": 0x3000_0000, "size": "256 KiB"}
+    chip = atoll.load_soc("lagoon").with_({"memories.mirror": alias})
+    page = read_page(atoll.make_report(chip).to_html())
+    (section,) = (each for each in page.all("section") if each.attributes["id"] == "chip")
+    (picture,) = section.all("svg")
+    assert "mirror: alias at 0x30000000" in picture.text
+    assert any(each.text == "mirror" for each in section.all("th"))
+
+
+def test_a_planted_bottleneck_is_ranked_and_what_helps_was_tried() -> None:
+    chip = atoll.load_soc("twin")
+    report = atoll.make_report(atoll.compile(chip, DIGITS), try_seconds=60)
+    tried = report.documents["tried"]
+    slowest = max(
+        report.documents["estimate"][0]["cycles"]["by_layer"], key=lambda each: each["cycles"]
+    )
+    assert tried[0]["operator"] == slowest["operator"]
+    assert list(tried[0]["changes"]) == ["devices.npu_large.runs"], "no engine may run ADD"
+    faster = atoll.estimate(atoll.compile(chip.with_(tried[0]["changes"]), DIGITS)).network
+    assert tried[0]["total_then_ns"] == faster.to_json()["cycles"]["total_ns"]
+    assert tried[0]["total_then_ns"] < tried[0]["total_ns"]
+    (section,) = (
+        each
+        for each in read_page(report.to_html()).all("section")
+        if each.attributes["id"] == "time"
+    )
+    assert "npu_large runs add" in section.text
+
+
+def test_tries_end_in_time() -> None:
+    tried = atoll.make_report(atoll.compile("lagoon", DIGITS), try_seconds=1e-9).documents["tried"]
+    assert {each["why_not"] for each in tried} == {"not tried: the time was up"}
+    assert {each["total_then_ns"] for each in tried} == {None}
+
+
+def test_two_reports_side_by_side() -> None:
+    made = atoll.compile("lagoon", DIGITS)
+    wide = atoll.compile(atoll.load_soc("lagoon").with_({"memories.flash.width": 8}), DIGITS)
+    report = atoll.make_report(wide, before=atoll.make_report(made, try_seconds=0), try_seconds=0)
+    found = json.loads(json.dumps(report.to_json()))
+    page = read_page(report.to_html())
+    assert wrong_values(page, found) == []
+    values = shown_values(page)
+    for side in ("", "/before"):
+        assert f"{side}/estimate/0/cycles/total" in values
+        assert f"{side}/chip/memories/0/width_bytes_per_cycle" in values

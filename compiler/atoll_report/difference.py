@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What differs: changes of a chip in words, and two reports side by side."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from atoll_report.node import Node
+
+_TABLES = {"devices": "device", "memories": "memory", "aliases": "alias", "pools": "pool"}
+"""Tables of a chip, and the key that names a row of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A figure of two reports."""
+
+    name: str
+    before: Node
+    after: Node
+
+    @property
+    def kind(self) -> str:
+        """Tell ``same``, ``more``, ``less`` or ``other``."""
+        old, new = self.before.raw, self.after.raw
+        if old == new:
+            return "same"
+        if isinstance(old, int) and isinstance(new, int):
+            return "more" if new > old else "less"
+        return "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A table of pairs.
+
+    Attributes:
+        pairs: what both reports have, and differs.
+        same: how many others they have that do not differ.
+        gone: names of what only the first has.
+        new: names of what only the second has.
+    """
+
+    title: str
+    pairs: tuple[Pair, ...]
+    same: int
+    gone: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def content(documents: Node) -> Mapping[str, object] | None:
+    """Return what fills the page."""
+    before = documents.get("before")
+    if not (documents["diff"].known or before.known):
+        return None
+    return {
+        "changes": documents["diff"].get("changes"),
+        "before": before,
+        "compared": documents["diff"].known,
+        "blocks": [
+            each for each in _blocks(before, documents) if each.pairs or each.new or each.gone
+        ]
+        if before
+        else [],
+    }
+
+
+def _blocks(before: Node, after: Node) -> Iterator[Block]:
+    for name in _names(before, after, "plan"):
+        old, new = _of(before, "plan", name), _of(after, "plan", name)
+        yield _block(f"{name}: bytes used of each pool", _used(old), _used(new), keep=True)
+        yield _block(f"{name}: places of buffers", _addresses(old), _addresses(new))
+        yield _block(f"{name}: sizes of buffers", _sizes(old), _sizes(new))
+    for key, title in (("run", "measured"), ("estimate", "estimated")):
+        for name in _names(before, after, key):
+            old, new = _of(before, key, name), _of(after, key, name)
+            yield _block(
+                f"{name}: {title} cycles from reset to exit", _total(old), _total(new), keep=True
+            )
+            yield _block(f"{name}: {title} cycles of operators", _cycles(old), _cycles(new))
+            yield _block(f"{name}: devices of operators, {title}", _devices(old), _devices(new))
+    for name in _names(before, after, "run"):
+        old, new = _of(before, "run", name), _of(after, "run", name)
+        yield _block(f"{name}: proof", _proof(old), _proof(new), keep=True)
+    for key, name in _TABLES.items():
+        old_rows, new_rows = _rows(before, key, name), _rows(after, key, name)
+        gone, new_names = _only(old_rows, new_rows), _only(new_rows, old_rows)
+        both = [row for row in old_rows if row in new_rows]
+        block = _block(
+            f"Chip: {key}",
+            {
+                f"{row}: {column}": old_rows[row][column]
+                for row in both
+                for column in old_rows[row].raw
+            },
+            {
+                f"{row}: {column}": new_rows[row][column]
+                for row in both
+                for column in new_rows[row].raw
+            },
+        )
+        yield replace(block, gone=gone, new=new_names)
+
+
+def _block(
+    title: str, old: Mapping[str, Node], new: Mapping[str, Node], *, keep: bool = False
+) -> Block:
+    pairs = [Pair(name, old[name], new[name]) for name in old if name in new]
+    shown = tuple(each for each in pairs if keep or each.kind != "same")
+    return Block(title, shown, len(pairs) - len(shown), _only(old, new), _only(new, old))
+
+
+def _only(first: Mapping[str, Node], second: Mapping[str, Node]) -> tuple[str, ...]:
+    return tuple(name for name in first if name not in second)
+
+
+def _names(before: Node, after: Node, key: str) -> Iterable[str]:
+    return dict.fromkeys(each["model"].raw for side in (before, after) for each in side[key])
+
+
+def _of(side: Node, key: str, name: str) -> Node | None:
+    return next((each for each in side[key] if each["model"].raw == name), None)
+
+
+def _rows(side: Node, key: str, name: str) -> Mapping[str, Node]:
+    return {row[name].raw: row for row in side["chip"].get(key)}
+
+
+def _used(plan: Node | None) -> Mapping[str, Node]:
+    return {name: use["used_bytes"] for name, use in plan["pools"].items()} if plan else {}
+
+
+def _addresses(plan: Node | None) -> Mapping[str, Node]:
+    return {name: each["address"] for name, each in plan["buffers"].items()} if plan else {}
+
+
+def _sizes(plan: Node | None) -> Mapping[str, Node]:
+    return {name: each["size_bytes"] for name, each in plan["buffers"].items()} if plan else {}
+
+
+def _total(found: Node | None) -> Mapping[str, Node]:
+    known = found is not None and found["cycles"]["total"]
+    return {"total": found["cycles"]["total"]} if found is not None and known else {}
+
+
+def _cycles(found: Node | None) -> Mapping[str, Node]:
+    layers = found["cycles"]["by_layer"] if found is not None and _total(found) else ()
+    return {each["operator"].raw: each["cycles"] for each in layers}
+
+
+def _devices(found: Node | None) -> Mapping[str, Node]:
+    layers = found["cycles"]["by_layer"] if found is not None else ()
+    return {each["operator"].raw: each["device"] for each in layers}
+
+
+def _proof(run: Node | None) -> Mapping[str, Node]:
+    if run is None:
+        return {}
+    return {
+        "bit-exact": run["bit_exact"],
+        "results compared": run["layers_compared"],
+        "accesses judged": run["placement"]["accesses"],
+        "samples": run["samples"],
+        "cores played by": run["cpu"],
+        "accelerators played by": run["accelerator"],
+    }

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time: what each device does when, measured and estimated, and what would make it faster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement
+
+from markupsafe import Markup
+
+from atoll.diagnostics.shown import printable
+from atoll.report.svg import figure, number, write
+from atoll_report.figures import inline
+from atoll_report.node import Node
+
+_WIDTH, _LEFT, _RIGHT, _TOP = 1200, 130, 20, 34
+_LANE, _BAR, _GAP = 46, 17, 12
+_TICKS = 8
+_CHARACTER = 6.6
+_SHOWN = 400
+"""Operators whose bars are drawn one by one; all are in the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """A time of a device; `kind` is ``work``, ``wait`` or ``plan``."""
+
+    lane: str
+    kind: str
+    begin: int
+    end: int
+    name: str
+    link: str
+
+
+def content(documents: Node) -> Mapping[str, object] | None:
+    """Return what fills the page."""
+    if not (documents["run"] or documents["estimate"]):
+        return None
+    runs = {each["model"].raw: each for each in documents["run"]}
+    estimates = {each["model"].raw: each for each in documents["estimate"]}
+    names = list(dict.fromkeys((*runs, *estimates)))
+    return {
+        "networks": [
+            _network(number, name, runs.get(name), estimates.get(name))
+            for number, name in enumerate(names)
+        ],
+        "tried": documents["tried"],
+    }
+
+
+def _network(
+    number: int, name: str, run: Node | None, estimate: Node | None
+) -> Mapping[str, object]:
+    measured = run if run and run["cycles"]["total"] else None
+    ran = (
+        {each["operator"].raw: each for each in measured["cycles"]["by_layer"]} if measured else {}
+    )
+    planned = (
+        {each["operator"].raw: each for each in estimate["cycles"]["by_layer"]} if estimate else {}
+    )
+    rows = [
+        {"id": f"t{number}-{row}", "name": each, "ran": ran.get(each), "planned": planned.get(each)}
+        for row, each in enumerate(dict.fromkeys((*ran, *planned)))
+    ]
+    links = {str(row["name"]): f"#{row['id']}" for row in rows}
+    spans = [*_measured(measured, links), *_estimated(estimate, measured, links)]
+    return {
+        "name": name,
+        "run": run,
+        "measured": measured,
+        "estimate": estimate,
+        "rows": rows,
+        "picture": _picture(name, spans) if spans else Markup(""),
+        "chain": _chain(list(planned.values())),
+        "shown": min(len(rows), _SHOWN),
+    }
+
+
+def _measured(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
+    """Yield when each device worked, and when the host still waited for it."""
+    for layer in list(run["cycles"]["by_layer"])[:_SHOWN] if run else ():
+        name, begin, end = layer["operator"].raw, layer["begin"].raw, layer["end"].raw
+        done = begin + layer["worked"].raw
+        link = links[name]
+        yield _Span(
+            lane=layer["device"].raw, kind="work", begin=begin, end=done, name=name, link=link
+        )
+        if done < end:
+            yield _Span(
+                lane=layer["device"].raw, kind="wait", begin=done, end=end, name=name, link=link
+            )
+        for helper, worked in layer["helpers"].items():
+            yield _Span(
+                lane=helper, kind="work", begin=begin, end=begin + worked.raw, name=name, link=link
+            )
+
+
+def _estimated(
+    estimate: Node | None, run: Node | None, links: Mapping[str, str]
+) -> Iterator[_Span]:
+    """Yield when each device should work, from the first operator that was measured on."""
+    if not estimate:
+        return
+    first = min((each["begin"].raw for each in run["cycles"]["by_layer"]), default=0) if run else 0
+    for layer in list(estimate["cycles"]["by_layer"])[:_SHOWN]:
+        for lane in (layer["device"].raw, *layer["helpers"].raw):
+            yield _Span(
+                lane=lane,
+                kind="plan",
+                begin=first + layer["begin"].raw,
+                end=first + layer["end"].raw,
+                name=layer["operator"].raw,
+                link=links[layer["operator"].raw],
+            )
+
+
+def _chain(layers: Sequence[Node]) -> list[Node]:
+    """Return operators of which each begins when the one before it ends, up to the last one."""
+    chain: list[Node] = []
+    for layer in sorted(layers, key=lambda each: (each["end"].raw, each["cycles"].raw))[::-1]:
+        if not chain or layer["end"].raw <= chain[-1]["begin"].raw:
+            chain.append(layer)
+    return chain[::-1]
+
+
+def _picture(name: str, spans: Sequence[_Span]) -> Markup:
+    lanes = list(dict.fromkeys(each.lane for each in spans))
+    begin, end = min(each.begin for each in spans), max(each.end for each in spans)
+    height = _TOP + len(lanes) * (_LANE + _GAP) + 30
+    root = figure(f"{name}: what each device does when", _WIDTH, height)
+    wide = (_WIDTH - _LEFT - _RIGHT) / max(1, end - begin)
+    for tick in _ticks(begin, end):
+        x = _LEFT + (tick - begin) * wide
+        line = {"class": "axis", "x1": number(x), "x2": number(x)}
+        SubElement(root, "line", {**line, "y1": str(_TOP), "y2": str(height - 26)})
+        write(root, x, height - 10, f"{tick:,}", anchor="middle")
+    since = "the first operator" if all(each.kind == "plan" for each in spans) else "reset"
+    write(root, _LEFT, 16, f"cycles of the host, from {since}", style="note")
+    for row, lane in enumerate(lanes):
+        top = _TOP + row * (_LANE + _GAP)
+        write(root, _LEFT - 8, top + 14, lane, style="head", anchor="end")
+        kinds = {each.kind for each in spans if each.lane == lane}
+        if kinds & {"work", "wait"}:
+            write(root, _LEFT - 8, top + 28, "above: measured", style="note", anchor="end")
+        if "plan" in kinds:
+            write(root, _LEFT - 8, top + 41, "below: estimate", style="note", anchor="end")
+    for span in spans:
+        top = _TOP + lanes.index(span.lane) * (_LANE + _GAP) + (span.kind == "plan") * (_BAR + 8)
+        _bar(root, span, _LEFT + (span.begin - begin) * wide, top, (span.end - span.begin) * wide)
+    return inline(root, "zoom")
+
+
+def _bar(root: Element, span: _Span, left: float, top: float, width: float) -> None:
+    words = {"work": "works", "wait": "is done, the host waits", "plan": "is expected to work"}
+    text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}"
+    group = SubElement(root, "a", href=span.link)
+    SubElement(group, "title").text = printable(text)
+    place = {"x": number(left), "y": number(top), "width": number(max(width, 0.6))}
+    SubElement(group, "rect", {"class": f"bar {span.kind}", **place, "height": str(_BAR)})
+    room = int((width - 6) / _CHARACTER)
+    if room >= min(4, len(span.name)) and span.kind != "wait":
+        name = span.name if len(span.name) <= room else f"{span.name[: room - 1]}…"
+        write(group, left + 3, top + 12, name)
+
+
+def _ticks(begin: int, end: int) -> Iterator[int]:
+    step = 1
+    while (end - begin) // step > _TICKS:
+        step *= 10 if (end - begin) // step > 10 * _TICKS else 2
+    return iter(range(-(-begin // step) * step, end + 1, step))
