@@ -41,7 +41,7 @@ def serve(
     ] = 0,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Show a chip and its networks in a browser, and draw them again whenever a file is saved.
+    """Show a chip and its networks in a browser, anew at each save.
 
     The page is that of 'atoll report', with errors, and with runs that it starts. Only this
     computer reaches it, at an address with a secret in it. Ctrl-C ends it.
