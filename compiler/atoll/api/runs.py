@@ -67,7 +67,7 @@ class NetworkRun:
 
     def rows(self) -> list[Row]:
         """Return the operators of the first sample; cycles are None where no clock ran."""
-        return [_row(each, known=self.total_cycles is not None) for each in self._report.by_layer]
+        return [_row(each, known=self._report.clocked) for each in self._report.by_layer]
 
     def stack_rows(self) -> list[Row]:
         """Return the stack of each core; what was not measured is None."""
@@ -116,7 +116,7 @@ def network_run(
     accuracy: Accuracy | None,
 ) -> NetworkRun:
     """Return a report as callers see it."""
-    clocked = report.total_cycles > 0
+    clocked = report.clocked
     unknown = f"unknown: no clock runs where '{report.cpu}' plays the cores"
     return NetworkRun(
         soc=report.soc,

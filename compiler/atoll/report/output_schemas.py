@@ -171,15 +171,16 @@ _VIOLATION = object_of(
 )
 _LAYER = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
-    **dict.fromkeys(("begin", "end", "cycles", "worked", "estimate"), COUNT),
-    **dict.fromkeys(("device_cycles", "clock_hz", "time_ns"), COUNT),
+    **dict.fromkeys(("begin", "end", "cycles", "worked", "device_cycles"), maybe(COUNT)),
+    **dict.fromkeys(("time_ns", "instructions"), maybe(COUNT)),
+    **dict.fromkeys(("estimate", "clock_hz"), COUNT),
     basis=BASIS,
-    instructions=maybe(COUNT),
     helpers=mapping_of(COUNT),
 )
 _CYCLES = object_of(
-    **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working", "at_once"), COUNT),
-    **dict.fromkeys(("overlapped", "clock_hz", "total_ns"), COUNT),
+    **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working"), maybe(COUNT)),
+    **dict.fromkeys(("at_once", "overlapped", "total_ns"), maybe(COUNT)),
+    clock_hz=COUNT,
     by_device=mapping_of(COUNT),
     by_layer=each(_LAYER),
 )

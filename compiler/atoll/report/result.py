@@ -162,13 +162,16 @@ class LayerCycles:
         """The time of `cycles`, rounded to the nearest."""
         return nanoseconds(self.cycles, self.host_clock)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        names = "operator kind device begin end cycles worked estimate basis instructions"
+    def as_json(self, *, clocked: bool) -> dict[str, Any]:
+        """Return the fields by name; what a clock measures is None if none ran."""
+        names = "operator kind device estimate basis instructions"
+        measured = "begin end cycles worked device_cycles"
         return {
-            **{name: getattr(self, name) for name in f"{names} helpers device_cycles".split()},
+            **{name: getattr(self, name) for name in names.split()},
+            **{name: getattr(self, name) if clocked else None for name in measured.split()},
+            "helpers": self.helpers if clocked else {},
             "clock_hz": self.clock,
-            "time_ns": self.nanoseconds,
+            "time_ns": self.nanoseconds if clocked else None,
         }
 
 
@@ -259,6 +262,11 @@ class RunReport:
         return self.bit_exact and not self.violations and near
 
     @property
+    def clocked(self) -> bool:
+        """A clock ran, so that there are cycles."""
+        return self.total_cycles > 0
+
+    @property
     def concurrency(self) -> Concurrency:
         """How much of the first sample's work was done at the same time."""
         layers = self.by_layer
@@ -296,14 +304,17 @@ class RunReport:
 
     def _cycles_json(self) -> dict[str, Any]:
         concurrency = self.concurrency
-        return {
+        measured = {
             "total": self.total_cycles,
-            "clock_hz": self.host_clock,
             "total_ns": nanoseconds(self.total_cycles, self.host_clock),
             **{kind: self.cycles_by_kind.get(kind, 0) for kind in ("cpu", "dsp", "npu", "dma")},
             "working": concurrency.working,
             "at_once": concurrency.at_once,
             "overlapped": concurrency.saved,
-            "by_device": dict(concurrency.by_device),
-            "by_layer": [layer.as_json() for layer in self.by_layer],
+        }
+        return {
+            **(measured if self.clocked else dict.fromkeys(measured)),
+            "clock_hz": self.host_clock,
+            "by_device": dict(concurrency.by_device) if self.clocked else {},
+            "by_layer": [layer.as_json(clocked=self.clocked) for layer in self.by_layer],
         }
