@@ -61,7 +61,7 @@ def test_scopes_say_who_asked(capsys: Capture) -> None:
         "pin 'lp:out' of 'on_device' of 'depthwise_conv_2d_4'",
     ):
         assert asked in said
-    assert "softmax_9.powers                local       audio_dsp.thread0.stack" in said
+    assert "softmax_9.powers                local       audio-dsp.thread0.stack" in said
     assert re.search(r"softmax_9.greatest +scope 'local' .* registers ", said)
     assert re.search(r"conv_2d_5_weights +constant +own ", said)
 
