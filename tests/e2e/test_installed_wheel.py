@@ -20,7 +20,7 @@ import atoll
 
 def smallest(network: str, sizes: list[int]) -> int | None:
     """Return the least size of a pool with which a network fits."""
-    chip = atoll.load_soc("lagoon")
+    chip = atoll.load_soc("lagoon").with_({"pools.private.size": 64})
     for size_bytes in sorted(sizes):
         try:
             made = atoll.compile(chip.with_({"pools.shared.size": size_bytes}), network)
