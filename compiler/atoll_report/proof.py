@@ -40,7 +40,7 @@ def verdict(documents: Node) -> Verdict:
     if findings:
         return Verdict("bad", f"{counted(findings, 'finding')}: see Proof")
     if validation and not validation["passed"]:
-        return Verdict("bad", "planted faults were not noticed: see Proof")
+        return Verdict("bad", "planted faults were not detected: see Proof")
     if not documents["run"]:
         return Verdict("open", "not run: nothing about its results is proven")
     open_points = len(list(_of_runs(documents)))
@@ -84,12 +84,12 @@ def _of_run(run: Node) -> Iterator[tuple[str, str]]:
     )
     if not run["oracle"]:
         yield (
-            "Nobody but Atoll made the reference.",
-            "hold it against another implementation: --oracle",
+            "The reference comes from Atoll alone.",
+            "compare with another implementation: --oracle",
         )
     if not run["placement"]["accesses"]:
         yield (
-            "No access was judged: the cores that played tell none.",
+            "No access was judged: these cores report none.",
             "--cpu rtl, or --cpu iss",
         )
     if run["cpu"].raw != "rtl":
@@ -112,17 +112,17 @@ def _of_run(run: Node) -> Iterator[tuple[str, str]]:
 def _of_faults(documents: Node) -> Iterator[Doubt]:
     found = documents["validate"]
     if not found.known:
-        words = "No faults were planted: whether the checks would notice is not shown."
+        words = "No faults were planted, so nothing shows that the checks would detect one."
         yield Doubt("checks", words, "atoll validate SOC MODEL --mutants 100 --faults 200")
         return
     if not any(len(each["mutants"]) for each in found["networks"]):
-        yield Doubt("checks", "No wrong builds were planted.", "atoll validate --mutants N")
+        yield Doubt("checks", "No faults were planted in builds.", "atoll validate --mutants N")
     if not found["faults"]:
         yield Doubt("hardware", "No hardware faults were planted.", "atoll validate --faults N")
     for network in found["networks"]:
         for mutant in network["mutants"]:
             if not mutant["caught"] and not mutant["equivalent"]:
-                yield Doubt(network["model"].raw, f"Nobody noticed: {mutant['fault']}.")
+                yield Doubt(network["model"].raw, f"Not detected: {mutant['fault']}.")
 
 
 def _of_check(documents: Node) -> Iterator[Doubt]:
