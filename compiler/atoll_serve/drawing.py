@@ -56,7 +56,7 @@ def draw(asked: Asked, results: Sequence[Path], tell: Tell) -> str:
         AtollError: as `Asked.compiled`.
     """
     with report_to(lambda what, /, *, expected=0.0: tell(what)):
-        return atoll.make_report(asked.compiled(), *results).to_html()
+        return atoll.make_report(asked.compiled(), *results, try_seconds=0).to_html()
 
 
 def mark(path: Path) -> Mark:
