@@ -16,12 +16,12 @@ from atoll.cli.options import (
     complete_with,
 )
 from atoll.cli.output import log
+from atoll.cli.reports import prepare_report
 from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.diagnostics.units import parse_duration
-from atoll.utils.files import require_writable
 from atoll_report.files import is_found
 
 
@@ -86,21 +86,24 @@ def report_command(
     """
     if output is None and not machine:
         raise UsageError("E090", "no file to write", remedy="give -o FILE.html, or --json")
-    if output:
-        require_writable(output)
+    prepare_report(output)
     others = models or []
     other = atoll.make_report(before) if before else None
     if is_found(soc):
         found = atoll.make_report(soc, *others, before=other)
     else:
-        networks = [each for each in others if not is_found(each)]
-        results = [each for each in others if is_found(each)]
-        options = build_options(networks, placement, accelerators=accelerators)
+        if results := [each for each in others if is_found(each)]:
+            raise UsageError(
+                "E228",
+                f"nothing says that '{results[0]}' is of this chip and these networks",
+                remedy=f"give '{results[0]}' alone, or run again with atoll run --report",
+            )
+        options = build_options(others, placement, accelerators=accelerators)
         with show_work("compiling and planning"):
             chip = atoll.load_soc(soc, overrides=overrides or ())
-            made = compile_files(chip, networks, options) if networks else chip
+            made = compile_files(chip, others, options) if others else chip
             found = atoll.make_report(
-                made, *results, before=other, try_seconds=TRY_SECONDS if budget is None else budget
+                made, before=other, try_seconds=TRY_SECONDS if budget is None else budget
             )
     if output:
         found.write(output)

@@ -8,6 +8,7 @@ from typing import Any
 
 import atoll
 from atoll.api.reports import Subject
+from atoll.diagnostics.errors import UsageError
 from atoll_report.builds import compilation_at
 from atoll_report.files import documents_at, is_build
 from atoll_report.tried import try_changes
@@ -33,7 +34,50 @@ def collect(subjects: Sequence[Subject], try_seconds: float) -> Documents:
         documents |= _documents(subject)
         if isinstance(subject, atoll.Compilation) and try_seconds:
             documents["tried"] = try_changes(subject, documents["estimate"], try_seconds)
+    _refuse_strangers(documents)
     return documents
+
+
+def _refuse_strangers(documents: Documents) -> None:
+    """Refuse documents of two chips, and results of a network that is another in the plan.
+
+    Raises:
+        UsageError: E228.
+    """
+    found = [*filter(None, (documents["chip"], documents["check"]))]
+    found += [each for key in _OF_NETWORKS for each in documents[key]]
+    if len(chips := sorted({each["soc"] for each in found})) > 1:
+        raise _strangers(f"documents are of '{chips[0]}' and of '{chips[1]}'")
+    plans = {each["model"]: each for each in documents["plan"]}
+    for each in (each for each in documents["run"] if each["model"] in plans):
+        planned = {name: _sizes(use) for name, use in plans[each["model"]]["pools"].items()}
+        if any(planned.get(name) != _sizes(use) for name, use in each["pools"].items()):
+            raise _strangers(f"the run of '{each['model']}' had another plan than the one given")
+    clocks = {
+        each["device"]: each["clock_hz"] for each in (documents["chip"] or NO_CHIP)["devices"]
+    }
+    for run in documents["run"]:
+        for layer in run["cycles"]["by_layer"]:
+            if layer["clock_hz"] != clocks.get(layer["device"], layer["clock_hz"]):
+                raise _strangers(
+                    f"in the run of '{run['model']}' '{layer['device']}' had another clock"
+                )
+
+
+NO_CHIP: Documents = {"devices": ()}
+_OF_NETWORKS = ("plan", "explanation", "estimate", "run")
+
+
+def _sizes(use: Mapping[str, Any]) -> tuple[object, ...]:
+    return use["size_bytes"], use["used_bytes"]
+
+
+def _strangers(what: str) -> UsageError:
+    return UsageError(
+        "E228",
+        f"{what}, so one page would show what does not belong together",
+        remedy="give what was found of one chip and its networks, made by one command",
+    )
 
 
 @singledispatch

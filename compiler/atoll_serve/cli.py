@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+import atoll
 from atoll.cli.options import (
     AcceleratorsOption,
     PlacementOptions,
@@ -18,6 +19,7 @@ from atoll.cli.options import (
     SocArgument,
     complete_with,
 )
+from atoll.description.share import find_soc
 from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.utils.children import end_all
 
@@ -59,6 +61,8 @@ def serve(
     from atoll_serve.desk import Desk
     from atoll_serve.drawing import Asked
 
+    if not find_soc(soc).exists():
+        atoll.load_soc(soc)  # says what there is
     asked = Asked(
         soc=soc,
         models=tuple(models or ()),

@@ -13,9 +13,13 @@ from atoll.api.differences import Diff
 from atoll.api.estimates import Estimate
 from atoll.api.runs import Run
 from atoll.api.simulation import Validation
-from atoll.utils.files import write_text
+from atoll.utils.files import require_writable, write_text
 
 TRY_SECONDS = 0.5
+
+GENERATOR = b'<meta name="generator" content="Atoll'
+"""In the head of each page."""
+_HEAD = 4096
 
 Subject = Soc | SocCheck | Compilation | Estimate | Run | Validation | Diff | Path | str
 """What a report can be about."""
@@ -44,10 +48,20 @@ class Report:
         """Write the page into a file, and return its path.
 
         Raises:
-            UsageError: E092; it cannot be written.
+            UsageError: E091, another file is there; E092, it cannot be written.
         """
+        require_page(path)
         write_text(Path(path), self.to_html())
         return Path(path)
+
+
+def require_page(path: Path | str) -> None:
+    """Refuse a file that a page could not or should not take the place of.
+
+    Raises:
+        UsageError: E091, E092.
+    """
+    require_writable(Path(path), lambda target: GENERATOR in target.read_bytes()[:_HEAD])
 
 
 def make_report(

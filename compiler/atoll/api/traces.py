@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of runs and estimates, for Perfetto."""
 
+from codecs import getincrementaldecoder
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,17 @@ from atoll.api.beside import function_of
 from atoll.api.driver import Compiled
 from atoll.api.runs import Run
 from atoll.diagnostics.errors import UsageError
-from atoll.utils.files import require_writable
+from atoll.utils.files import is_no_source, require_writable
+
+_HEAD = 4096
 
 
 def require_trace(path: Path | str | None, cpu: str = "") -> Path | None:
     """Return where a trace goes; refuse one that cannot be written, before the work it shows.
 
     Raises:
-        UsageError: E090, E231; a package is missing; E092, the file cannot be written; E230, no
-            clock runs where `cpu` plays the cores.
+        UsageError: E090, E231; a package is missing; E091, another file is there; E092, the file
+            cannot be written; E230, no clock runs where `cpu` plays the cores.
     """
     if path is None:
         return None
@@ -29,8 +32,16 @@ def require_trace(path: Path | str | None, cpu: str = "") -> Path | None:
             " atoll estimate --trace shows what cycles are expected",
         )
     function_of("atoll_trace.api:require_perfetto", "trace")()
-    require_writable(Path(path))
+    require_writable(Path(path), _is_no_text)
     return Path(path)
+
+
+def _is_no_text(path: Path) -> bool:
+    try:
+        getincrementaldecoder("utf-8")().decode(path.read_bytes()[:_HEAD])
+    except UnicodeDecodeError:
+        return is_no_source(path)
+    return False
 
 
 def write_run_trace(path: Path | None, compiled: Sequence[Compiled], found: Run) -> None:

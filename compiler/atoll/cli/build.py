@@ -27,7 +27,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
 from atoll.ir.graph import Graph
 from atoll.ir.tir import IRModule
-from atoll.utils.files import write_text
+from atoll.utils.files import require_writable, write_text
 
 DumpOption = Annotated[
     str | None,
@@ -89,6 +89,8 @@ def build_command(
     if dump_to and not dump_after:
         remedy = "name the stage with --dump-after"
         raise UsageError("E090", "--dump-to without --dump-after writes nothing", remedy=remedy)
+    if dump_to:
+        require_writable(dump_to)
     chip = atoll.load_soc(soc, overrides=overrides or ())
     chip.require_toolchain(toolchain)
 

@@ -42,7 +42,7 @@ def estimate(
 
     Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
-    prepare_report(page)
+    prepare_report(page, trace)
     options = build_options(models, placement, accelerators=accelerators)
     require_trace(trace)
     with show_work("compiling and planning"):

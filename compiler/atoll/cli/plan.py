@@ -163,8 +163,11 @@ def plan(
     """
     PLANNERS.get(search.algorithm)
     _check_usage(soc, models or (), bare, show, page)
-    for path in filter(None, (show.output, show.figure)):
-        require_writable(path)
+    if show.output:
+        inputs = [*(models or ()), *filter(None, (soc, bare.instance))]
+        require_writable(show.output, lambda target: target not in map(Path.resolve, inputs))
+    if show.figure:
+        require_writable(show.figure)
     prepare_report(page)
     if bare.instance is not None:
         found: Planned = _plan_instance(bare.instance, bare, search)

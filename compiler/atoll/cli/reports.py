@@ -4,15 +4,19 @@
 from pathlib import Path
 
 import atoll
-from atoll.api.reports import Subject
+from atoll.api.reports import Subject, require_page
 from atoll.cli.output import log
-from atoll.utils.files import require_writable
+from atoll.diagnostics.errors import UsageError
 
 
-def prepare_report(path: Path | None) -> None:
+def prepare_report(path: Path | None, trace: Path | None = None) -> None:
     """Refuse a file that could not be written, before the work whose result it takes."""
     if path:
-        require_writable(path)
+        if trace and path.resolve() == trace.resolve():
+            raise UsageError(
+                "E090", "--report and --trace name one file", remedy="name a file for each"
+            )
+        require_page(path)
 
 
 def write_report(path: Path | None, *subjects: Subject, before: Subject | None = None) -> None:

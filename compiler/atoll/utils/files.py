@@ -4,7 +4,7 @@
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -27,14 +27,34 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.replace(target)
 
 
-def require_writable(path: Path) -> None:
-    """Refuse a file that `write_bytes` could not write, before the work whose result it takes.
+SOURCES = frozenset(
+    (".c", ".cpp", ".dts", ".dtsi", ".h", ".onnx", ".py", ".sv", ".svh", ".tflite", ".v", ".yaml")
+) | {".yml"}
+"""Suffixes of files that people write; no result takes the place of one."""
+
+
+def is_no_source(path: Path) -> bool:
+    """Tell whether a result may take the place of a file, by its name."""
+    return path.suffix.lower() not in SOURCES
+
+
+def require_writable(path: Path, ours: Callable[[Path], bool] = is_no_source) -> None:
+    """Refuse a file that `write_bytes` could not or should not write, before the work for it.
+
+    Args:
+        path: of the file.
+        ours: whether a file that is there, without links, may be replaced.
 
     Raises:
-        UsageError: E092.
+        UsageError: E091, the file there is none of ours; E092, it cannot be written.
     """
-    with _beside(path):
-        pass
+    with _beside(path) as (_, target):
+        if target.is_file() and not ours(target):
+            raise UsageError(
+                "E091",
+                f"{path} exists, and this command did not make it",
+                remedy="name another file, or remove this one yourself",
+            )
 
 
 @contextmanager

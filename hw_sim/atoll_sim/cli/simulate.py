@@ -109,7 +109,7 @@ def run(
     check_kinds(cpu, asked)
     require_trace(trace, cpu)
     _prepare(output or ())
-    prepare_report(page)
+    prepare_report(page, trace)
     if dataset:
         refuse_with_dataset(len(models), sampled=bool(samples))
     inputs, outputs = (

@@ -177,6 +177,12 @@ def test_packages_that_are_absent_are_named(monkeypatch: pytest.MonkeyPatch, chi
     assert "pip install 'atoll[serve]'" in str(caught.value)
 
 
+def test_a_chip_that_is_not_there_is_refused() -> None:
+    with pytest.raises(AtollError) as caught:
+        serve(Path("absent.yaml"), placement=PlacementOptions())
+    assert caught.value.code == "E001"
+
+
 def test_a_port_that_is_taken_is_refused(chip: Path) -> None:
     with served(chip) as server, pytest.raises(AtollError) as caught:
         serve(chip, placement=PlacementOptions(), port=urlsplit(server.address).port or 0)

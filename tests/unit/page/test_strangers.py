@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A page shows together what belongs together, and takes the place of no file of its user."""
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import atoll
+from atoll.cli import main
+
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+
+
+@pytest.fixture(scope="module")
+def made() -> atoll.Compilation:
+    return atoll.compile("lagoon", DIGITS)
+
+
+@pytest.fixture(scope="module")
+def run(made: atoll.Compilation) -> dict[str, Any]:
+    found: Any = atoll.run(made, cpu="native", accelerator="model").to_json()
+    return dict(found)
+
+
+def written(folder: Path, document: object) -> Path:
+    path = folder / "run.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_a_run_of_the_same_plan_is_shown(
+    made: atoll.Compilation, run: dict[str, Any], tmp_path: Path
+) -> None:
+    found = atoll.make_report(made, written(tmp_path, run), try_seconds=0)
+    assert found.documents["run"][0]["bit_exact"]
+
+
+@pytest.mark.parametrize("changed", ["soc", "used_bytes", "clock_hz"])
+def test_a_run_of_another_plan_or_chip_is_refused(
+    changed: str, made: atoll.Compilation, run: dict[str, Any], tmp_path: Path
+) -> None:
+    other = copy.deepcopy(run)
+    place = {
+        "soc": other,
+        "used_bytes": other["pools"]["shared"],
+        "clock_hz": other["cycles"]["by_layer"][0],
+    }[changed]
+    place[changed] = "twin" if changed == "soc" else place[changed] + 16
+    with pytest.raises(atoll.UsageError, match="E228"):
+        atoll.make_report(made, written(tmp_path, other), try_seconds=0)
+
+
+def test_a_report_and_a_trace_are_two_files(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["estimate", "lagoon", str(DIGITS), "--report", "one.x", "--trace", "./one.x"]
+    assert main(words) == 1
+    assert "--report and --trace name one file" in capsys.readouterr().err
+
+
+def test_a_file_of_results_is_not_mixed_with_a_chip_of_the_command_line(
+    run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["report", "lagoon", str(DIGITS), str(written(tmp_path, run))]
+    assert main([*words, "-o", str(tmp_path / "page.html")]) == 1
+    assert "E228" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "chip.yaml", "-o", "chip.yaml"],
+        ["report", "chip.yaml", "net.tflite", "-o", "net.tflite"],
+        ["report", "chip.yaml", "-o", "link.html"],
+        ["report", "chip.yaml", "-o", "plan.json"],
+        ["check", "chip.yaml", "--report", "chip.yaml"],
+        ["estimate", "chip.yaml", "net.tflite", "--trace", "chip.yaml"],
+        ["estimate", "chip.yaml", "net.tflite", "--trace", "plan.json"],
+        ["plan", "chip.yaml", "net.tflite", "--export", "tflm", "-o", "net.tflite"],
+        ["plan", "chip.yaml", "net.tflite", "--export", "json", "-o", "chip.yaml"],
+        ["plan", "chip.yaml", "net.tflite", "--figure", "chip.yaml"],
+        ["explain", "chip.yaml", "--figure", "chip.yaml"],
+        ["run", "chip.yaml", "net.tflite", "--waves", "chip.yaml"],
+        [
+            "build",
+            "chip.yaml",
+            "net.tflite",
+            "-o",
+            "b",
+            "--dump-after",
+            "plan",
+            "--dump-to",
+            "chip.yaml",
+        ],
+    ],
+    ids=" ".join,
+)
+def test_no_result_takes_the_place_of_an_input(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if "--trace" in words:
+        pytest.importorskip("perfetto", reason="needs the extra trace")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "socs" / "lagoon.yaml", "chip.yaml")
+    shutil.copy(DIGITS, "net.tflite")
+    Path("link.html").symlink_to("chip.yaml")
+    Path("plan.json").write_text("{}")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main(words) == 1
+    assert "error[E0" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
