@@ -25,7 +25,7 @@ from atoll.description.share import find_soc
 from atoll.description.spelling import speller, spellings
 from atoll.description.text_places import TextPlaces, text_places
 from atoll.description.tree import Node
-from atoll.description.yaml_text import read_yaml
+from atoll.description.yaml_text import is_too_large, read_text, read_yaml
 from atoll.diagnostics.errors import AtollError, Fault, SourceLoc
 from atoll.diagnostics.open_texts import OPEN_TEXTS
 
@@ -33,7 +33,7 @@ Kind = Literal["soc", "core", "accelerator", "function_unit", "build"]
 Texts = Mapping[Path, str]
 
 _TOP = re.compile(r"^(?:\{\s*)?[\"']?([A-Za-z_]\w*)[\"']?[ \t]*:(?=\s|$)", re.MULTILINE)
-_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
+_COMMENT = re.compile(r"^[^\S\n]*#.*$", re.MULTILINE)
 _PARTS: tuple[Kind, ...] = ("soc", "core", "accelerator", "function_unit")
 _OF_A_CHIP = frozenset({"devices", "memories", "pools", "extends", "host"})
 _OF_A_BUILD = frozenset(Build.model_fields) - {"version"}
@@ -179,18 +179,18 @@ def layers_of(path: Path, texts: Texts) -> tuple[Path, ...]:
 
 
 def places_in(path: Path, texts: Texts) -> TextPlaces | None:
-    """Return the places of a file's keys and values, None if it is no YAML."""
+    """Return the places of a file's keys and values, None if it is no YAML or too large."""
     text = text_of(path, texts)
-    return None if text is None else _places(text)
+    return None if text is None or is_too_large(text) else _places(text)
 
 
 def text_of(path: Path, texts: Texts) -> str | None:
-    """Return the text of a file as it is in the editor, else on disk; None if it is not text."""
+    """Return the text of a file as it is in the editor, else on disk; None if that is refused."""
     if path in texts:
         return texts[path]
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError):
+        return read_text(path)
+    except AtollError:
         return None
 
 

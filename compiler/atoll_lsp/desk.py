@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from atoll.description.text_places import TextPlaces
+from atoll.description.yaml_text import is_too_large
 from atoll_lsp.analysis import Analysis, Kind, analyse, kind_of, places_in
 
 PAUSE = 0.15
@@ -42,7 +43,9 @@ class OpenFile:
 
     @property
     def kind(self) -> Kind | None:
-        """What it describes; None if it is not Atoll's."""
+        """What it describes; None if it is not Atoll's, or too large to be read."""
+        if is_too_large(self.text):
+            return None
         return kind_of(self.text) or (self.good.kind if self.good else None)
 
 

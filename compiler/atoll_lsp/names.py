@@ -102,7 +102,7 @@ def definition_of(path: Path, index: int, texts: Texts) -> tuple[Path, tuple[int
     if places is None or found is None:
         return None
     key, place, is_key = found
-    if not is_key and (file := _file_named(path, key, place)):
+    if not is_key and (file := _file_named(path, key, place, texts)):
         return file, (0, 0)
     if use := name_at(path, places, index):
         first = described_first(use.name, path, texts)
@@ -166,7 +166,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
         yield from (Path(root) / each for each in names if each.endswith((".yaml", ".yml")))
 
 
-def _file_named(path: Path, key: Key, place: Place) -> Path | None:
+def _file_named(path: Path, key: Key, place: Place, texts: Texts) -> Path | None:
     """Return the file that a value names: of a chip, a core, an accelerator or a function unit."""
     word, what = place.text, spelled(key)[-1] if key else ""
     if not word or what not in _FILES or (what != "extends" and key[0] != "devices"):
@@ -183,7 +183,7 @@ def _file_named(path: Path, key: Key, place: Place) -> Path | None:
                 file = find_accelerator(word, path.parent, None)
     except AtollError:
         return None
-    return normal(file) if file.is_file() else None
+    return None if text_of(normal(file), texts) is None else normal(file)
 
 
 def is_shipped(path: Path) -> bool:

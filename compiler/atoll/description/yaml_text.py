@@ -26,7 +26,18 @@ def read_text(path: Path, named_at: SourceLoc | None = None) -> str:
         DescriptionError: it cannot be read, is larger than `MAX_BYTES`, or is no UTF-8.
     """
     text = open_text(path)
-    return _decode(path, _read_bytes(path, named_at)) if text is None else text
+    if text is None:
+        return _decode(path, _read_bytes(path, named_at))
+    if is_too_large(text):
+        raise _too_large(path, named_at)
+    return text
+
+
+def is_too_large(text: str) -> bool:
+    """Tell whether the file of `text` is larger than `MAX_BYTES`."""
+    if len(text) > MAX_BYTES or text.isascii():
+        return len(text) > MAX_BYTES
+    return len(text.encode(errors="surrogatepass")) > MAX_BYTES
 
 
 def place_in(path: Path, text: str, position: int) -> SourceLoc:
@@ -50,13 +61,13 @@ def _read_bytes(path: Path, at: SourceLoc | None) -> bytes:
             remedy="check the name and its permissions",
         ) from fault
     if len(data) > MAX_BYTES:
-        raise DescriptionError(
-            "E006",
-            f"'{path}' is larger than 1 MiB",
-            at=at,
-            remedy="name a SoC description in YAML",
-        )
+        raise _too_large(path, at)
     return data
+
+
+def _too_large(path: Path, at: SourceLoc | None) -> DescriptionError:
+    message = f"'{path}' is larger than 1 MiB"
+    return DescriptionError("E006", message, at=at, remedy="name a SoC description in YAML")
 
 
 def _decode(path: Path, data: bytes) -> str:

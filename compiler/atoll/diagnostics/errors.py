@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import TypeVar
 
 from atoll.diagnostics.edit import Candidate
@@ -17,6 +18,8 @@ INTERRUPTED = 130
 LONGEST_MESSAGE, LONGEST_REMEDY, LONGEST_NOTE, LONGEST_PATH = 800, 600, 200, 1000
 LONGEST_LOG = 20_000
 LEAST_COLUMNS = 20
+MOST_BYTES = 2**26
+"""Of a file whose lines are shown, from its begin; no text that Atoll reads has more."""
 MOST_FAULTS = 100
 """Faults that one error shows; more of them have a common cause."""
 
@@ -95,7 +98,8 @@ def _lines(path: Path) -> tuple[str, ...]:
     if path in _TEXTS:
         return tuple(_TEXTS[path][1].splitlines())
     try:
-        return _lines_of(path, path.stat().st_mtime_ns)
+        status = path.stat()
+        return _lines_of(path, status.st_mtime_ns) if S_ISREG(status.st_mode) else ()
     except OSError:
         return ()
 
@@ -103,7 +107,8 @@ def _lines(path: Path) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _lines_of(path: Path, changed: int) -> tuple[str, ...]:
     """Return the lines of a file as it is since `changed`."""
-    return tuple(path.read_text(encoding="utf-8-sig", errors="replace").splitlines())
+    with path.open("rb") as stream:
+        return tuple(stream.read(MOST_BYTES).decode("utf-8-sig", "replace").splitlines())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
