@@ -18,10 +18,10 @@ from atoll.resolve.engine_parts import check_functions, identity_of
 from atoll.resolve.soc import ResolvedSoc
 
 GROUP = "atoll.check"
-ALWAYS_LEFT_OUT = (
-    "whether a network fits and what emitters make of it (atoll plan, atoll run)",
-    "the tools of this machine (atoll doctor)",
-)
+FITS = "whether a network fits and what emitters make of it (atoll plan, atoll run)"
+SIMULATED = "whether the chip can be simulated"
+ELABORATES = "whether the RTL elaborates (atoll check --simulate)"
+ALWAYS_LEFT_OUT = (FITS, "the tools of this machine (atoll doctor)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def check_soc(soc: ResolvedSoc, *, simulate: bool | None = None) -> Findings:
     faults = dict.fromkeys(fault for each in found for fault in each.faults)
     if faults:
         raise AtollError.all(in_order(faults))
-    without = () if points else ("whether the chip can be simulated",)
+    without = () if points else (SIMULATED,)
     left_out = (words for each in found for words in each.left_out)
     return Findings(
         left_out=(*without, *left_out, *ALWAYS_LEFT_OUT),

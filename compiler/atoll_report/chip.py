@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from atoll.diagnostics.shown import printable
 from atoll.diagnostics.units import format_size
-from atoll.report.svg import figure, number, write
-from atoll_report.figures import inline
+from atoll.report.svg import figure, number
+from atoll_report.figures import inline, write_within
 from atoll_report.node import Node, shown
 
 _WIDTH, _LEFT, _RIGHT = 1000, 250, 520
@@ -93,19 +93,20 @@ class _Diagram:
     def _memory(self, root: Element, memory: Node, rows: list[tuple[str, str]], top: float) -> None:
         group = SubElement(root, "g", {"class": "memory"})
         _box(group, _RIGHT, top, _WIDTH - _RIGHT - 10, _HEAD + len(rows) * _ROW, "box")
-        write(group, _RIGHT + 10, top + 17, f"{memory['memory']}: {memory['kind']}", style="head")
+        room, name = _WIDTH - _RIGHT - 30, f"{memory['memory']}: {memory['kind']}"
+        write_within(group, _RIGHT + 10, top + 17, name, room, style="head")
         words = (
             f"{format_size(memory['size_bytes'].raw)} at {memory['first_address']}, "
             f"{memory['width_bytes_per_cycle']} B a cycle, {_banks(memory['banks'].raw)}, "
             f"latency {memory['read_latency_cycles']}"
         )
-        write(group, _RIGHT + 10, top + 33, words, style="note")
+        write_within(group, _RIGHT + 10, top + 33, words, room, style="note")
         for row, (pool, text) in enumerate(rows):
             y = top + _HEAD + row * _ROW
             parent = self._pool(group, pool) if pool in self._pools else group
             style = "pool" if pool in self._pools else "part"
             _box(parent, _RIGHT + 8, y, _WIDTH - _RIGHT - 26, _ROW - 4, style)
-            write(parent, _RIGHT + 16, y + 14, text)
+            write_within(parent, _RIGHT + 16, y + 14, text, room - 12)
             if pool:
                 self._middle[pool] = y + (_ROW - 4) / 2
 
@@ -126,9 +127,10 @@ class _Diagram:
         link = {"href": f"#{own}", "data-own": own, "data-lights": f"{own} {lights}"}
         group = SubElement(root, "a", {**link, "aria-label": printable(f"device {name}")})
         _box(group, 10, middle - 32, _LEFT - 10, 64, f"device c{row % 10}")
-        write(group, 20, middle - 13, name, style="head")
-        write(group, 20, middle + 3, f"{device['kind']}, {device['clock_hz']}", style="note")
-        write(group, 20, middle + 18, _short(str(device["is"])), style="note")
+        kind = f"{device['kind']}, {device['clock_hz']}"
+        write_within(group, 20, middle - 13, name, _LEFT - 28, style="head")
+        write_within(group, 20, middle + 3, kind, _LEFT - 28, style="note")
+        write_within(group, 20, middle + 18, str(device["is"]), _LEFT - 28, style="note")
         for pool in reached:
             end = self._middle.get(pool)
             if end is None:
@@ -140,10 +142,6 @@ class _Diagram:
             told["data-lights"] = f"{own} p{self._pools[pool]}"
             path = SubElement(ways, "path", told)
             SubElement(path, "title").text = printable(f"{name} to {pool}: {how}")
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= 38 else f"{words[:37]}…"
 
 
 def _banks(count: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from atoll_report.node import Node
+from atoll_report.timeline import how_known
 
 _TABLES = {"devices": "device", "memories": "memory", "aliases": "alias", "pools": "pool"}
 """Tables of a chip, and the key that names a row of each."""
@@ -70,13 +71,14 @@ def _blocks(before: Node, after: Node) -> Iterator[Block]:
         yield _block(f"{name}: bytes used of each pool", _used(old), _used(new), keep=True)
         yield _block(f"{name}: places of buffers", _addresses(old), _addresses(new))
         yield _block(f"{name}: sizes of buffers", _sizes(old), _sizes(new))
-    for key, title in (("run", "measured"), ("estimate", "estimated")):
+    for key in ("run", "estimate"):
         for name in _names(before, after, key):
             old, new = _of(before, key, name), _of(after, key, name)
+            title = _how(old, new) if key == "run" else "estimated"
             yield _block(
-                f"{name}: {title} cycles from reset to exit", _total(old), _total(new), keep=True
+                f"{name}: cycles from reset to exit, {title}", _total(old), _total(new), keep=True
             )
-            yield _block(f"{name}: {title} cycles of operators", _cycles(old), _cycles(new))
+            yield _block(f"{name}: cycles of operators, {title}", _cycles(old), _cycles(new))
             yield _block(f"{name}: devices of operators, {title}", _devices(old), _devices(new))
     for name in _names(before, after, "run"):
         old, new = _of(before, "run", name), _of(after, "run", name)
@@ -115,6 +117,12 @@ def _only(first: Mapping[str, Node], second: Mapping[str, Node]) -> tuple[str, .
 
 def _names(before: Node, after: Node, key: str) -> Iterable[str]:
     return dict.fromkeys(each["model"].raw for side in (before, after) for each in side[key])
+
+
+def _how(old: Node | None, new: Node | None) -> str:
+    """Return how the cycles of two runs came to be."""
+    ways = {how_known(each): None for each in (old, new) if each is not None and _total(each)}
+    return ", then ".join(ways) or "measured"
 
 
 def _of(side: Node, key: str, name: str) -> Node | None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory over time: each pool as rectangles of time and address, and the story of each buffer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from markupsafe import Markup
 
@@ -48,12 +49,15 @@ class Peak:
         step: the first of them.
         live: the buffers that are live, the greatest first.
         sum: of their sizes.
-        without: the greatest sum at any step if the greatest of them lay elsewhere.
+        most: the buffer that lowers the greatest sum at any step the most if it lies elsewhere;
+            None if none lowers it.
+        without: that sum then.
     """
 
     step: int
     live: tuple[Placed, ...]
     sum: int
+    most: Placed | None
     without: int
 
 
@@ -104,7 +108,12 @@ def _pools(plan: Node, buffers: Sequence[Placed]) -> Iterator[PoolPage]:
         if inside := [each for each in buffers if each.buffer["pool"].raw == pool]:
             links = {each.name: f"#{each.id}" for each in inside}
             picture = linked_svg(_picture(pool, use, inside), links)
-            yield PoolPage(name=pool, use=use, picture=inline(picture, "zoom"), peak=_peak(inside))
+            yield PoolPage(
+                name=pool,
+                use=use,
+                picture=inline(picture, "zoom"),
+                peak=_peak(inside, use["peak_bytes"].raw),
+            )
 
 
 def _picture(pool: str, use: Node, buffers: Sequence[Placed]) -> PoolPicture:
@@ -132,26 +141,33 @@ def _picture(pool: str, use: Node, buffers: Sequence[Placed]) -> PoolPicture:
     )
 
 
-def _peak(buffers: Sequence[Placed]) -> Peak:
-    step, total = _greatest(buffers)
+def _peak(buffers: Sequence[Placed], peak_bytes: int) -> Peak:
+    """Return the peak; `peak_bytes` is less than the sum where buffers lie over each other."""
+    levels = _levels(buffers)
+    total = max(levels.values())
+    peaks = [step for step, live in levels.items() if live == total]
     live = sorted(
-        (each for each in buffers if any(begin <= step < end for begin, end in each.live)),
-        key=lambda each: -each.size,
+        (each for each in buffers if _is_live(each, peaks[0])), key=lambda each: -each.size
     )
-    without = _greatest(each for each in buffers if each is not live[0])[1]
-    return Peak(step=step, live=tuple(live), sum=total, without=without)
+    most, without = None, min(total, peak_bytes)
+    for each in live:
+        if each.size and all(_is_live(each, step) for step in peaks):
+            rest = max(sum_ - each.size * _is_live(each, step) for step, sum_ in levels.items())
+            if rest < without:
+                most, without = each, rest
+    return Peak(step=peaks[0], live=tuple(live), sum=total, most=most, without=without)
 
 
-def _greatest(buffers: Iterable[Placed]) -> tuple[int, int]:
-    """Return the first step with the most live bytes, and how many they are."""
+def _levels(buffers: Sequence[Placed]) -> Mapping[int, int]:
+    """Return how many bytes are live from each step on at which that changes."""
     changes: dict[int, int] = {}
     for each in buffers:
         for begin, end in each.live:
             changes[begin] = changes.get(begin, 0) + each.size
             changes[end] = changes.get(end, 0) - each.size
-    best, most, live = 0, 0, 0
-    for step in sorted(changes):
-        live += changes[step]
-        if live > most:
-            best, most = step, live
-    return best, most
+    steps = sorted(changes)
+    return dict(zip(steps, accumulate(changes[step] for step in steps), strict=True))
+
+
+def _is_live(buffer: Placed, step: int) -> bool:
+    return any(begin <= step < end for begin, end in buffer.live)

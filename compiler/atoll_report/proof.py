@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.soc_checks import ELABORATES, FITS, SIMULATED
 from atoll_report.node import Node, counted
+from atoll_report.timeline import how_known
 
 _CLOCKLESS = "no clock runs where '{}' plays the cores"
 
@@ -55,6 +57,7 @@ def content(documents: Node) -> Mapping[str, object]:
         "assumed": list(_assumptions(documents)),
         "mutants": [_mutants(each) for each in documents["validate"].get("networks")],
         "clockless": _CLOCKLESS,
+        "how_known": how_known,
     }
 
 
@@ -93,7 +96,9 @@ def _of_run(run: Node) -> Iterator[tuple[str, str]]:
             "--cpu rtl, or --cpu iss",
         )
     if run["cpu"].raw != "rtl":
-        yield f"The cores were not their RTL, but '{run['cpu']}'.", "--cpu rtl"
+        words = f"The cores were not their RTL, but '{run['cpu']}'"
+        clock = f"; cycles are {how_known(run)}, they are not the core's time"
+        yield f"{words}{clock if run['cycles']['total'] else ''}.", "--cpu rtl"
     if "model" in run["accelerator"].raw:
         yield (
             f"Accelerators were not all RTL: {run['accelerator']}.",
@@ -127,15 +132,36 @@ def _of_faults(documents: Node) -> Iterator[Doubt]:
 
 def _of_check(documents: Node) -> Iterator[Doubt]:
     chip = documents["check"]
+    shown = _shown(documents, chip["soc"].raw) if chip.known else {}
     for each in chip.get("not_checked"):
-        yield Doubt(chip["soc"].raw, f"Not checked: {each}.")
+        if words := shown.get(each.raw, str(each)):
+            yield Doubt(chip["soc"].raw, f"Not checked: {words}.")
+    played = {
+        each["cpu"].raw for each in documents["run"] if each["soc"].raw == chip.get("soc").raw
+    }
     for player in chip.get("players"):
-        if player["not_known"]:
+        if player["not_known"] and player["cpu"].raw not in played:
             yield Doubt(chip["soc"].raw, f"--cpu {player['cpu']}: {player['not_known']}.")
     for plan in documents["plan"]:
         if not plan["optimal"]:
             words = "No planner proved that no plan is better."
             yield Doubt(plan["model"].raw, words, "atoll plan --budget TIME")
+
+
+def _shown(documents: Node, chip: str) -> Mapping[str, str]:
+    """Return what a check left out and other documents show: its words, and what is still open."""
+    plans = [each for each in documents["plan"] if each["soc"].raw == chip]
+    runs = [each for each in documents["run"] if each["soc"].raw == chip]
+    shown = {}
+    if plans:
+        shown[FITS] = "what emitters make of a network (atoll run)"
+    if runs:
+        shown[FITS] = ""
+    if any(each["cpu"].raw != "native" for each in runs):
+        shown[SIMULATED] = ""
+    if any(each["cpu"].raw == "rtl" and "model" not in each["accelerator"].raw for each in runs):
+        shown[ELABORATES] = ""
+    return shown
 
 
 def _assumptions(documents: Node) -> Iterator[Doubt]:

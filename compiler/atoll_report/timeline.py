@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time: what each device does when, measured and estimated, and what would make it faster."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
@@ -9,13 +9,14 @@ from markupsafe import Markup
 
 from atoll.diagnostics.shown import printable
 from atoll.report.svg import figure, number, write
-from atoll_report.figures import inline
+from atoll_report.figures import inline, write_within
 from atoll_report.node import Node
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 1200, 130, 20, 34
 _LANE, _BAR, _GAP = 46, 17, 12
 _TICKS = 8
 _CHARACTER = 6.6
+_ON = {"iss": "the ISS", "qemu": "QEMU"}
 _SHOWN = 400
 """Operators whose bars are drawn one by one; all are in the table."""
 
@@ -32,6 +33,12 @@ class _Span:
     link: str
 
 
+def how_known(run: Node) -> str:
+    """Say how the cycles of a run came to be: only RTL has the time of the cores."""
+    cpu = run["cpu"].raw
+    return "measured" if cpu == "rtl" else f"counted on {_ON.get(cpu, cpu)}"
+
+
 def content(documents: Node) -> Mapping[str, object] | None:
     """Return what fills the page."""
     if not (documents["run"] or documents["estimate"]):
@@ -44,17 +51,45 @@ def content(documents: Node) -> Mapping[str, object] | None:
             _network(number, name, runs.get(name), estimates.get(name))
             for number, name in enumerate(names)
         ],
-        "tried": documents["tried"],
+        "tried": _ranked(documents),
     }
+
+
+def _ranked(documents: Node) -> Mapping[str, Mapping[str, object]]:
+    """Return, by network, the changes of the chip that make it faster, best first, and the others.
+
+    `slower` counts those that were tried and make it no faster, `untold` those of which no total
+    is known; a change that was tried for two operators counts once.
+    """
+    rows: dict[str, list[Node]] = {}
+    for row in documents["tried"]:
+        rows.setdefault(row["model"].raw, []).append(row)
+    return {model: _split(found) for model, found in rows.items()}
+
+
+def _split(rows: Sequence[Node]) -> Mapping[str, object]:
+    told = [each for each in rows if each["total_then_ns"].known]
+    helps = [each for each in told if each["total_then_ns"].raw < each["total_ns"].raw]
+    changes = [each for each in rows if each["changes"]]
+    others = [each for each in changes if each not in helps]
+    return {
+        "helps": sorted(helps, key=lambda each: each["total_then_ns"].raw),
+        "others": others,
+        "slower": _distinct(each for each in others if each["total_then_ns"].known),
+        "untold": _distinct(each for each in others if not each["total_then_ns"].known),
+        "without": [each for each in rows if not each["changes"]],
+    }
+
+
+def _distinct(rows: Iterable[Node]) -> int:
+    return len({tuple(each["changes"].raw.items()) for each in rows})
 
 
 def _network(
     number: int, name: str, run: Node | None, estimate: Node | None
 ) -> Mapping[str, object]:
-    measured = run if run and run["cycles"]["total"] else None
-    ran = (
-        {each["operator"].raw: each for each in measured["cycles"]["by_layer"]} if measured else {}
-    )
+    clocked = run if run and run["cycles"]["total"] else None
+    ran = {each["operator"].raw: each for each in clocked["cycles"]["by_layer"]} if clocked else {}
     planned = (
         {each["operator"].raw: each for each in estimate["cycles"]["by_layer"]} if estimate else {}
     )
@@ -62,21 +97,23 @@ def _network(
         {"id": f"t{number}-{row}", "name": each, "ran": ran.get(each), "planned": planned.get(each)}
         for row, each in enumerate(dict.fromkeys((*ran, *planned)))
     ]
+    how = how_known(clocked) if clocked else "measured"
     links = {str(row["name"]): f"#{row['id']}" for row in rows}
-    spans = [*_measured(measured, links), *_estimated(estimate, measured, links)]
+    spans = [*_ran(clocked, links), *_estimated(estimate, clocked, links)]
     return {
         "name": name,
         "run": run,
-        "measured": measured,
+        "clocked": clocked,
+        "how": how,
         "estimate": estimate,
         "rows": rows,
-        "picture": _picture(name, spans) if spans else Markup(""),
+        "picture": _picture(name, how, spans) if spans else Markup(""),
         "chain": _chain(list(planned.values())),
         "shown": min(len(rows), _SHOWN),
     }
 
 
-def _measured(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
+def _ran(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
     """Yield when each device worked, and when the host still waited for it."""
     for layer in list(run["cycles"]["by_layer"])[:_SHOWN] if run else ():
         name, begin, end = layer["operator"].raw, layer["begin"].raw, layer["end"].raw
@@ -98,7 +135,7 @@ def _measured(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
 def _estimated(
     estimate: Node | None, run: Node | None, links: Mapping[str, str]
 ) -> Iterator[_Span]:
-    """Yield when each device should work, from the first operator that was measured on."""
+    """Yield when each device should work, from the first operator of the run on."""
     if not estimate:
         return
     first = min((each["begin"].raw for each in run["cycles"]["by_layer"]), default=0) if run else 0
@@ -123,7 +160,7 @@ def _chain(layers: Sequence[Node]) -> list[Node]:
     return chain[::-1]
 
 
-def _picture(name: str, spans: Sequence[_Span]) -> Markup:
+def _picture(name: str, how: str, spans: Sequence[_Span]) -> Markup:
     lanes = list(dict.fromkeys(each.lane for each in spans))
     begin, end = min(each.begin for each in spans), max(each.end for each in spans)
     height = _TOP + len(lanes) * (_LANE + _GAP) + 30
@@ -138,10 +175,10 @@ def _picture(name: str, spans: Sequence[_Span]) -> Markup:
     write(root, _LEFT, 16, f"cycles of the host, from {since}", style="note")
     for row, lane in enumerate(lanes):
         top = _TOP + row * (_LANE + _GAP)
-        write(root, _LEFT - 8, top + 14, lane, style="head", anchor="end")
+        write_within(root, _LEFT - 8, top + 14, lane, _LEFT - 12, style="head", anchor="end")
         kinds = {each.kind for each in spans if each.lane == lane}
         if kinds & {"work", "wait"}:
-            write(root, _LEFT - 8, top + 28, "above: measured", style="note", anchor="end")
+            write(root, _LEFT - 8, top + 28, f"above: {how.split()[0]}", style="note", anchor="end")
         if "plan" in kinds:
             write(root, _LEFT - 8, top + 41, "below: estimate", style="note", anchor="end")
     for span in spans:

@@ -18,8 +18,8 @@ from atoll.report.text import render
 
 _CYCLES = {
     "rtl": "measured in RTL",
-    "iss": "counted: what the cores' descriptions say that an instruction takes",
-    "qemu": "counted: one cycle an instruction",
+    "iss": "counted: what descriptions say that an instruction takes, not the core's time",
+    "qemu": "counted: one cycle an instruction, not the core's time",
 }
 """What the cycles of a run rest on, by who plays the cores."""
 

@@ -6,7 +6,7 @@ from functools import partial
 from atoll.diagnostics.errors import AtollError, ToolchainError
 from atoll.plugins.loading import load
 from atoll.resolve.soc import ResolvedSoc
-from atoll.soc_checks import Findings, Player, faults_of
+from atoll.soc_checks import ELABORATES, Findings, Player, faults_of
 from atoll_sim.backends.session import CpuKind
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.chip.plan import plan_chip
@@ -14,7 +14,6 @@ from atoll_sim.engines.calls import model_of
 
 ELABORATE = "atoll_sim.build.elaborate:elaborate"
 """Imported only where it is asked for."""
-LEFT_OUT = ("whether the RTL elaborates (atoll check --simulate)",)
 
 
 def check(soc: ResolvedSoc, deep: bool) -> Findings:
@@ -27,7 +26,7 @@ def check(soc: ResolvedSoc, deep: bool) -> Findings:
     if deep and not faults:
         faults = faults_of(partial(load(ELABORATE), soc))
     players = tuple(_player(kind, soc) for kind in CpuKind)
-    return Findings(faults=faults, left_out=() if deep else LEFT_OUT, players=players)
+    return Findings(faults=faults, left_out=() if deep else (ELABORATES,), players=players)
 
 
 def _player(kind: CpuKind, soc: ResolvedSoc) -> Player:

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of a report: no more is said than its documents show."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.unit.page.html_values import Element, bare_numbers, read_page, wrong_values
+from tests.unit.page.test_page import documents, html
+
+from atoll.soc_checks import ALWAYS_LEFT_OUT, ELABORATES, FITS, SIMULATED
+from atoll_report.figures import shortened
+
+NAME = "the_neural_processing_unit_of_the_second_cluster"
+GAIN = "would be live at a step"
+NO_GAIN = "No single buffer lowers the peak"
+
+
+def copied() -> Any:
+    return json.loads(json.dumps(documents()))
+
+
+def section(found: Any, name: str) -> Element:
+    page = read_page(html(found))
+    assert wrong_values(page, found) == []
+    assert bare_numbers(page) == []
+    return next(each for each in page.all("section") if each.attributes["id"] == name)
+
+
+def run_by(cpu: str) -> Any:
+    """Return documents in which `cpu` played the cores and a clock ran."""
+    found = copied()
+    run = found["run"][0]
+    run["cpu"] = cpu
+    run["cycles"] |= {"total": 5000, "total_ns": 50000, "at_once": 0, "overlapped": 0}
+    for row, layer in enumerate(run["cycles"]["by_layer"]):
+        begin = 100 * row
+        layer |= {"begin": begin, "end": begin + 100, "cycles": 100, "worked": 90}
+    return found
+
+
+@pytest.mark.parametrize(("cpu", "where"), [("iss", "the ISS"), ("qemu", "QEMU")])
+def test_counted_cycles_are_not_called_measured(cpu: str, where: str) -> None:
+    found = run_by(cpu)
+    time = section(found, "time")
+    assert f"counted on {where}" in [each.text for each in time.all("th")]
+    assert f"counted on {where} begin" in [each.text for each in time.all("th")]
+    assert "not the core's time" in time.text
+    assert "above: counted" in time.text
+    assert "above: measured" not in time.text
+    proof = section(found, "proof")
+    assert f"5,000 cycles, counted on {where}" in proof.text
+    assert "not the core's time" in proof.text
+    both = section(found | {"before": run_by(cpu) | {"before": None}}, "difference")
+    assert f"cycles from reset to exit, counted on {where}" in both.text
+    assert "measured" not in both.text
+
+
+def test_cycles_of_rtl_are_called_measured() -> None:
+    time = section(run_by("rtl"), "time")
+    assert "measured" in [each.text for each in time.all("th")]
+    assert "above: measured" in time.text
+    assert "not the core's time" not in time.text
+
+
+def not_checked(found: Any) -> list[str]:
+    items = (each.text for each in section(found, "proof").all("li"))
+    return [each.partition("Not checked: ")[2] for each in items if "Not checked: " in each]
+
+
+def test_what_plan_and_run_show_is_not_called_unchecked() -> None:
+    tools = ALWAYS_LEFT_OUT[1]
+    found = run_by("iss")
+    found["check"]["not_checked"] = [SIMULATED, ELABORATES, FITS, tools]
+    emitters = "what emitters make of a network (atoll run)"
+    assert not_checked(found) == [f"{each}." for each in (ELABORATES, tools)]
+    found["run"][0] |= {"cpu": "rtl", "accelerator": "rtl"}
+    assert not_checked(found) == [f"{tools}."]
+    found["run"][0] |= {"cpu": "native", "accelerator": "model"}
+    assert not_checked(found) == [f"{each}." for each in (SIMULATED, ELABORATES, tools)]
+    found["run"] = []
+    assert not_checked(found) == [f"{each}." for each in (SIMULATED, ELABORATES, emitters, tools)]
+    found["plan"] = []
+    assert not_checked(found) == [f"{each}." for each in (SIMULATED, ELABORATES, FITS, tools)]
+
+
+def test_the_plan_and_run_of_another_chip_show_nothing() -> None:
+    found = run_by("rtl")
+    found["check"]["soc"] = "another"
+    assert not_checked(found) == [f"{each}." for each in found["check"]["not_checked"]]
+
+
+def tried(what: str, total: int | None, why_not: str = "") -> dict[str, Any]:
+    words = {"operator": "conv_2d_0", "device": "npu", "bound": "compute", "what": what}
+    return {
+        **{**words, "model": documents()["plan"][0]["model"], "why_not": why_not},
+        **{"changes": {what: 1}, "operator_ns": 10, "operator_then_ns": None},
+        **{"total_ns": 100, "total_then_ns": total},
+    }
+
+
+def test_only_what_makes_the_network_faster_is_said_to_help() -> None:
+    found = copied()
+    found["tried"] = [
+        *(tried("less", 90), tried("slower", 120), tried("same", 100)),
+        *(tried("best", 80), tried("late", None, "not tried: the time was up")),
+    ]
+    time = section(found, "time")
+    tables = {each.attributes["aria-label"]: each for each in time.all("div") if each.children}
+    (helps,) = (each for name, each in tables.items() if name.endswith(": changes that help"))
+    rows = [next(each.all("th")).text for each in list(helps.all("tr"))[1:]]
+    assert [each.partition(":")[0] for each in rows] == ["best", "less"]
+    (others,) = (each for each in time.all("details") if each.attributes.get("class") == "others")
+    assert next(others.all("summary")).text == (
+        "2 other changes were tried and made it no faster; of 1 change it is not known"
+    )
+    assert "slower" in others.text
+    assert "not tried: the time was up" in others.text
+
+
+def test_where_nothing_helps_nothing_is_promised() -> None:
+    found = copied()
+    found["tried"] = [tried("slower", 120)]
+    time = section(found, "time")
+    assert "No change of the chip that was tried makes the network faster." in time.text
+    assert "1 change was tried and made it no faster" in time.text
+    assert "changes that help" not in time.text
+
+
+def pool_of(*sizes_and_lives: tuple[int, list[list[int]]]) -> Any:
+    """Return documents whose plan has such buffers in a pool, and no others."""
+    found = copied()
+    plan = found["plan"][0]
+    some = next(each for each in plan["buffers"].values() if each["pool"] == "shared")
+    plan["buffers"], offset = {}, 0
+    for row, (size, live) in enumerate(sizes_and_lives):
+        own = {"size_bytes": size, "live_steps": live, "offset_bytes": offset}
+        plan["buffers"][f"b{row}"] = some | own
+        offset += size
+    peak = max(
+        sum(size for size, live in sizes_and_lives if any(a <= step < b for a, b in live))
+        for step in range(10)
+    )
+    plan["pools"]["shared"] |= {"peak_bytes": peak, "used_bytes": offset, "bound_bytes": peak}
+    return found
+
+
+def test_a_buffer_that_lowers_the_peak_is_named() -> None:
+    memory = section(pool_of((64, [[0, 4]]), (32, [[0, 2]])), "memory")
+    assert f"Without b0 here, at most 32 B {GAIN}" in memory.text
+    assert NO_GAIN not in memory.text
+
+
+def test_no_buffer_is_named_that_lowers_nothing() -> None:
+    memory = section(pool_of((64, [[0, 1]]), (64, [[2, 3]])), "memory")
+    assert GAIN not in memory.text
+    assert NO_GAIN in memory.text
+
+
+def test_a_smaller_buffer_may_lower_what_the_greatest_does_not() -> None:
+    memory = section(pool_of((64, [[0, 1]]), (16, [[0, 4]]), (64, [[2, 3]])), "memory")
+    assert f"Without b1 here, at most 64 B {GAIN}" in memory.text
+
+
+def test_long_names_stay_in_their_boxes() -> None:
+    found = json.loads(json.dumps(documents()).replace('"npu"', f'"{NAME}"'))
+    (picture,) = section(found, "chip").all("svg")
+    group = next(
+        each for each in picture.all("a") if each.attributes["aria-label"] == f"device {NAME}"
+    )
+    name = next(group.all("text"))
+    (title,) = name.all("title")
+    assert title.text == NAME
+    seen = name.parts[0]
+    assert seen.endswith("…")
+    assert NAME.startswith(seen[:-1])
+    assert 15 <= len(seen) <= 30
+
+
+def test_what_fits_is_not_cut() -> None:
+    assert shortened("npu", 222, "head") == "npu"
+    assert len(shortened("W" * 99, 222, "head")) < len(shortened("i" * 99, 222, "head"))
