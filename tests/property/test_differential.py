@@ -22,7 +22,7 @@ from atoll.ops.registry import KINDS, OPERATORS
 pytest.importorskip("tflite_micro", reason="needs the wheel tflite-micro")
 
 GROUPS, PER_GROUP = 12, 50
-MANY_GROUPS, PER_MANY = 40, 250
+MANY_GROUPS, PER_MANY = 40, 50
 FIRST_OF_MANY = GROUPS * PER_GROUP
 FEATURED = 3000
 LEAST_SAME = 0.85

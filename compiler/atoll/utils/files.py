@@ -49,7 +49,7 @@ def require_writable(path: Path, ours: Callable[[Path], bool] = is_no_source) ->
         UsageError: E091, the file there is none of ours; E092, it cannot be written.
     """
     with _beside(path) as (_, target):
-        if target.is_file() and not ours(target):
+        if target.is_file() and target.stat().st_size and not ours(target):
             raise UsageError(
                 "E091",
                 f"{path} exists, and this command did not make it",

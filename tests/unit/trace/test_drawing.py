@@ -114,7 +114,7 @@ def test_a_trace_that_breaks_off_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, compiled = tmp_path / "out.pftrace", made()
-    path.write_text("old")
+    path.write_bytes(b"\n\xff")
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -123,7 +123,15 @@ def test_a_trace_that_breaks_off_leaves_the_old_file(
     with pytest.raises(UsageError, match="No space left"):
         atoll.estimate(compiled, trace=path)
     assert [each.name for each in tmp_path.iterdir()] == ["out.pftrace"]
-    assert path.read_text() == "old"
+    assert path.read_bytes() == b"\n\xff"
+
+
+def test_a_trace_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+    path, compiled = tmp_path / "out.pftrace", made()
+    path.touch()
+    for _ in range(2):
+        atoll.estimate(compiled, trace=path)
+        assert path.stat().st_size
 
 
 def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
