@@ -14,6 +14,7 @@ from atoll.cli.options import (
     PlacementOptions,
     SetOption,
     complete_with,
+    seconds_of,
 )
 from atoll.cli.output import log
 from atoll.cli.reports import prepare_report
@@ -21,22 +22,12 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
-from atoll.diagnostics.units import parse_duration
 from atoll_report.files import is_found
-
-
-def _seconds(text: str) -> float:
-    """Read a duration."""
-    try:
-        return parse_duration(text)
-    except ValueError as fault:
-        raise typer.BadParameter(str(fault)) from fault
-
 
 BudgetOption = Annotated[
     float | None,
     typer.Option(
-        parser=_seconds,
+        parser=seconds_of,
         metavar="TIME",
         help="For so long, try changes that might help; default: 0.5s.",
     ),

@@ -46,6 +46,8 @@ def _refuse_strangers(documents: Documents) -> None:
     """
     found = [*filter(None, (documents["chip"], documents["check"]))]
     found += [each for key in _OF_NETWORKS for each in documents[key]]
+    for campaigns in ("networks", "faults", "caches"):
+        found += (documents["validate"] or {}).get(campaigns, ())
     if len(chips := sorted({each["soc"] for each in found})) > 1:
         raise _strangers(f"documents are of '{chips[0]}' and of '{chips[1]}'")
     plans = {each["model"]: each for each in documents["plan"]}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `atoll serve`."""
 
+import os
 import secrets
 import socket
 import webbrowser
@@ -87,6 +88,6 @@ def _listening(address: str, port: int) -> socket.socket:
     except OSError as fault:
         raise UsageError(
             "E237",
-            f"port {port} of {address} cannot be listened on: {fault.strerror}",
+            f"port {port} of {address} cannot be listened on: {os.strerror(fault.errno or 0)}",
             remedy="leave --port out, for a free one",
         ) from fault

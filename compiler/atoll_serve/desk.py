@@ -80,10 +80,13 @@ class Desk:
         with ExitStack() as kept:
             ended = await to_thread.run_sync(run_apart, self._asked, cpu, kept, self._tell_busy)
             self.tell(running=False, busy="", run=ended.why)
-            if ended.result and all(mark(path) == was for path, was in marks.items()):
+            if ended.result and _are_unchanged(marks):
                 self._forget_results()
                 self._result, self._results = kept.pop_all(), (ended.result,)
                 await self._draw()
+                if not _are_unchanged(marks):  # saved meanwhile: the run is of another chip
+                    self._forget_results()
+                    await self._draw()
 
     def close(self) -> None:
         """Let go of the listeners, and remove what runs left."""
@@ -134,6 +137,10 @@ class Desk:
 
     def _look(self) -> Marks:
         return {path: mark(path) for path in self._marks}
+
+
+def _are_unchanged(marks: Marks) -> bool:
+    return all(mark(path) == was for path, was in marks.items())
 
 
 def _noted(marks: Marks, asked: Asked, results: Sequence[Path], tell: Callable[[str], None]) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from atoll.diagnostics.units import parse_duration
 from atoll.plugins.loading import load
 
 
@@ -19,6 +20,14 @@ def complete_with(completer: str) -> Callable[[typer.Context, str], list[str]]:
         return words
 
     return complete
+
+
+def seconds_of(text: str) -> float:
+    """Read the duration that is the value of an option."""
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from fault
 
 
 BuildFileOption = Annotated[

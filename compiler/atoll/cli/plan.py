@@ -20,6 +20,7 @@ from atoll.cli.options import (
     ReportOption,
     SetOption,
     complete_with,
+    seconds_of,
 )
 from atoll.cli.output import log
 from atoll.cli.plan_output import show_plans
@@ -29,7 +30,7 @@ from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
-from atoll.diagnostics.units import parse_duration, parse_size
+from atoll.diagnostics.units import parse_size
 from atoll.interchange.instance import UNLIMITED, load_instance
 from atoll.interchange.tflm_file import tflm_file
 from atoll.memory.algorithms import DEFAULT, PLANNERS
@@ -68,14 +69,6 @@ def _bytes(text: str) -> int:
     return size
 
 
-def _seconds(text: str) -> float:
-    """Read a duration."""
-    try:
-        return parse_duration(text)
-    except ValueError as fault:
-        raise typer.BadParameter(str(fault)) from fault
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceOptions:
     """A table of buffers in the place of networks."""
@@ -110,7 +103,7 @@ class SearchOptions:
     budget: Annotated[
         float | None,
         typer.Option(
-            parser=_seconds, metavar="TIME", help="Stop searching after this time, such as '10s'."
+            parser=seconds_of, metavar="TIME", help="Stop searching after this time, such as '10s'."
         ),
     ] = None
     seed: Annotated[

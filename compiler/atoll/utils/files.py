@@ -27,9 +27,10 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.replace(target)
 
 
-SOURCES = frozenset(
-    (".c", ".cpp", ".dts", ".dtsi", ".h", ".onnx", ".py", ".sv", ".svh", ".tflite", ".v", ".yaml")
-) | {".yml"}
+SOURCES = (
+    *(".c", ".cpp", ".dts", ".dtsi", ".h", ".py", ".sv", ".svh", ".v", ".yaml", ".yml"),
+    *(".onnx", ".tflite"),
+)
 """Suffixes of files that people write; no result takes the place of one."""
 
 

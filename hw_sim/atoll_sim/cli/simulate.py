@@ -31,7 +31,7 @@ from atoll.cli.requests import build_options, compile_files
 from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
-from atoll.utils.files import require_writable
+from atoll.utils.files import is_no_source, require_writable
 from atoll_sim.api.compiled_networks import (
     open_folder,
     refuse_with_dataset,
@@ -108,7 +108,7 @@ def run(
     asked, asked_backends = waves.request(), backends_of(accelerator)
     check_kinds(cpu, asked)
     require_trace(trace, cpu)
-    _prepare(output or ())
+    _prepare(output or (), (*(samples or ()), *([str(dataset)] if dataset else ())))
     prepare_report(page, trace)
     if dataset:
         refuse_with_dataset(len(models), sampled=bool(samples))
@@ -170,7 +170,7 @@ def simulate(
     asked_backends = backends_of(accelerator)
     require_firmware(cpu)
     require_trace(trace, cpu)
-    _prepare(output or ())
+    _prepare(output or (), samples or ())
     with show_work("reading the build folder"):
         opened = open_folder(folder)
     models = opened.models
@@ -184,9 +184,12 @@ def simulate(
     _finish(found, outputs, trace, brief=brief, machine=machine)
 
 
-def _prepare(outputs: Sequence[str]) -> None:
+def _prepare(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    taken = {path_of(each).resolve() for each in inputs}
     for output in outputs:
-        require_writable(path_of(output))
+        require_writable(
+            path_of(output), lambda target: is_no_source(target) and target not in taken
+        )
 
 
 def _finish(

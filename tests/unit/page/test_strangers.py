@@ -55,6 +55,17 @@ def test_a_run_of_another_plan_or_chip_is_refused(
         atoll.make_report(made, written(tmp_path, other), try_seconds=0)
 
 
+def test_a_validation_of_another_chip_is_refused(
+    made: atoll.Compilation, run: dict[str, Any], tmp_path: Path
+) -> None:
+    right = {key: value for key, value in run.items() if key != "dataset"}
+    of = {"soc": "twin", "model": run["model"], "passed": True}
+    network = of | {"right_build": right, "mutants": []}
+    document = {"passed": True, "networks": [network], "faults": [], "caches": []}
+    with pytest.raises(atoll.UsageError, match="E228"):
+        atoll.make_report(made, written(tmp_path, document), try_seconds=0)
+
+
 def test_a_report_and_a_trace_are_two_files(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["estimate", "lagoon", str(DIGITS), "--report", "one.x", "--trace", "./one.x"]
     assert main(words) == 1
@@ -84,18 +95,10 @@ def test_a_file_of_results_is_not_mixed_with_a_chip_of_the_command_line(
         ["plan", "chip.yaml", "net.tflite", "--export", "json", "-o", "chip.yaml"],
         ["plan", "chip.yaml", "net.tflite", "--figure", "chip.yaml"],
         ["explain", "chip.yaml", "--figure", "chip.yaml"],
-        ["run", "chip.yaml", "net.tflite", "--waves", "chip.yaml"],
-        [
-            "build",
-            "chip.yaml",
-            "net.tflite",
-            "-o",
-            "b",
-            "--dump-after",
-            "plan",
-            "--dump-to",
-            "chip.yaml",
-        ],
+        ["run", "chip.yaml", "net.tflite", "--input", "in.npy", "--output", "in.npy"],
+        ["run", "chip.yaml", "net.tflite", "--dataset", "in.npy", "--output", "in.npy"],
+        ["run", "chip.yaml", "net.tflite", "--output", "chip.yaml"],
+        [*"build chip.yaml net.tflite -o b --dump-after frontend --dump-to chip.yaml".split()],
     ],
     ids=" ".join,
 )
@@ -112,7 +115,8 @@ def test_no_result_takes_the_place_of_an_input(
     shutil.copy(DIGITS, "net.tflite")
     Path("link.html").symlink_to("chip.yaml")
     Path("plan.json").write_text("{}")
+    Path("in.npy").write_bytes(b"samples")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     assert main(words) == 1
-    assert "error[E0" in capsys.readouterr().err
+    assert "error[E091]" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
