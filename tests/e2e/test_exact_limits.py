@@ -22,7 +22,7 @@ CORES = {
     "m0plus": ("devices.cpu.core=cortex_m0plus", "devices.cpu.isa=armv6-m"),
 }
 RESERVE = 1024
-MANY = 40
+MANY = 100
 THREAD = (
     "devices.cpu.stack.threads={net: 3 KiB}",
     "devices.cpu.stack.runs=net",

@@ -16,6 +16,9 @@ ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 
 
+DUMP = ("build", "chip.yaml", "net.tflite", "-o", "b", "--dump-after", "frontend", "--dump-to")
+
+
 @pytest.fixture(scope="module")
 def made() -> atoll.Compilation:
     return atoll.compile("lagoon", DIGITS)
@@ -98,7 +101,7 @@ def test_a_file_of_results_is_not_mixed_with_a_chip_of_the_command_line(
         ["run", "chip.yaml", "net.tflite", "--input", "in.npy", "--output", "in.npy"],
         ["run", "chip.yaml", "net.tflite", "--dataset", "in.npy", "--output", "in.npy"],
         ["run", "chip.yaml", "net.tflite", "--output", "chip.yaml"],
-        [*"build chip.yaml net.tflite -o b --dump-after frontend --dump-to chip.yaml".split()],
+        [*DUMP, "chip.yaml"],
     ],
     ids=" ".join,
 )
