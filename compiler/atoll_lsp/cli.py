@@ -5,6 +5,7 @@ import sys
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 
+from atoll.cli.app import collect_often
 from atoll.diagnostics.errors import UsageError
 
 
@@ -25,6 +26,7 @@ def lsp() -> None:
         )
     from atoll_lsp.features import server  # needs pygls
 
+    collect_often()
     answers = sys.stdout.buffer
     with redirect_stdout(sys.stderr):  # what code of plug-ins prints is no answer
         server.start_io(sys.stdin.buffer, answers)

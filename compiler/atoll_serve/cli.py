@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 import atoll
+from atoll.cli.app import collect_often
 from atoll.cli.options import (
     AcceleratorsOption,
     PlacementOptions,
@@ -64,6 +65,7 @@ def serve(
 
     if not find_soc(soc).exists():
         atoll.load_soc(soc)  # says what there is
+    collect_often()
     asked = Asked(
         soc=soc,
         models=tuple(models or ()),

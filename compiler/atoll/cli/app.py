@@ -22,6 +22,7 @@ from atoll.utils.files import DISK_FAULTS, unwritable
 from atoll.version import __version__
 
 OBJECTS_BETWEEN_COLLECTIONS = 300_000
+_USUAL = gc.get_threshold()
 
 app = typer.Typer(
     name="atoll", cls=CommandGroup, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -98,6 +99,11 @@ def _collect_rarely() -> None:
     """
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     atexit.register(gc.freeze)
+
+
+def collect_often() -> None:
+    """Look for cyclic garbage as Python does by itself, in a command that drops plans for hours."""
+    gc.set_threshold(*_USUAL)
 
 
 def _accept_any_text() -> None:
