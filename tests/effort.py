@@ -18,8 +18,8 @@ PART = {"quick": 10, "gate": 10, "all": 1}[_EFFORT]
 QUICK = _EFFORT == "quick"
 COUNTS = pytest.StashKey[Counter[str]]()
 """Where pytest counts the cases of operators; without it, they are tried."""
-_SHARE = 50
-_QUICK = 2
+_SHARE = 20
+_QUICK = 5
 _FEW, _MANY = 10, 50
 
 
@@ -29,7 +29,7 @@ def cases(count: int, least: int = 1) -> int:
 
 
 def seeded(count: int, first: int = 0) -> Callable[[Callable[..., None]], Any]:
-    """Run a test with each of `count` seeds, in `make test` with the first fiftieth of them.
+    """Run a test with each of `count` seeds, in `make test` with the first twentieth of them.
 
     There are `first` of them, if that is given. Some are tried in turn, since a test of its own for
     each takes longer.
