@@ -65,7 +65,7 @@ def _constants(documents: Node, plan: Node) -> Iterator[Mapping[str, object]]:
     found: list[dict[str, Any]] = [
         {"name": name, "buffer": buffer, "what": told[name]["what"]}
         for name, buffer in plan["buffers"].items()
-        if name in told and told[name]["what"].raw not in ("input", "output", "tensor", "workspace")
+        if name in told and told[name]["what"].raw in ("constant", "commands")
     ]
     yield from sorted(found, key=lambda each: -each["buffer"]["size_bytes"].raw)
 
