@@ -16,7 +16,7 @@ from atoll_report.tried import try_changes
 Documents = Mapping[str, Any]
 NOTHING: Documents = {
     **dict.fromkeys(("chip", "check"), None),
-    **dict.fromkeys(("plan", "explanation", "candidates", "estimate", "run"), ()),
+    **dict.fromkeys(("plan", "explanation", "candidates", "estimate", "run", "image"), ()),
     "validate": None,
     "tried": (),
     **dict.fromkeys(("diff", "before"), None),
@@ -27,15 +27,25 @@ NOTHING: Documents = {
 def collect(subjects: Sequence[Subject], try_seconds: float) -> Documents:
     """Return what is known of the subjects; of two of a kind the last counts.
 
-    For `try_seconds`, changes of chips are tried that might help.
+    Images are of a kind that run on one core. For `try_seconds`, changes of chips are tried that
+    might help.
     """
     documents = {key: [] if value == () else value for key, value in NOTHING.items()}
     for subject in subjects:
-        documents |= _documents(subject)
+        found = _documents(subject)
+        if images := found.get("image"):
+            cores = {_core(each) for each in images}
+            older = [each for each in documents["image"] if _core(each) not in cores]
+            found["image"] = [*older, *images]
+        documents |= found
         if isinstance(subject, atoll.Compilation) and try_seconds:
             documents["tried"] = try_changes(subject, documents["estimate"], try_seconds)
     _refuse_strangers(documents)
     return documents
+
+
+def _core(image: Documents) -> object:
+    return image.get("core", image["image"])
 
 
 def _refuse_strangers(documents: Documents) -> None:
@@ -46,6 +56,7 @@ def _refuse_strangers(documents: Documents) -> None:
     """
     found = [*filter(None, (documents["chip"], documents["check"]))]
     found += [each for key in _OF_NETWORKS for each in documents[key]]
+    found += [each for each in documents["image"] if "soc" in each]
     for campaigns in ("networks", "faults", "caches"):
         found += (documents["validate"] or {}).get(campaigns, ())
     if len(chips := sorted({each["soc"] for each in found})) > 1:
@@ -135,6 +146,11 @@ def _(subject: atoll.Run) -> dict[str, Any]:
 @_documents.register
 def _(subject: atoll.Validation) -> dict[str, Any]:
     return {"validate": subject.to_json()}
+
+
+@_documents.register
+def _(subject: atoll.ImageCheck) -> dict[str, Any]:
+    return {"image": [subject.to_json()]}
 
 
 @_documents.register

@@ -17,7 +17,7 @@ from atoll.report.json_shapes import Shape
 from atoll.report.output_schemas import OUTPUTS, REPORT
 from atoll_report.shapes import fits
 
-READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff")
+READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff", "check-image")
 """The commands whose output a report shows."""
 
 PLAIN, PACKED = "application/json", "application/json+gzip"
@@ -63,12 +63,12 @@ def documents_at(path: Path) -> dict[str, Any]:
     )
 
 
-_KEYS = {"explain": "explanation"}
+_KEYS = {"explain": "explanation", "check-image": "image"}
 _KINDS: tuple[tuple[str, str, Shape], ...] = (
     ("report", "", REPORT),
     *((name, _KEYS.get(name, name), OUTPUTS[name][1]) for name in READ),
 )
-_LISTS = ("run", "plan", "estimate", "explanation")
+_LISTS = ("run", "plan", "estimate", "explanation", "image")
 
 
 def _in_place(key: str, data: Any) -> Any:

@@ -11,6 +11,7 @@ from atoll.api.chips import Soc, SocCheck
 from atoll.api.compilation import Compilation
 from atoll.api.differences import Diff
 from atoll.api.estimates import Estimate
+from atoll.api.images import ImageCheck
 from atoll.api.runs import Run
 from atoll.api.simulation import Validation
 from atoll.utils.files import require_writable, write_text
@@ -21,7 +22,9 @@ GENERATOR = b'<meta name="generator" content="Atoll'
 """In the head of each page."""
 _HEAD = 4096
 
-Subject = Soc | SocCheck | Compilation | Estimate | Run | Validation | Diff | Path | str
+Subject = (
+    Soc | SocCheck | Compilation | Estimate | Run | Validation | ImageCheck | Diff | Path | str
+)
 """What a report can be about."""
 
 

@@ -329,6 +329,7 @@ _DOCUMENTS: Mapping[str, Shape] = {
     "candidates": each(CANDIDATES),
     "estimate": each(ESTIMATED_NETWORK),
     "run": each(_RUN),
+    "image": each(CHECK_IMAGE),
     "validate": maybe(_VALIDATION),
     "tried": each(_TRIED),
     "diff": maybe(DIFF),
