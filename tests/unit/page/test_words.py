@@ -9,7 +9,9 @@ from tests.unit.page.html_values import Element, bare_numbers, read_page, wrong_
 from tests.unit.page.test_page import documents, html
 
 from atoll.soc_checks import ALWAYS_LEFT_OUT, ELABORATES, FITS, SIMULATED
+from atoll_report.decisions import grouped
 from atoll_report.figures import shortened
+from atoll_report.node import Node
 
 NAME = "the_neural_processing_unit_of_the_second_cluster"
 GAIN = "would be live at a step"
@@ -184,3 +186,20 @@ def test_long_names_stay_in_their_boxes() -> None:
 def test_what_fits_is_not_cut() -> None:
     assert shortened("npu", 222, "head") == "npu"
     assert len(shortened("W" * 99, 222, "head")) < len(shortened("i" * 99, 222, "head"))
+
+
+def test_costs_of_placement_are_told_from_the_estimate() -> None:
+    decisions = section(copied(), "decisions")
+    row = next(each for each in decisions.all("tr") if each.text.startswith("conv_2d_0npu"))
+    assert [each.text for each in row.all("td")][:3] == ["npu", "1,270", "about 1,828 cycles"]
+    assert "cpu: about 408,000 cycles, 406,172 more" in row.text
+    heads = [each.text for each in decisions.all("th")]
+    assert "cycles in the plan (estimate)" in heads
+    assert "why (cycles alone)" in heads
+
+
+def test_only_numbers_get_separators() -> None:
+    words = "about 1828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1234567"
+    assert grouped(Node(words)) == (
+        "about 1,828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1,234,567"
+    )
