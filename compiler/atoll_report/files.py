@@ -15,6 +15,7 @@ from atoll.artifacts.build_tree import MARKER
 from atoll.diagnostics.errors import UsageError
 from atoll.report.json_shapes import Shape
 from atoll.report.output_schemas import OUTPUTS, REPORT
+from atoll_report.refusals import not_json, not_shown, not_text
 from atoll_report.shapes import fits
 
 READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff", "check-image")
@@ -42,7 +43,8 @@ def documents_at(path: Path) -> dict[str, Any]:
     """Return what a file tells.
 
     Raises:
-        UsageError: E226; it tells nothing that a report shows.
+        UsageError: E223, it is no JSON; E224, of a command that failed, or of another version;
+            E226, it tells nothing that a report shows.
         AtollError: E227; it is a report, and damaged.
     """
     text = _read(path)
@@ -50,17 +52,12 @@ def documents_at(path: Path) -> dict[str, Any]:
         return _unpacked(path, found[1], found[2])
     try:
         data: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
+    except (ValueError, RecursionError) as fault:
+        raise not_json(path, text, fault) from fault
     for name, key, shape in _KINDS:
         if fits(data, shape):
             return data if name == "report" else {key: _in_place(key, data)}
-    raise UsageError(
-        "E226",
-        f"'{path}' holds nothing that a report shows",
-        remedy=f"give the folder of a build, a report, or what atoll {', '.join(READ[:-1])} or "
-        f"{READ[-1]} of this version print with --json",
-    )
+    raise not_shown(path, data, {name: OUTPUTS[name][1] for name in READ})
 
 
 _KEYS = {"explain": "explanation", "check-image": "image"}
@@ -78,8 +75,8 @@ def _in_place(key: str, data: Any) -> Any:
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        return ""
+    except UnicodeDecodeError as fault:
+        raise not_text(path) from fault
     except OSError as fault:
         raise UsageError(
             "E226",

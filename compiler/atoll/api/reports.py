@@ -80,8 +80,9 @@ def make_report(
             slowest operators; one that has begun is finished.
 
     Raises:
-        AtollError: as `load_soc`; E226, a file holds nothing that a report shows; E227, it cannot
-            be read.
+        AtollError: as `load_soc`; E223, a file is no JSON; E224, it is of a command that failed, or
+            of another version; E226, it holds nothing that a report shows; E227, it is a damaged
+            report.
         UsageError: E090; the package `atoll_report` is missing.
 
     >>> import atoll
