@@ -78,6 +78,7 @@ CASES: dict[str, list[str]] = {
     "new_parts": ["new", "other", "--memory", "sram=4KiB"],
     "new_into_missing_folder": ["new", "other", "-o", "absent/other.yaml"],
     "new_onto_device": ["new", "other", "-o", "pipe"],
+    "diff_of_report_and_chip": ["diff", "lagoon", "estimate.json"],
     "diff_damaged_build": ["diff", "lagoon", "broken"],
     "report_missing": ["report", "absent.json", "-o", "out.html"],
     "report_of_nothing": ["report", "other.json", "-o", "out.html"],
