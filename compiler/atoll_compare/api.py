@@ -8,7 +8,8 @@ from atoll.api.chips import Overrides, SocSource
 from atoll.api.differences import Diff
 from atoll.diagnostics.errors import UsageError
 from atoll_compare.changes import changes
-from atoll_compare.sides import is_of_results, things_at
+from atoll_compare.results import is_of_results
+from atoll_compare.sides import things_at
 
 
 def compare(before: SocSource, after: SocSource, overrides: Overrides) -> Diff:

@@ -13,7 +13,7 @@ from atoll.cli.options import JsonOption, ReportOption, SetOption, complete_with
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
-from atoll_compare.sides import is_of_results
+from atoll_compare.results import is_of_results
 
 _SIDE = "A chip, a folder of 'atoll build', a report, or a file that a command printed with --json."
 

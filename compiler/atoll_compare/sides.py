@@ -37,20 +37,6 @@ def things_at(source: SocSource, overrides: Overrides = ()) -> tuple[Thing, ...]
     return (*things_of(chip), *(each for path in plans for each in _plan(path, folder)))
 
 
-def is_of_results(source: str | Path) -> bool:
-    """Tell whether a path is that of a report, or of what a command printed with ``--json``."""
-    suffix = "" if is_text(source) else Path(source).suffix.lower()
-    return suffix in (".html", ".htm") or (suffix == ".json" and not _is_chip(Path(source)))
-
-
-def _is_chip(path: Path) -> bool:
-    """Tell whether a JSON file is a description, which has the version of its format."""
-    try:
-        return "version" in json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return False
-
-
 def _plan(path: Path, folder: Path) -> Iterator[Thing]:
     """Yield what a network takes of each pool, and its buffers."""
     place = path.parent.relative_to(folder).name

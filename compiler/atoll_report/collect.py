@@ -61,6 +61,7 @@ def _refuse_strangers(documents: Documents) -> None:
         found += (documents["validate"] or {}).get(campaigns, ())
     if len(chips := sorted({each["soc"] for each in found})) > 1:
         raise _strangers(f"documents are of '{chips[0]}' and of '{chips[1]}'")
+    _refuse_other_weights(documents)
     plans = {each["model"]: each for each in documents["plan"]}
     for each in (each for each in documents["run"] if each["model"] in plans):
         planned = {name: _sizes(use) for name, use in plans[each["model"]]["pools"].items()}
@@ -77,8 +78,22 @@ def _refuse_strangers(documents: Documents) -> None:
                 )
 
 
+def _refuse_other_weights(documents: Documents) -> None:
+    """Refuse two networks of one name.
+
+    Raises:
+        UsageError: E228.
+    """
+    found = [each for key in _OF_NETWORKS for each in documents[key]]
+    found += [each["right_build"] for each in (documents["validate"] or {}).get("networks", ())]
+    digests: dict[str, str] = {}
+    for each in found:
+        if digests.setdefault(each["model"], each["model_sha256"]) != each["model_sha256"]:
+            raise _strangers(f"'{each['model']}' is two networks: their files differ")
+
+
 NO_CHIP: Documents = {"devices": ()}
-_OF_NETWORKS = ("plan", "explanation", "estimate", "run")
+_OF_NETWORKS = ("plan", "explanation", "candidates", "estimate", "run")
 
 
 def _sizes(use: Mapping[str, Any]) -> tuple[object, ...]:
@@ -120,15 +135,11 @@ def _(subject: atoll.SocCheck) -> dict[str, Any]:
 
 @_documents.register
 def _(subject: atoll.Compilation) -> dict[str, Any]:
-    chip = subject.soc.name
     return {
         **_documents(subject.soc),
         "plan": _several(subject.to_json()),
         "explanation": [each.explain().to_json() for each in subject],
-        "candidates": [
-            {"soc": chip, "model": each.name, "candidates": each.candidate_rows()}
-            for each in subject
-        ],
+        "candidates": [each.candidates_json() for each in subject],
         **_documents(atoll.estimate(subject)),
     }
 

@@ -54,18 +54,21 @@ def documents_at(path: Path) -> dict[str, Any]:
         data: Any = json.loads(text)
     except (ValueError, RecursionError) as fault:
         raise not_json(path, text, fault) from fault
-    for name, key, shape in _KINDS:
-        if fits(data, shape):
-            return data if name == "report" else {key: _in_place(key, data)}
+    if fits(data, REPORT):
+        return data  # type: ignore[no-any-return]
+    for name in READ:
+        for key in _KEYS.get(name, (name,)):
+            value = _in_place(key, data)
+            if value and fits(value, _DOCUMENTS[key]):
+                return {key: value}
     raise not_shown(path, data, {name: OUTPUTS[name][1] for name in READ})
 
 
-_KEYS = {"explain": "explanation", "check-image": "image"}
-_KINDS: tuple[tuple[str, str, Shape], ...] = (
-    ("report", "", REPORT),
-    *((name, _KEYS.get(name, name), OUTPUTS[name][1]) for name in READ),
-)
-_LISTS = ("run", "plan", "estimate", "explanation", "image")
+_KEYS = {"explain": ("chip", "explanation", "candidates"), "check-image": ("image",)}
+"""What of a report a command's output may be, where that is not called as the command."""
+
+_DOCUMENTS: Mapping[str, Shape] = REPORT["properties"]  # type: ignore[assignment]
+_LISTS = ("run", "plan", "estimate", "explanation", "candidates", "image")
 
 
 def _in_place(key: str, data: Any) -> Any:

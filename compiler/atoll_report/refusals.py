@@ -65,8 +65,9 @@ def not_shown(path: Path, data: Any, shown: Mapping[str, Shape]) -> UsageError:
         )
     other = next((name for name, (_, shape) in OUTPUTS.items() if fits(data, shape)), None)
     if other is not None:
+        what = " without a network on a chip" if other in shown else ""
         return UsageError(
-            "E226", f"'{path}' is of atoll {other}, which no report shows", remedy=remedy
+            "E226", f"'{path}' is of atoll {other}{what}, which no report shows", remedy=remedy
         )
     if found := max((_alike(data, name, shape) for name, shape in shown.items())):
         share, name, place = found

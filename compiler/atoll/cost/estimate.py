@@ -77,6 +77,7 @@ class NetworkEstimate:
         host_clock: hertz.
         basis: what all these cycles rest on.
         notes: what a reader should know.
+        model_sha256: of the network's file; "" if it is not told.
     """
 
     soc: str
@@ -91,6 +92,7 @@ class NetworkEstimate:
     host_clock: int
     basis: str
     notes: tuple[str, ...] = ()
+    model_sha256: str = ""
 
     @property
     def total(self) -> int:
@@ -102,6 +104,7 @@ class NetworkEstimate:
         return {
             "soc": self.soc,
             "model": self.model,
+            "model_sha256": self.model_sha256,
             "cycles": {
                 "total": self.total,
                 "before": self.before,

@@ -30,7 +30,7 @@ _ESTIMATED = object_of(
     memories=each(_TRAFFIC),
 )
 ESTIMATED_NETWORK = object_of(
-    **dict.fromkeys(("soc", "model"), TEXT),
+    **dict.fromkeys(("soc", "model", "model_sha256"), TEXT),
     cycles=object_of(
         **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
         **dict.fromkeys(("clock_hz", "total_ns"), COUNT),

@@ -231,6 +231,7 @@ class RunReport:
 
     soc: str
     model: str
+    model_sha256: str
     cpu: str
     accelerator: str
     samples: int
@@ -281,6 +282,7 @@ class RunReport:
         return {
             "soc": self.soc,
             "model": self.model,
+            "model_sha256": self.model_sha256,
             "cpu": self.cpu,
             "accelerator": self.accelerator,
             "samples": self.samples,

@@ -198,6 +198,7 @@ def judge(
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
+        model_sha256=compiled.source.sha256,
         cpu=setup.cpu,
         accelerator=str(setup.backends),
         samples=len(samples),

@@ -135,6 +135,7 @@ def test_what_is_not_known_is_no_number() -> None:
 
 
 FAILED = {"code": "E141", "message": "no image", "at": None, "other": None}
+INSTANCE = {"instance": "a", "cost": 0, "gap_bytes": 0, "optimal": True, "pools": {}, "buffers": {}}
 FAILED |= {"remedy": None, "tried": None}
 
 
@@ -154,6 +155,7 @@ FAILED |= {"remedy": None, "tried": None}
         ('{"a": 1}', "E226", "holds nothing that a report shows"),
         ('"text"', "E226", "holds nothing that a report shows"),
         ('{"wrote": ["chip.yaml"]}', "E226", "is of atoll new"),
+        (json.dumps(INSTANCE), "E226", "is of atoll plan without a network on a chip"),
         ("<html></html>", "E226", "is a page, and no report"),
     ],
 )
@@ -215,11 +217,13 @@ def test_damaged_reports_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_commands_print_is_read(tmp_path: Path) -> None:
-    for key in ("check", "plan", "explanation", "estimate", "run"):
+    for key in ("chip", "check", "plan", "explanation", "candidates", "estimate", "run"):
         path = tmp_path / f"{key}.json"
         found = documents()[key]
         path.write_text(json.dumps(found[0] if isinstance(found, list) else found))
-        assert atoll.make_report(path).documents[key] == found
+        report = atoll.make_report(path)
+        assert report.documents[key] == found
+        read_page(report.to_html())
 
 
 def test_a_planted_finding_is_on_top_and_in_a_frame() -> None:
