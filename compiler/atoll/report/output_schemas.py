@@ -211,6 +211,14 @@ _REPORT: Mapping[str, Shape] = dict(
     placement=object_of(accesses=COUNT, violations=each(_VIOLATION)),
     stack=mapping_of(_STACK),
     pools=mapping_of(object_of(**_FIGURES)),
+    touched=maybe(
+        each(
+            object_of(
+                pool=TEXT,
+                **dict.fromkeys(("first_address", "size_bytes", "reads", "writes"), COUNT),
+            )
+        )
+    ),
     cycles=_CYCLES,
     wall_seconds=mapping_of(SECONDS),
     notes=each(TEXT),

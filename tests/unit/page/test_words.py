@@ -203,3 +203,43 @@ def test_only_numbers_get_separators() -> None:
     assert grouped(Node(words)) == (
         "about 1,828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1,234,567"
     )
+
+
+def heat(found: Any) -> tuple[str, list[str]]:
+    """Return what the page says of touched addresses, and the titles of the cells."""
+    text = section(found, "bytes")
+    titles = [
+        next(each.all("title")).text
+        for each in text.all("rect")
+        if each.attributes.get("class") == "heat"
+    ]
+    return text.text, titles
+
+
+def test_what_a_run_touched_is_shown_as_it_says() -> None:
+    found = copied()
+    found["run"][0]["touched"] = [
+        {"pool": "shared", "first_address": 0x2000_0000, "size_bytes": 96, "reads": 3, "writes": 1},
+        {"pool": "shared", "first_address": 0x2000_0080, "size_bytes": 64, "reads": 0, "writes": 2},
+    ]
+    text, titles = heat(found)
+    assert "As the run of the first sample saw it" in text
+    assert "not accesses of a run" not in text
+    assert titles[0] == "0x20000000 to 0x20000001: at most read 3 and written 1 times"
+    assert titles[48] == "0x20000060 to 0x20000061: never"
+    assert titles[-1] == "0x200000be to 0x200000bf: at most read 0 and written 2 times"
+
+
+def test_without_a_run_uses_of_the_plan_are_counted_and_called_so() -> None:
+    found = copied()
+    assert found["run"][0]["touched"] is None
+    text, titles = heat(found)
+    assert "not accesses of a run" in text
+    buffers = [each for each in found["explanation"][0]["buffers"] if each["place"] == "weights"]
+    first = min(each["address"] for each in buffers)
+    uses = sum(
+        len(each["uses"])
+        for each in buffers
+        if each["address"] <= first < each["address"] + each["size_bytes"]
+    )
+    assert any(each.startswith(f"{first:#010x} ") and f"{uses} uses" in each for each in titles)
