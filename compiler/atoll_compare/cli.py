@@ -13,8 +13,9 @@ from atoll.cli.options import JsonOption, ReportOption, SetOption, complete_with
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
 from atoll.diagnostics.shown import json_text
+from atoll_compare.results import is_of_results
 
-_SIDE = "A chip, or a folder of 'atoll build'."
+_SIDE = "A chip, a folder of 'atoll build', a report, or a file that a command printed with --json."
 
 
 def diff(
@@ -34,16 +35,18 @@ def diff(
     page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Say what differs between two chips, or between two builds.
+    """Say what differs between two chips, two builds, or two reports.
 
     Values are compared as resolution derives them: what a key implies counts, how it is written
-    does not. Of builds the memory plans are compared too. --set changes B.
+    does not. Of builds the memory plans are compared too; of reports all figures. --set changes B.
 
     Example: atoll diff lagoon my_chip.yaml
     """
     prepare_report(page)
     found = atoll.diff(first, second, overrides=overrides or ())
-    if page:
+    if page and is_of_results(second):
+        write_report(page, second, before=first)
+    elif page:
         write_report(page, _side(second, overrides or ()), found, before=_side(first))
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if found.changes and exit_code:

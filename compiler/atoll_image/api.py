@@ -49,6 +49,7 @@ def _alone(image: Path, questions: Questions, *, allow_unbounded: bool) -> Image
         not_known=(),
         stack=_shown(use),
         _usage=None,
+        _sections=(),
         _parameters_known=False,
     )
 
@@ -74,6 +75,7 @@ def _held(
         not_known=unknown,
         stack=None if use is None else _shown(use),
         _usage=usage(soc, name, found, {} if use is None else _used(soc, core, use)),
+        _sections=tuple(each.as_data() for each in found.sections),
         _parameters_known=not any(each.startswith("parameters") for each in unknown),
     )
 

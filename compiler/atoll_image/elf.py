@@ -57,6 +57,16 @@ class Span:
         """Tell whether start-up code brings it to where it runs."""
         return bool(self.data) and self.load != self.begin
 
+    def as_data(self) -> dict[str, object]:
+        """Return it for programs."""
+        return {
+            "section": self.name,
+            "first_address": self.begin,
+            "size_bytes": self.end - self.begin,
+            "loaded_bytes": len(self.data),
+            "copied_from_address": self.load if self.copied else None,
+        }
+
     def __str__(self) -> str:
         return f"'{self.name}' ({self.begin:#010x} to {self.end - 1:#010x})"
 

@@ -11,7 +11,7 @@ from atoll.diagnostics.errors import Fault, UsageError
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.tables import Quantity, Table
-from atoll.stack.bound import Depth
+from atoll.stack.bound import Depth, StackBound
 from atoll.stack.elf_check import INTERRUPT, run_faults, whole_faults
 from atoll.stack.elf_frames import Frame
 from atoll.stack.elf_roots import Root, Roots, find_roots
@@ -54,7 +54,7 @@ class OtherStack:
         top: where it ends.
         room: bytes of it.
         bytes: most that calls on it take.
-        chain: the deepest chain of these.
+        deepest: chain of these.
         thread: that a plan has it for, "" for what code sets by itself.
     """
 
@@ -63,19 +63,25 @@ class OtherStack:
     top: int | None = None
     room: int | None = None
     bytes: int | None = None
-    chain: str = ""
+    deepest: StackBound | None = None
     thread: str = ""
 
     def as_data(self) -> dict[str, object]:
         """Return it for programs."""
         known = {"top_address": self.top, "room_bytes": self.room, "bytes": self.bytes}
-        return {"function": self.function, "thread": self.thread, **known}
+        path = _path_data(self.deepest) if self.deepest and self.bytes is not None else []
+        return {"function": self.function, "thread": self.thread, **known, "path": path}
 
 
 def _other(function: str, depth: Depth, top: int, room: int | None, thread: str = "") -> OtherStack:
-    size = None if depth.causes else depth.bound.bytes
-    chain = str(depth.bound)
-    return OtherStack(function=function, top=top, room=room, bytes=size, chain=chain, thread=thread)
+    return OtherStack(
+        function=function,
+        top=top,
+        room=room,
+        bytes=None if depth.causes else depth.bound.bytes,
+        deepest=depth.bound,
+        thread=thread,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +163,7 @@ class StackUse:
                 continue
             if each.bytes > each.room and (planned or not each.thread):
                 message = f"{each.function} may take {each.bytes} B of the stack below"
-                message += f" {each.top:#010x}, which has {each.room} B; deepest: {each.chain}"
+                message += f" {each.top:#010x}, which has {each.room} B; deepest: {each.deepest}"
                 yield Fault(code="E189", message=message, remedy=self._larger(each))
 
     def _larger(self, stack: "OtherStack") -> str:
@@ -401,15 +407,19 @@ def _reason(root: Root) -> str:
 
 
 def _as_data(root: Root) -> Mapping[str, object]:
-    path = [{"function": name, "bytes": size} for name, size in root.depth.bound.path]
     return {
         "function": root.name,
         "begun_by": root.why,
         "handles_exception": root.handles,
         "pushed_bytes": root.pushed,
         "bytes": root.bytes,
-        "path": [] if root.depth.causes else path,
+        "path": [] if root.depth.causes else _path_data(root.depth.bound),
         "not_bounded": [
             {"function": each.function, "why": each.message} for each in root.depth.causes
         ],
     }
+
+
+def _path_data(bound: StackBound) -> list[dict[str, object]]:
+    """Return a chain of calls for programs."""
+    return [{"function": name, "bytes": size} for name, size in bound.path]

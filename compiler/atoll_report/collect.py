@@ -16,7 +16,7 @@ from atoll_report.tried import try_changes
 Documents = Mapping[str, Any]
 NOTHING: Documents = {
     **dict.fromkeys(("chip", "check"), None),
-    **dict.fromkeys(("plan", "explanation", "candidates", "estimate", "run"), ()),
+    **dict.fromkeys(("plan", "explanation", "candidates", "estimate", "run", "image"), ()),
     "validate": None,
     "tried": (),
     **dict.fromkeys(("diff", "before"), None),
@@ -27,15 +27,25 @@ NOTHING: Documents = {
 def collect(subjects: Sequence[Subject], try_seconds: float) -> Documents:
     """Return what is known of the subjects; of two of a kind the last counts.
 
-    For `try_seconds`, changes of chips are tried that might help.
+    Images are of a kind that run on one core. For `try_seconds`, changes of chips are tried that
+    might help.
     """
     documents = {key: [] if value == () else value for key, value in NOTHING.items()}
     for subject in subjects:
-        documents |= _documents(subject)
+        found = _documents(subject)
+        if images := found.get("image"):
+            cores = {_core(each) for each in images}
+            older = [each for each in documents["image"] if _core(each) not in cores]
+            found["image"] = [*older, *images]
+        documents |= found
         if isinstance(subject, atoll.Compilation) and try_seconds:
             documents["tried"] = try_changes(subject, documents["estimate"], try_seconds)
     _refuse_strangers(documents)
     return documents
+
+
+def _core(image: Documents) -> object:
+    return image.get("core", image["image"])
 
 
 def _refuse_strangers(documents: Documents) -> None:
@@ -46,10 +56,12 @@ def _refuse_strangers(documents: Documents) -> None:
     """
     found = [*filter(None, (documents["chip"], documents["check"]))]
     found += [each for key in _OF_NETWORKS for each in documents[key]]
+    found += [each for each in documents["image"] if "soc" in each]
     for campaigns in ("networks", "faults", "caches"):
         found += (documents["validate"] or {}).get(campaigns, ())
     if len(chips := sorted({each["soc"] for each in found})) > 1:
         raise _strangers(f"documents are of '{chips[0]}' and of '{chips[1]}'")
+    _refuse_other_weights(documents)
     plans = {each["model"]: each for each in documents["plan"]}
     for each in (each for each in documents["run"] if each["model"] in plans):
         planned = {name: _sizes(use) for name, use in plans[each["model"]]["pools"].items()}
@@ -66,8 +78,22 @@ def _refuse_strangers(documents: Documents) -> None:
                 )
 
 
+def _refuse_other_weights(documents: Documents) -> None:
+    """Refuse two networks of one name.
+
+    Raises:
+        UsageError: E228.
+    """
+    found = [each for key in _OF_NETWORKS for each in documents[key]]
+    found += [each["right_build"] for each in (documents["validate"] or {}).get("networks", ())]
+    digests: dict[str, str] = {}
+    for each in found:
+        if digests.setdefault(each["model"], each["model_sha256"]) != each["model_sha256"]:
+            raise _strangers(f"'{each['model']}' is two networks: their files differ")
+
+
 NO_CHIP: Documents = {"devices": ()}
-_OF_NETWORKS = ("plan", "explanation", "estimate", "run")
+_OF_NETWORKS = ("plan", "explanation", "candidates", "estimate", "run")
 
 
 def _sizes(use: Mapping[str, Any]) -> tuple[object, ...]:
@@ -109,15 +135,11 @@ def _(subject: atoll.SocCheck) -> dict[str, Any]:
 
 @_documents.register
 def _(subject: atoll.Compilation) -> dict[str, Any]:
-    chip = subject.soc.name
     return {
         **_documents(subject.soc),
         "plan": _several(subject.to_json()),
         "explanation": [each.explain().to_json() for each in subject],
-        "candidates": [
-            {"soc": chip, "model": each.name, "candidates": each.candidate_rows()}
-            for each in subject
-        ],
+        "candidates": [each.candidates_json() for each in subject],
         **_documents(atoll.estimate(subject)),
     }
 
@@ -135,6 +157,11 @@ def _(subject: atoll.Run) -> dict[str, Any]:
 @_documents.register
 def _(subject: atoll.Validation) -> dict[str, Any]:
     return {"validate": subject.to_json()}
+
+
+@_documents.register
+def _(subject: atoll.ImageCheck) -> dict[str, Any]:
+    return {"image": [subject.to_json()]}
 
 
 @_documents.register

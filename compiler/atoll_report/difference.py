@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from atoll.api.differences import Change
 from atoll_report.node import Node
 from atoll_report.timeline import how_known
 
@@ -63,6 +64,30 @@ def content(documents: Node) -> Mapping[str, object] | None:
         if before
         else [],
     }
+
+
+def changes_between(before: Node, after: Node) -> tuple[Change, ...] | None:
+    """Return the differences of two reports; None if they have nothing to compare."""
+    blocks = [
+        each for each in _blocks(before, after) if each.pairs or each.same or each.gone or each.new
+    ]
+    return tuple(change for each in blocks for change in _changes(each)) if blocks else None
+
+
+def _changes(block: Block) -> Iterator[Change]:
+    title = block.title
+    for name in block.gone:
+        yield Change(title, name, "", None, None, f"{title}: {name} is gone")
+    for name in block.new:
+        yield Change(title, name, "", None, None, f"{title}: {name} is new")
+    for pair in (each for each in block.pairs if each.kind != "same"):
+        text = f"{title}: {pair.name} is {pair.after}, was {pair.before}"
+        yield Change(title, pair.name, "", _value(pair.before), _value(pair.after), text)
+
+
+def _value(node: Node) -> str | int | None:
+    raw = node.raw
+    return raw if raw is None or type(raw) in (str, int) else str(node)
 
 
 def _blocks(before: Node, after: Node) -> Iterator[Block]:

@@ -60,6 +60,12 @@ def shortened(words: str, room: float, style: str = "") -> str:
     return f"{words[:count]}…"
 
 
+def text_width(words: str, style: str = "") -> float:
+    """Return the pixels that words take at most."""
+    size, wider = _SIZES[style]
+    return sum(map(_width, words)) * size * wider
+
+
 def _width(character: str) -> float:
     named = (width for characters, width in _WIDTHS if character in characters)
     return next(named, 0.75 if character.isupper() else _OTHERS[character.isascii()])

@@ -15,9 +15,10 @@ from atoll.artifacts.build_tree import MARKER
 from atoll.diagnostics.errors import UsageError
 from atoll.report.json_shapes import Shape
 from atoll.report.output_schemas import OUTPUTS, REPORT
+from atoll_report.refusals import not_json, not_shown, not_text
 from atoll_report.shapes import fits
 
-READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff")
+READ = ("run", "plan", "estimate", "explain", "check", "validate", "diff", "check-image")
 """The commands whose output a report shows."""
 
 PLAIN, PACKED = "application/json", "application/json+gzip"
@@ -42,7 +43,8 @@ def documents_at(path: Path) -> dict[str, Any]:
     """Return what a file tells.
 
     Raises:
-        UsageError: E226; it tells nothing that a report shows.
+        UsageError: E223, it is no JSON; E224, of a command that failed, or of another version;
+            E226, it tells nothing that a report shows.
         AtollError: E227; it is a report, and damaged.
     """
     text = _read(path)
@@ -50,25 +52,23 @@ def documents_at(path: Path) -> dict[str, Any]:
         return _unpacked(path, found[1], found[2])
     try:
         data: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
-    for name, key, shape in _KINDS:
-        if fits(data, shape):
-            return data if name == "report" else {key: _in_place(key, data)}
-    raise UsageError(
-        "E226",
-        f"'{path}' holds nothing that a report shows",
-        remedy=f"give the folder of a build, a report, or what atoll {', '.join(READ[:-1])} or "
-        f"{READ[-1]} of this version print with --json",
-    )
+    except (ValueError, RecursionError) as fault:
+        raise not_json(path, text, fault) from fault
+    if fits(data, REPORT):
+        return data  # type: ignore[no-any-return]
+    for name in READ:
+        for key in _KEYS.get(name, (name,)):
+            value = _in_place(key, data)
+            if value and fits(value, _DOCUMENTS[key]):
+                return {key: value}
+    raise not_shown(path, data, {name: OUTPUTS[name][1] for name in READ})
 
 
-_KEYS = {"explain": "explanation"}
-_KINDS: tuple[tuple[str, str, Shape], ...] = (
-    ("report", "", REPORT),
-    *((name, _KEYS.get(name, name), OUTPUTS[name][1]) for name in READ),
-)
-_LISTS = ("run", "plan", "estimate", "explanation")
+_KEYS = {"explain": ("chip", "explanation", "candidates"), "check-image": ("image",)}
+"""What of a report a command's output may be, where that is not called as the command."""
+
+_DOCUMENTS: Mapping[str, Shape] = REPORT["properties"]  # type: ignore[assignment]
+_LISTS = ("run", "plan", "estimate", "explanation", "candidates", "image")
 
 
 def _in_place(key: str, data: Any) -> Any:
@@ -78,8 +78,8 @@ def _in_place(key: str, data: Any) -> Any:
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        return ""
+    except UnicodeDecodeError as fault:
+        raise not_text(path) from fault
     except OSError as fault:
         raise UsageError(
             "E226",

@@ -99,8 +99,18 @@ def _network(number: int, plan: Node, explanation: Node | None) -> Mapping[str, 
         "explanation": explanation,
         "buffers": buffers,
         "brief": len(buffers) > MOST_STORIES,
+        "whole": _whole(buffers),
         "pools": list(_pools(plan, buffers)),
     }
+
+
+def _whole(buffers: Sequence[Placed]) -> list[int]:
+    """Return the steps in which anything is live."""
+    spans = [span for each in buffers for span in each.live]
+    return [
+        min((each[0] for each in spans), default=0),
+        max((each[1] for each in spans), default=0),
+    ]
 
 
 def _pools(plan: Node, buffers: Sequence[Placed]) -> Iterator[PoolPage]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from atoll.version import __version__
-from atoll_report import chip, decisions, difference, memory, proof, sizes, timeline
+from atoll_report import chip, decisions, difference, images, memory, proof, sizes, timeline
 from atoll_report.files import embedded
 from atoll_report.node import Node, counted
 
@@ -28,6 +28,7 @@ PAGES: Mapping[str, tuple[str, Callable[[Node], Mapping[str, object] | None]]] =
     "time": ("Time", timeline.content),
     "decisions": ("Decisions", decisions.content),
     "bytes": ("Bytes", sizes.content),
+    "image": ("Image", images.content),
 }
 """By name: title, and what fills the template; None where the documents say nothing of it."""
 
@@ -69,7 +70,11 @@ def title_of(documents: Node) -> str:
     )
     chips = dict.fromkeys(
         each["soc"].raw
-        for each in (*filter(None, (documents["chip"], documents["check"])), *documents["plan"])
+        for each in (
+            *filter(None, (documents["chip"], documents["check"])),
+            *documents["plan"],
+            *(image for image in documents["image"] if image.get("soc")),
+        )
     )
     return " on ".join(filter(None, (", ".join(networks), ", ".join(chips)))) or "Report"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.soc_checks import ELABORATES, FITS, SIMULATED
+from atoll_report import images
 from atoll_report.node import Node, counted
 from atoll_report.timeline import how_known
 
@@ -43,6 +44,8 @@ def verdict(documents: Node) -> Verdict:
         return Verdict("bad", f"{counted(findings, 'finding')}: see Proof")
     if validation and not validation["passed"]:
         return Verdict("bad", "planted faults were not detected: see Proof")
+    if wrong := sum(len(each["disagreements"]) for each in documents["image"]):
+        return Verdict("bad", f"{counted(wrong, 'disagreement')} of the image: see Image")
     if not documents["run"]:
         return Verdict("open", "not run: nothing about its results is proven")
     open_points = len(list(_of_runs(documents)))
@@ -53,7 +56,10 @@ def verdict(documents: Node) -> Verdict:
 def content(documents: Node) -> Mapping[str, object]:
     """Return what fills the page."""
     return {
-        "unproven": [*_of_runs(documents), *_of_faults(documents), *_of_check(documents)],
+        "unproven": [
+            *(*_of_runs(documents), *_of_faults(documents), *_of_check(documents)),
+            *_of_images(documents),
+        ],
         "assumed": list(_assumptions(documents)),
         "mutants": [_mutants(each) for each in documents["validate"].get("networks")],
         "clockless": _CLOCKLESS,
@@ -148,6 +154,17 @@ def _of_check(documents: Node) -> Iterator[Doubt]:
             yield Doubt(plan["model"].raw, words, "atoll plan --budget TIME")
 
 
+def _of_images(documents: Node) -> Iterator[Doubt]:
+    """Yield what images do not tell, and stacks that nothing bounds."""
+    for image in documents["image"]:
+        name = images.title_of(image)
+        for each in image.get("not_known"):
+            yield Doubt(name, f"Not known to agree with the chip: {each}.")
+        for each in (root for root in image["stack"] if not root["bytes"].known):
+            causes = "; ".join(str(cause["why"]) for cause in each["not_bounded"])
+            yield Doubt(name, f"The stack of '{each['function']}' is not bounded: {causes}.")
+
+
 def _shown(documents: Node, chip: str) -> Mapping[str, str]:
     """Return what a check left out and other documents show: its words, and what is still open."""
     plans = [each for each in documents["plan"] if each["soc"].raw == chip]
@@ -180,6 +197,9 @@ def _assumptions(documents: Node) -> Iterator[Doubt]:
         for note in each["notes"]
     }
     yield from (Doubt(model, note) for model, note in notes)
+    for image in documents["image"]:
+        name = images.title_of(image)
+        yield from (Doubt(name, f"Bound of the stack: {each}.") for each in image["assumes"])
     chip = documents["check"]
     yield from (Doubt(chip["soc"].raw, str(each)) for each in chip.get("notes"))
 

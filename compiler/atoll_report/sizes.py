@@ -7,14 +7,12 @@ from xml.etree.ElementTree import SubElement
 
 from markupsafe import Markup
 
-from atoll.diagnostics.shown import printable
 from atoll.report.svg import figure, number, write
 from atoll_report.figures import inline
+from atoll_report.heat import heat_maps
 from atoll_report.node import Node
 
 _WIDTH, _LEFT, _RIGHT, _ROW = 1200, 150, 190, 30
-_COLUMNS = 96
-_CELL, _MAP_LEFT, _MAP_WIDTH = 22, 150, 1000
 
 
 def content(documents: Node) -> Mapping[str, object] | None:
@@ -25,7 +23,7 @@ def content(documents: Node) -> Mapping[str, object] | None:
         "pools": [(plan, _use(plan)) for plan in documents["plan"] if plan["buffers"]],
         "constants": [(plan, list(_constants(documents, plan))) for plan in documents["plan"]],
         "traffic": [(each, _memories(each)) for each in documents["estimate"]],
-        "heat": [(each, _heat(each)) for each in documents["explanation"]],
+        "heat": list(heat_maps(documents)),
         "stacks": [run for run in documents["run"] if run["stack"]],
         "limits": documents["chip"].get("stacks"),
         "regions": documents["chip"].get("address_map"),
@@ -65,51 +63,10 @@ def _constants(documents: Node, plan: Node) -> Iterator[Mapping[str, object]]:
     found: list[dict[str, Any]] = [
         {"name": name, "buffer": buffer, "what": told[name]["what"]}
         for name, buffer in plan["buffers"].items()
-        if name in told and told[name]["what"].raw not in ("input", "output", "tensor", "workspace")
+        if name in told and told[name]["what"].raw in ("constant", "commands")
     ]
     yield from sorted(found, key=lambda each: -each["buffer"]["size_bytes"].raw)
 
 
 def _memories(estimate: Node) -> Sequence[str]:
     return [each["memory"].raw for each in estimate["cycles"]["by_memory"]]
-
-
-def _heat(explanation: Node) -> Markup:
-    """Draw which addresses are touched how often: accesses of operators to buffers, by pool."""
-    pools: dict[str, list[Node]] = {}
-    for buffer in explanation["buffers"]:
-        if buffer["address"].known and buffer["size_bytes"]:
-            pools.setdefault(buffer["place"].raw, []).append(buffer)
-    height = 30 + len(pools) * (_CELL + 26)
-    root = figure(f"{explanation['model']}: uses of addresses", _MAP_LEFT + _MAP_WIDTH + 20, height)
-    for row, (pool, buffers) in enumerate(pools.items()):
-        top = 20 + row * (_CELL + 26)
-        write(root, _MAP_LEFT - 8, top + 15, pool, anchor="end", style="head")
-        first = min(each["address"].raw for each in buffers)
-        last = max(each["address"].raw + each["size_bytes"].raw for each in buffers)
-        heats = [0] * _COLUMNS
-        step = max(1, -(-(last - first) // _COLUMNS))
-        for each in buffers:
-            begin = (each["address"].raw - first) // step
-            end = (each["address"].raw + each["size_bytes"].raw - 1 - first) // step
-            for column in range(begin, min(end, _COLUMNS - 1) + 1):
-                heats[column] += len(each["uses"])
-        most = max(heats)
-        for column, heat in enumerate(heats):
-            place = {"x": number(_MAP_LEFT + column * _MAP_WIDTH / _COLUMNS), "y": str(top)}
-            opacity = number(0.06 + 0.94 * heat / most) if heat else "0"
-            cell = SubElement(
-                root,
-                "rect",
-                {
-                    **{"class": "heat", **place, "height": str(_CELL)},
-                    "width": number(_MAP_WIDTH / _COLUMNS),
-                    "fill-opacity": opacity,
-                },
-            )
-            words = f"{first + column * step:#010x}: {heat} uses"
-            SubElement(cell, "title").text = printable(words)
-        write(root, _MAP_LEFT, top + _CELL + 13, f"{first:#010x}", style="note")
-        words = f"{last - 1:#010x}"
-        write(root, _MAP_LEFT + _MAP_WIDTH, top + _CELL + 13, words, style="note", anchor="end")
-    return inline(root) if pools else Markup("")

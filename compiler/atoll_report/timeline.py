@@ -11,6 +11,7 @@ from atoll.diagnostics.shown import printable
 from atoll.report.svg import figure, number, write
 from atoll_report.figures import inline, write_within
 from atoll_report.node import Node
+from atoll_report.roofline import rooflines
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 1200, 130, 20, 34
 _LANE, _BAR, _GAP = 46, 17, 12
@@ -109,6 +110,7 @@ def _network(
         "rows": rows,
         "picture": _picture(name, how, spans) if spans else Markup(""),
         "chain": _chain(list(planned.values())),
+        "roofs": list(rooflines(estimate, clocked, links, how)) if estimate else [],
         "shown": min(len(rows), _SHOWN),
     }
 

@@ -2,6 +2,7 @@
 """Each function returns what its command prints with `--json`."""
 
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,13 +67,19 @@ def without(data: Any, *keys: str) -> Any:
     return data
 
 
-def test_an_image_and_its_stack(image: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_image_and_its_stack(
+    image: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = atoll.check_image("lagoon", image)
     assert found.passed
     assert plain(found.to_json()) == printed(capsys, "check-image", "lagoon", str(image))
     assert {row["memory"] for row in found.rows()} == {"dtcm", "flash", "sram"}
     assert f"{image}: " in found.text()
     shown(found._repr_html_())
+    (tmp_path / "image.json").write_text(json.dumps(found.to_json()))
+    report = atoll.make_report(tmp_path / "image.json").documents
+    assert report == plain(atoll.make_report(found).to_json())
+    assert "/image/0/sections/0/size_bytes" in atoll.Report(report).to_html()
     alone = atoll.check_image(None, str(image), entries=["atoll_reset"])
     words = ("check-image", "--stack-only", str(image), "--entry", "atoll_reset")
     assert plain(alone.to_json()) == printed(capsys, *words)

@@ -78,9 +78,13 @@ CASES: dict[str, list[str]] = {
     "new_parts": ["new", "other", "--memory", "sram=4KiB"],
     "new_into_missing_folder": ["new", "other", "-o", "absent/other.yaml"],
     "new_onto_device": ["new", "other", "-o", "pipe"],
+    "diff_of_report_and_chip": ["diff", "lagoon", "estimate.json"],
     "diff_damaged_build": ["diff", "lagoon", "broken"],
     "report_missing": ["report", "absent.json", "-o", "out.html"],
     "report_of_nothing": ["report", "other.json", "-o", "out.html"],
+    "report_cut_off": ["report", "cut.json", "-o", "out.html"],
+    "report_of_a_failure": ["report", "failed.json", "-o", "out.html"],
+    "report_of_another_version": ["report", "estimate.json", "-o", "out.html"],
     "report_damaged": ["report", "old.html", "-o", "out.html"],
     "report_nowhere": ["report", "lagoon"],
     "report_of_instance": ["plan", "--instance", "a.csv", "--report", "out.html"],
@@ -232,6 +236,12 @@ def fill(folder: Path) -> None:
     (folder / "broken").mkdir()
     (folder / "broken" / "build.json").write_text("{}")
     (folder / "other.json").write_text('{"cycles": 3}')
+    (folder / "cut.json").write_text('{\n  "soc": "lagoon",\n  "model": "dig')
+    failure = {"code": "E141", "message": "'x.elf' is no image", "at": None, "other": None}
+    failed = {"faults": [{**failure, "remedy": None, "tried": None}]}
+    (folder / "failed.json").write_text(json.dumps(failed))
+    estimate = {"soc": "lagoon", "model": "digits", "cycles": {"total": 3}, "notes": []}
+    (folder / "estimate.json").write_text(json.dumps(estimate))
     (folder / "old.html").write_text('<script type="application/json" id="documents">{}</script>')
     (folder / "pipe").symlink_to("/dev/null")
     (folder / "folder.vcd").mkdir()

@@ -110,6 +110,15 @@ class CompiledNetwork:
         """Say of each buffer and operator why it is where it is."""
         return to_explanation(explanation(self._compiled))
 
+    def candidates_json(self) -> dict[str, Any]:
+        """Return what ``atoll explain --candidates --json`` prints of the network."""
+        return {
+            "soc": self._compiled.soc.name,
+            "model": self.name,
+            "model_sha256": self._compiled.source.sha256,
+            "candidates": self.candidate_rows(),
+        }
+
     def candidate_rows(self) -> list[Row]:
         """Return what was tried to find the plan: choices, cycles, and why each lost."""
         return [each.as_json() for each in self._compiled.candidates]
@@ -133,7 +142,8 @@ class CompiledNetwork:
     @property
     def _titled(self) -> TitledPlan:
         of = {"soc": self._compiled.soc.name, "model": self.name}
-        return TitledPlan(of=of, plan=self._compiled.plan, notes=self.notes)
+        digest = self._compiled.source.sha256
+        return TitledPlan(of=of, plan=self._compiled.plan, notes=self.notes, model_sha256=digest)
 
     def _repr_svg_(self) -> str:
         return svg_element(self.svg())

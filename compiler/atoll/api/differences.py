@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between two chips, or between two builds."""
+"""What differs between two chips, two builds, or two reports."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -60,16 +60,19 @@ class Diff:
 
 
 def diff(before: SocSource | Path, after: SocSource | Path, *, overrides: Overrides = ()) -> Diff:
-    """Compare two chips, or two builds, as resolution derives their values.
+    """Compare two chips, or two builds, as resolution derives their values; or two reports.
 
     Args:
-        before: a chip, what `load_soc` takes, or the folder of a build.
+        before: a chip, what `load_soc` takes, the folder of a build, a report, or a file with what
+            a command printed with ``--json``.
         after: what it became, likewise.
         overrides: values of `after`, as `Soc.with_` takes them; `after` is a chip then.
 
     Raises:
         AtollError: as `load_soc`; E009, E096, the folder of a build is damaged.
         UsageError: E090; a build would be changed, or the package `atoll_compare` is missing.
+            E225; a report has nothing in common with the other side. E223, E224, E226, E227; as
+            `make_report`.
     """
     found: Diff = function_of("atoll_compare.api:compare", "diff")(before, after, overrides)
     return found

@@ -111,6 +111,7 @@ class ImageCheck:
     not_known: tuple[str, ...]
     stack: ImageStack | None
     _usage: Table | None = field(repr=False)
+    _sections: tuple[Row, ...] = field(repr=False)
     _parameters_known: bool = field(repr=False)
 
     @property
@@ -144,6 +145,7 @@ class ImageCheck:
             "core": self.core,
             **words,
             "usage": self.rows(),
+            "sections": list(self._sections),
             **bounds,
             "disagreements": faults,
             "parameters_known": self._parameters_known,

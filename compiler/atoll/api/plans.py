@@ -120,6 +120,7 @@ class TitledPlan:
     of: Mapping[str, str]
     plan: MemoryPlan
     notes: tuple[str, ...] | None = None
+    model_sha256: str | None = None
 
     @property
     def title(self) -> str:
@@ -131,7 +132,8 @@ class TitledPlan:
         plan = self.plan
         verdict = {"cost": plan.cost, "gap_bytes": plan.gap, "optimal": plan.optimal}
         notes = {} if self.notes is None else {"notes": list(self.notes)}
-        return {**self.of, **verdict, **plan_json(plan), **notes}
+        digest = {} if self.model_sha256 is None else {"model_sha256": self.model_sha256}
+        return {**self.of, **digest, **verdict, **plan_json(plan), **notes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from atoll.api.chips import Soc, SocCheck
 from atoll.api.compilation import Compilation
 from atoll.api.differences import Diff
 from atoll.api.estimates import Estimate
+from atoll.api.images import ImageCheck
 from atoll.api.runs import Run
 from atoll.api.simulation import Validation
 from atoll.utils.files import require_writable, write_text
@@ -21,7 +22,9 @@ GENERATOR = b'<meta name="generator" content="Atoll'
 """In the head of each page."""
 _HEAD = 4096
 
-Subject = Soc | SocCheck | Compilation | Estimate | Run | Validation | Diff | Path | str
+Subject = (
+    Soc | SocCheck | Compilation | Estimate | Run | Validation | ImageCheck | Diff | Path | str
+)
 """What a report can be about."""
 
 
@@ -77,8 +80,9 @@ def make_report(
             slowest operators; one that has begun is finished.
 
     Raises:
-        AtollError: as `load_soc`; E226, a file holds nothing that a report shows; E227, it cannot
-            be read.
+        AtollError: as `load_soc`; E223, a file is no JSON; E224, it is of a command that failed, or
+            of another version; E226, it holds nothing that a report shows; E227, it is a damaged
+            report.
         UsageError: E090; the package `atoll_report` is missing.
 
     >>> import atoll

@@ -117,10 +117,7 @@ def explain(
 def _candidates_text(networks: Sequence[atoll.CompiledNetwork], soc: str, *, machine: bool) -> str:
     """Return what was tried of each network."""
     if machine:
-        objects = [
-            {"soc": soc, "model": each.name, "candidates": each.candidate_rows()}
-            for each in networks
-        ]
+        objects = [each.candidates_json() for each in networks]
         return json_text(objects if len(networks) > 1 else objects[0])
     return "\n".join(
         f"{_network_heading(each.name, soc, networks)}{each.candidates_text(room())}"

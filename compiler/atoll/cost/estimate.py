@@ -9,9 +9,11 @@ from atoll.cost.around import after_cycles, before_cycles
 from atoll.cost.basis import basis_of, basis_of_operator, joint_basis, stands_in
 from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.cost.program import ProgramCost
+from atoll.cost.roofs import Roofs, roofs_of
 from atoll.cost.traffic import Traffic, add_up, traffic_of
 from atoll.diagnostics.units import nanoseconds
 from atoll.ir.busy import Bound
+from atoll.ops.registry import kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class LayerEstimate:
         cycles: from begin to end if the host waits at once.
         basis: what the cycles rest on.
         bound: what decides.
+        macs: its multiply-accumulates.
         parts: what each part of its engine's work takes by itself, in cycles of the engine.
         traffic: by memory.
     """
@@ -37,6 +40,7 @@ class LayerEstimate:
     cycles: int
     basis: str
     bound: Bound
+    macs: int
     parts: Mapping[Bound, int] = field(default_factory=dict)
     traffic: tuple[Traffic, ...]
 
@@ -52,6 +56,7 @@ class LayerEstimate:
             "cycles": self.cycles,
             "basis": self.basis,
             "bound": str(self.bound),
+            "macs": self.macs,
             "parts": {str(part): cycles for part, cycles in self.parts.items()},
             "memories": [each.as_json() for each in self.traffic],
         }
@@ -68,9 +73,11 @@ class NetworkEstimate:
         after: from then until the firmware's end.
         layers: in the order in which they begin.
         traffic: of all layers, by memory.
+        roofs: of the devices that run layers, and of the memories that layers use.
         host_clock: hertz.
         basis: what all these cycles rest on.
         notes: what a reader should know.
+        model_sha256: of the network's file; "" if it is not told.
     """
 
     soc: str
@@ -81,9 +88,11 @@ class NetworkEstimate:
     after: int
     layers: tuple[LayerEstimate, ...]
     traffic: tuple[Traffic, ...]
+    roofs: Roofs
     host_clock: int
     basis: str
     notes: tuple[str, ...] = ()
+    model_sha256: str = ""
 
     @property
     def total(self) -> int:
@@ -95,6 +104,7 @@ class NetworkEstimate:
         return {
             "soc": self.soc,
             "model": self.model,
+            "model_sha256": self.model_sha256,
             "cycles": {
                 "total": self.total,
                 "before": self.before,
@@ -107,6 +117,7 @@ class NetworkEstimate:
                 "by_layer": [layer.as_json() for layer in self.layers],
                 "by_memory": [each.as_json() for each in self.traffic],
             },
+            "roofs": self.roofs.as_json(),
             "notes": list(self.notes),
         }
 
@@ -119,7 +130,9 @@ def estimates_of(models: Sequence[ProgramCost]) -> tuple[NetworkEstimate, ...]:
 def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstimate:
     soc = cost.soc
     layers = tuple(_layers(cost))
-    used = {soc.host, *(name for layer in layers for name in layer.devices)}
+    devices = [name for layer in layers for name in layer.devices]
+    used = {soc.host, *devices}
+    traffic = add_up((each for layer in layers for each in layer.traffic), soc)
     return NetworkEstimate(
         soc=soc.name,
         model=cost.graph.name,
@@ -128,7 +141,8 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         sequential=cost.sequential,
         after=after_cycles(soc),
         layers=layers,
-        traffic=add_up((each for layer in layers for each in layer.traffic), soc),
+        traffic=traffic,
+        roofs=roofs_of(soc, devices, (each.memory for each in traffic)),
         host_clock=soc.host_cpu.clock,
         basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
         notes=tuple(
@@ -151,6 +165,7 @@ def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
             cycles=each.cycles,
             basis=basis_of_operator(op, cost.soc),
             bound=each.bound,
+            macs=kind_of(op).features(op, cost.graph)["macs"],
             parts=each.busy.parts if each.busy else {},
             traffic=traffic_of(cost, step, op, goes_on=goes_on),
         )

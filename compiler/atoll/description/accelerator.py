@@ -235,6 +235,12 @@ class Accelerator(Described):
     accelerator: Name = Field(description="Name of the accelerator.", examples=["reef"])
     version: Version = Field(description="Version of this format.", examples=["1"])
     parameters: dict[Name, Parameter] = Field(default={}, max_length=MAX_ENTRIES)
+    macs_per_cycle: Formula | None = Field(
+        default=None,
+        description="Most multiply-accumulates in a cycle of its clock, of parameters; the roof "
+        "of its operators in a report.",
+        examples=["64"],
+    )
     operators: dict[ConstantName, Operator] = Field(min_length=1, max_length=MAX_ENTRIES)
     ports: Ports = Field(default=Ports(), description="What it is joined to the chip by.")
     registers: RegisterBlock = Field(

@@ -38,13 +38,15 @@ def check_program(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
     checks.tell_strangers()
     checks.tell_moves()
     check_layouts(accelerator, where, faults, checks.formula)
+    known = frozenset(accelerator.parameters)
     for name, port in accelerator.ports.data.items():
         if port.bytes is not None:
-            known = frozenset(accelerator.parameters)
             checks.formula(port.bytes, known, ("ports", "data", name, "bytes"))
+    if accelerator.macs_per_cycle is not None:
+        checks.formula(accelerator.macs_per_cycle, known, ("macs_per_cycle",))
     told = accelerator.rtl.parameters if accelerator.rtl else None
     for name, text in (told or {}).items():
-        checks.formula(text, frozenset(accelerator.parameters), ("rtl", "parameters", name))
+        checks.formula(text, known, ("rtl", "parameters", name))
     program = accelerator.program
     if program is None:
         return

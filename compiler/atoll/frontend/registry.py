@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The front ends by name, and which of them reads a file."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from atoll.frontend.front_end import FrontEnd, load_with
@@ -26,13 +28,18 @@ FRONT_ENDS: Registry[FrontEnd] = Registry(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A model file: the suffix that its format has, its bytes, and where it is."""
 
     suffix: str
     data: bytes
     path: Path
+
+    @cached_property
+    def sha256(self) -> str:
+        """What tells two networks of one shape and other weights apart."""
+        return hashlib.sha256(self.data).hexdigest()
 
 
 def load_network(path: Path) -> Graph:

@@ -9,6 +9,7 @@ from atoll.report.json_shapes import (
     choice,
     each,
     mapping_of,
+    maybe,
     object_of,
     one_or_more,
 )
@@ -24,17 +25,22 @@ _ESTIMATED = object_of(
     basis=BASIS,
     **dict.fromkeys(("begin", "end", "cycles"), COUNT),
     bound=choice(*Bound),
+    macs=COUNT,
     parts=mapping_of(COUNT),
     memories=each(_TRAFFIC),
 )
 ESTIMATED_NETWORK = object_of(
-    **dict.fromkeys(("soc", "model"), TEXT),
+    **dict.fromkeys(("soc", "model", "model_sha256"), TEXT),
     cycles=object_of(
         **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
         **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
         basis=BASIS,
         by_layer=each(_ESTIMATED),
         by_memory=each(_TRAFFIC),
+    ),
+    roofs=object_of(
+        devices=each(object_of(device=TEXT, macs_per_cycle=maybe(COUNT), clock_hz=COUNT)),
+        memories=each(object_of(memory=TEXT, bytes_per_cycle=COUNT, clock_hz=COUNT)),
     ),
     notes=each(TEXT),
 )

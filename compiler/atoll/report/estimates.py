@@ -15,7 +15,11 @@ def estimates_of(models: Sequence[Compiled]) -> tuple[NetworkEstimate, ...]:
     """Return what each of the networks takes that share a firmware, if it runs as the first."""
     found = costs_of(tuple(map(cost_of, models)))
     return tuple(
-        replace(each, notes=tuple(dict.fromkeys((*each.notes, *_notes(model)))))
+        replace(
+            each,
+            notes=tuple(dict.fromkeys((*each.notes, *_notes(model)))),
+            model_sha256=model.source.sha256,
+        )
         for each, model in zip(found, models, strict=True)
     )
 

@@ -50,6 +50,7 @@ _SCOPED = object_of(
 CANDIDATES = object_of(
     soc=TEXT,
     model=TEXT,
+    model_sha256=TEXT,
     candidates=each(
         object_of(
             candidate=TEXT,
@@ -73,6 +74,7 @@ CANDIDATES = object_of(
 EXPLAINED = object_of(
     soc=TEXT,
     model=TEXT,
+    model_sha256=TEXT,
     buffers=each(_BUFFER),
     operators=each(
         object_of(

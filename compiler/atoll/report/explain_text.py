@@ -26,6 +26,7 @@ class Explanation:
 
     soc: str
     model: str
+    model_sha256: str
     buffers: tuple[BufferStory, ...]
     decisions: tuple[Decision, ...]
     cuts: tuple[CutStory, ...] = ()
@@ -79,6 +80,7 @@ class Explanation:
         return {
             "soc": self.soc,
             "model": self.model,
+            "model_sha256": self.model_sha256,
             "buffers": [story.as_json() for story in stories],
             "operators": decisions_json(decisions),
             "targets": [each.as_json() for each in self.targets],

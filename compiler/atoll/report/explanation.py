@@ -56,6 +56,7 @@ def explanation(compiled: Compiled) -> Explanation:
     return Explanation(
         soc=soc.name,
         model=graph.name,
+        model_sha256=compiled.source.sha256,
         buffers=stories,
         decisions=decisions,
         cuts=cuts,

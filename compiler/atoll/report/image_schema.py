@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `atoll check-image --json` prints, as a JSON Schema."""
 
-from atoll.report.json_shapes import COUNT, FLAG, NUMBER, TEXT, Shape, each, maybe, object_of
+from atoll.report.json_shapes import COUNT, FLAG, RATIO, TEXT, Shape, each, maybe, object_of
 
+_PATH = each(object_of(function=TEXT, bytes=COUNT))
 _STACK_USE: dict[str, Shape] = {
     **dict.fromkeys(("stack_bytes", "entry_bytes", "interrupt_bytes"), maybe(COUNT)),
     "stack": each(
@@ -11,7 +12,7 @@ _STACK_USE: dict[str, Shape] = {
             handles_exception=FLAG,
             pushed_bytes=COUNT,
             bytes=maybe(COUNT),
-            path=each(object_of(function=TEXT, bytes=COUNT)),
+            path=_PATH,
             not_bounded=each(object_of(function=TEXT, why=TEXT)),
         )
     ),
@@ -19,6 +20,7 @@ _STACK_USE: dict[str, Shape] = {
         object_of(
             **dict.fromkeys(("function", "thread"), TEXT),
             **dict.fromkeys(("top_address", "room_bytes", "bytes"), maybe(COUNT)),
+            path=_PATH,
         )
     ),
     "assumes": each(TEXT),
@@ -31,7 +33,14 @@ _HELD = object_of(
             **dict.fromkeys(("memory", "region"), TEXT),
             **dict.fromkeys(("first_address", "size_bytes"), COUNT),
             **dict.fromkeys(("used_bytes", "free_bytes"), maybe(COUNT)),
-            used_share=maybe(NUMBER),
+            used_share=maybe(RATIO),
+        )
+    ),
+    sections=each(
+        object_of(
+            section=TEXT,
+            **dict.fromkeys(("first_address", "size_bytes", "loaded_bytes"), COUNT),
+            copied_from_address=maybe(COUNT),
         )
     ),
     **_STACK_USE,

@@ -107,7 +107,11 @@ _PLAN: Mapping[str, Shape] = {
     "pools": mapping_of(object_of(origin=COUNT, **{**_FIGURES, "size_bytes": maybe(COUNT)})),
     "buffers": mapping_of(_PLACED),
 }
-_OF_A_NETWORK: Mapping[str, Shape] = {"soc": TEXT, "model": TEXT, "notes": each(TEXT), **_PLAN}
+_OF_A_NETWORK: Mapping[str, Shape] = {
+    **dict.fromkeys(("soc", "model", "model_sha256"), TEXT),
+    "notes": each(TEXT),
+    **_PLAN,
+}
 _TOGETHER = object_of(**_OF_A_NETWORK, together_bytes=mapping_of(COUNT))
 PLAN: Shape = {
     "anyOf": [
@@ -199,7 +203,7 @@ _ORACLE = object_of(
     furthest_steps=mapping_of(COUNT),
 )
 _REPORT: Mapping[str, Shape] = dict(
-    **dict.fromkeys(("soc", "model", "cpu", "accelerator", "reference"), TEXT),
+    **dict.fromkeys(("soc", "model", "model_sha256", "cpu", "accelerator", "reference"), TEXT),
     oracle=maybe(_ORACLE),
     **dict.fromkeys(("samples", "layers_compared", "layers_equal"), COUNT),
     bit_exact=FLAG,
@@ -207,6 +211,14 @@ _REPORT: Mapping[str, Shape] = dict(
     placement=object_of(accesses=COUNT, violations=each(_VIOLATION)),
     stack=mapping_of(_STACK),
     pools=mapping_of(object_of(**_FIGURES)),
+    touched=maybe(
+        each(
+            object_of(
+                pool=TEXT,
+                **dict.fromkeys(("first_address", "size_bytes", "reads", "writes"), COUNT),
+            )
+        )
+    ),
     cycles=_CYCLES,
     wall_seconds=mapping_of(SECONDS),
     notes=each(TEXT),
@@ -329,6 +341,7 @@ _DOCUMENTS: Mapping[str, Shape] = {
     "candidates": each(CANDIDATES),
     "estimate": each(ESTIMATED_NETWORK),
     "run": each(_RUN),
+    "image": each(CHECK_IMAGE),
     "validate": maybe(_VALIDATION),
     "tried": each(_TRIED),
     "diff": maybe(DIFF),

@@ -2,7 +2,7 @@
 """`RunReport`: everything that a run proved and measured, and its machine-readable form."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from atoll.cost.basis import MEASURED
@@ -212,6 +212,23 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TouchedRange:
+    """Bytes of a pool that a run touched equally often.
+
+    Attributes:
+        first_address: on the bus.
+        reads, writes: times between two events of the firmware, such as operators, in which some
+            device read or wrote there; a device counts once in each.
+    """
+
+    pool: str
+    first_address: int
+    size_bytes: int
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """The result of `atoll run` and `atoll simulate`.
 
@@ -227,10 +244,12 @@ class RunReport:
         host_clock: hertz; all cycles are the host's.
         oracle: how far the reference is from another implementation, if one was asked.
         not_modelled: what the cores would have done and the simulation of them does not.
+        touched: ranges of pools that the first sample touched; None if nobody watched cores.
     """
 
     soc: str
     model: str
+    model_sha256: str
     cpu: str
     accelerator: str
     samples: int
@@ -249,6 +268,7 @@ class RunReport:
     host_clock: int
     oracle: OracleVerdict | None = None
     not_modelled: tuple[str, ...] = ()
+    touched: tuple[TouchedRange, ...] | None = None
 
     @property
     def bit_exact(self) -> bool:
@@ -281,6 +301,7 @@ class RunReport:
         return {
             "soc": self.soc,
             "model": self.model,
+            "model_sha256": self.model_sha256,
             "cpu": self.cpu,
             "accelerator": self.accelerator,
             "samples": self.samples,
@@ -295,6 +316,7 @@ class RunReport:
             },
             "stack": {name: use.as_json() for name, use in self.stack.items()},
             "pools": {name: use.as_json() for name, use in self.pools.items()},
+            "touched": None if self.touched is None else [asdict(each) for each in self.touched],
             "cycles": self._cycles_json(),
             "wall_seconds": {part: round(seconds, 3) for part, seconds in self.wall.items()},
             "notes": list(self.notes),

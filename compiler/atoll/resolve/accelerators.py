@@ -65,6 +65,7 @@ def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
             _support(kind, model.operators[kind], folder) for kind in sorted(model.operators)
         ),
         registers=dict(sorted(model.registers.map.items(), key=lambda item: item[1])),
+        macs_per_cycle=model.macs_per_cycle or "",
         ports=_ports(model),
         program=program_of(model),
         rtl_module=rtl.module if rtl else "",
@@ -143,6 +144,7 @@ def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLo
     for key in (
         ("registers", "map"),
         ("addresses",),
+        ("macs_per_cycle",),
         ("program",),
         *(("operators", kind) for kind in model.operators),
         *(

@@ -193,6 +193,8 @@ class AcceleratorSpec:
         name: such as ``reef``.
         operators: what it runs, sorted by kind.
         registers: register offsets in bytes by name.
+        macs_per_cycle: formula of its most multiply-accumulates in a cycle, of parameters; "" if
+            not said.
         ports: what joins it to the chip.
         program: how the host drives it by its registers; None if it runs lists of commands.
         rtl_module: SystemVerilog module with the ports of docs/accelerators.md; "" if there is no
@@ -219,6 +221,7 @@ class AcceleratorSpec:
     name: str
     operators: tuple[OperatorSupport, ...]
     registers: Mapping[str, int]
+    macs_per_cycle: str = ""
     ports: Ports = USUAL_PORTS
     program: Program | None = None
     rtl_module: str

@@ -27,6 +27,7 @@ from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
 from atoll_sim.check.protection_traps import kept_back
 from atoll_sim.check.stack_use import overruns, stack_use, unmeasured_stacks, unused_stacks
+from atoll_sim.check.touched import touched_ranges
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.simulate.turns import turn_of
@@ -198,6 +199,7 @@ def judge(
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
+        model_sha256=compiled.source.sha256,
         cpu=setup.cpu,
         accelerator=str(setup.backends),
         samples=len(samples),
@@ -229,6 +231,9 @@ def judge(
         notes=(*unmeasured_stacks(stacks), *_notes(compiled, result, samples)),
         host_clock=compiled.soc.host_cpu.clock,
         not_modelled=not_modelled(compiled.soc) if setup.cpu is CpuKind.ISS else (),
+        touched=(
+            None if setup.cpu is CpuKind.NATIVE else touched_ranges(compiled.soc, result.phases)
+        ),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 

@@ -134,13 +134,78 @@ def test_what_is_not_known_is_no_number() -> None:
     assert "/run/0/cycles/total" not in shown_values(page)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', "soc: lagoon", "\x00"])
-def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
+FAILED = {"code": "E141", "message": "no image", "at": None, "other": None}
+INSTANCE = {"instance": "a", "cost": 0, "gap_bytes": 0, "optimal": True, "pools": {}, "buffers": {}}
+FAILED |= {"remedy": None, "tried": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("", "E223", "is empty"),
+        (" \n", "E223", "is empty"),
+        ("{", "E223", "ends in the middle"),
+        ('{"soc": "lag', "E223", "ends in the middle"),
+        ("soc: lagoon", "E223", "is no JSON: Expecting value"),
+        ("{} {}", "E223", "more than one JSON text"),
+        ("[" * 200_000, "E223", "nested too deep"),
+        ("\x00", "E223", "is no JSON"),
+        (json.dumps({"faults": [FAILED]}), "E224", "that failed: E141, no image"),
+        ("[]", "E226", "holds nothing that a report shows"),
+        ('{"a": 1}', "E226", "holds nothing that a report shows"),
+        ('"text"', "E226", "holds nothing that a report shows"),
+        ('{"wrote": ["chip.yaml"]}', "E226", "is of atoll new"),
+        (json.dumps(INSTANCE), "E226", "is of atoll plan without a network on a chip"),
+        ("<html></html>", "E226", "is a page, and no report"),
+    ],
+)
+def test_other_files_are_refused(text: str, code: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text(text)
     with pytest.raises(atoll.UsageError) as caught:
         atoll.make_report(path)
-    assert caught.value.code == "E226"
+    assert caught.value.code == code
+    assert words in caught.value.faults[0].message
+    assert caught.value.faults[0].remedy
+
+
+def test_bytes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "network.json"
+    path.write_bytes(b"\xff\xfe\x00TFL3")
+    with pytest.raises(atoll.UsageError, match=r"E223.*is no text"):
+        atoll.make_report(path)
+
+
+@pytest.mark.parametrize("key", ["check", "plan", "explanation", "estimate", "run"])
+def test_an_output_cut_anywhere_is_told_with_its_end(key: str, tmp_path: Path) -> None:
+    found = documents()[key]
+    text = json.dumps(found[0] if isinstance(found, list) else found, indent=2)
+    path = tmp_path / "cut.json"
+    for length in range(1, len(text), len(text) // 40):
+        path.write_text(text[:length])
+        with pytest.raises(atoll.UsageError) as caught:
+            atoll.make_report(path)
+        assert caught.value.code == "E223"
+        (fault,) = caught.value.faults
+        assert fault.at is not None
+        last = text[:length].rstrip().count("\n") + 1
+        assert last - 1 <= fault.at.line <= last + 1
+
+
+@pytest.mark.parametrize("key", ["check", "plan", "explanation", "estimate", "run"])
+def test_an_output_of_another_version_names_command_and_place(key: str, tmp_path: Path) -> None:
+    found = documents()[key]
+    data = json.loads(json.dumps(found[0] if isinstance(found, list) else found))
+    data["notes"] = 7
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps([data, data] if key == "run" else data))
+    with pytest.raises(atoll.UsageError) as caught:
+        atoll.make_report(path)
+    assert caught.value.code == "E224"
+    command = {"explanation": "explain"}.get(key, key)
+    place = "/0/notes" if key == "run" else "/notes"
+    message = caught.value.faults[0].message
+    assert f"this version's atoll {command} prints: it differs at '{place}'" in message
 
 
 def test_damaged_reports_are_refused(tmp_path: Path) -> None:
@@ -152,11 +217,13 @@ def test_damaged_reports_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_commands_print_is_read(tmp_path: Path) -> None:
-    for key in ("check", "plan", "explanation", "estimate", "run"):
+    for key in ("chip", "check", "plan", "explanation", "candidates", "estimate", "run"):
         path = tmp_path / f"{key}.json"
         found = documents()[key]
         path.write_text(json.dumps(found[0] if isinstance(found, list) else found))
-        assert atoll.make_report(path).documents[key] == found
+        report = atoll.make_report(path)
+        assert report.documents[key] == found
+        read_page(report.to_html())
 
 
 def test_a_planted_finding_is_on_top_and_in_a_frame() -> None:

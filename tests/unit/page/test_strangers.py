@@ -2,6 +2,7 @@
 """A page shows together what belongs together, and takes the place of no file of its user."""
 
 import copy
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -56,6 +57,31 @@ def test_a_run_of_another_plan_or_chip_is_refused(
     place[changed] = "twin" if changed == "soc" else place[changed] + 16
     with pytest.raises(atoll.UsageError, match="E228"):
         atoll.make_report(made, written(tmp_path, other), try_seconds=0)
+
+
+@pytest.mark.parametrize("command", ["run", "estimate", "explain", "candidates"])
+def test_a_network_of_other_weights_is_refused(
+    command: str, made: atoll.Compilation, run: dict[str, Any], tmp_path: Path
+) -> None:
+    """Chip, name, plan and shapes are the same: only the file's digest tells them apart."""
+    network = made.network
+    one = {
+        "run": lambda: run,
+        "estimate": atoll.estimate(made).network.to_json,
+        "explain": network.explain().to_json,
+        "candidates": network.candidates_json,
+    }[command]()
+    data = DIGITS.read_bytes()
+    assert one["model_sha256"] == hashlib.sha256(data).hexdigest()
+    weight = max(range(len(data) - 64), key=lambda at: len(set(data[at : at + 64])))
+    (tmp_path / DIGITS.name).write_bytes(
+        data[:weight] + bytes([data[weight] ^ 1]) + data[weight + 1 :]
+    )
+    other = atoll.compile("lagoon", tmp_path / DIGITS.name)
+    assert other.network.buffers == network.buffers
+    atoll.make_report(made, written(tmp_path, one), try_seconds=0)
+    with pytest.raises(atoll.UsageError, match=r"E228.*is two networks: their files differ"):
+        atoll.make_report(other, written(tmp_path, one), try_seconds=0)
 
 
 def test_a_validation_of_another_chip_is_refused(

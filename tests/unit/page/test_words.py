@@ -9,7 +9,9 @@ from tests.unit.page.html_values import Element, bare_numbers, read_page, wrong_
 from tests.unit.page.test_page import documents, html
 
 from atoll.soc_checks import ALWAYS_LEFT_OUT, ELABORATES, FITS, SIMULATED
+from atoll_report.decisions import grouped
 from atoll_report.figures import shortened
+from atoll_report.node import Node
 
 NAME = "the_neural_processing_unit_of_the_second_cluster"
 GAIN = "would be live at a step"
@@ -106,7 +108,11 @@ def test_only_what_makes_the_network_faster_is_said_to_help() -> None:
         *(tried("best", 80), tried("late", None, "not tried: the time was up")),
     ]
     time = section(found, "time")
-    tables = {each.attributes["aria-label"]: each for each in time.all("div") if each.children}
+    tables = {
+        each.attributes["aria-label"]: each
+        for each in time.all("div")
+        if "scroll" in each.attributes["class"]
+    }
     (helps,) = (each for name, each in tables.items() if name.endswith(": changes that help"))
     rows = [next(each.all("th")).text for each in list(helps.all("tr"))[1:]]
     assert [each.partition(":")[0] for each in rows] == ["best", "less"]
@@ -180,3 +186,60 @@ def test_long_names_stay_in_their_boxes() -> None:
 def test_what_fits_is_not_cut() -> None:
     assert shortened("npu", 222, "head") == "npu"
     assert len(shortened("W" * 99, 222, "head")) < len(shortened("i" * 99, 222, "head"))
+
+
+def test_costs_of_placement_are_told_from_the_estimate() -> None:
+    decisions = section(copied(), "decisions")
+    row = next(each for each in decisions.all("tr") if each.text.startswith("conv_2d_0npu"))
+    assert [each.text for each in row.all("td")][:3] == ["npu", "1,270", "about 1,828 cycles"]
+    assert "cpu: about 408,000 cycles, 406,172 more" in row.text
+    heads = [each.text for each in decisions.all("th")]
+    assert "cycles in the plan (estimate)" in heads
+    assert "why (cycles alone)" in heads
+
+
+def test_only_numbers_get_separators() -> None:
+    words = "about 1828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1234567"
+    assert grouped(Node(words)) == (
+        "about 1,828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1,234,567"
+    )
+
+
+def heat(found: Any) -> tuple[str, list[str]]:
+    """Return what the page says of touched addresses, and the titles of the cells."""
+    text = section(found, "bytes")
+    titles = [
+        next(each.all("title")).text
+        for each in text.all("rect")
+        if each.attributes.get("class") == "heat"
+    ]
+    return text.text, titles
+
+
+def test_what_a_run_touched_is_shown_as_it_says() -> None:
+    found = copied()
+    found["run"][0]["touched"] = [
+        {"pool": "shared", "first_address": 0x2000_0000, "size_bytes": 96, "reads": 3, "writes": 1},
+        {"pool": "shared", "first_address": 0x2000_0080, "size_bytes": 64, "reads": 0, "writes": 2},
+    ]
+    text, titles = heat(found)
+    assert "As the run of the first sample saw it" in text
+    assert "not accesses of a run" not in text
+    assert titles[0] == "0x20000000 to 0x20000001: at most read 3 and written 1 times"
+    assert titles[48] == "0x20000060 to 0x20000061: never"
+    assert titles[-1] == "0x200000be to 0x200000bf: at most read 0 and written 2 times"
+
+
+def test_without_a_run_uses_of_the_plan_are_counted_and_called_so() -> None:
+    found = copied()
+    assert found["run"][0]["touched"] is None
+    text, titles = heat(found)
+    assert "not accesses of a run" in text
+    buffers = [each for each in found["explanation"][0]["buffers"] if each["place"] == "weights"]
+    first = min(each["address"] for each in buffers)
+    uses = sum(
+        len(each["uses"])
+        for each in buffers
+        if each["address"] <= first < each["address"] + each["size_bytes"]
+    )
+    assert any(each.startswith(f"{first:#010x} ") and f"{uses} uses" in each for each in titles)

@@ -41,6 +41,7 @@ CLOCK = 100_000_000
 GOOD = RunReport(
     soc="lagoon",
     model="digits",
+    model_sha256="",
     cpu="rtl",
     accelerator="rtl",
     samples=1,

@@ -317,6 +317,7 @@ def clean_report(compared: int = 1) -> RunReport:
     return RunReport(
         soc="lagoon",
         model="digits",
+        model_sha256="",
         cpu="rtl",
         accelerator="rtl",
         samples=1,

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What devices and memories do at most in a cycle: nothing that runs on them is faster."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from atoll.cost.copies import speed_of
+from atoll.diagnostics.errors import AtollError
+from atoll.program.expressions import ExpressionError, parse, value_of
+from atoll.resolve.soc import Engine, ResolvedSoc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceRoof:
+    """The most that a device multiplies.
+
+    Attributes:
+        macs_per_cycle: of its clock; None if no description says so.
+        clock_hz: hertz.
+    """
+
+    device: str
+    macs_per_cycle: int | None
+    clock_hz: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRoof:
+    """The most that the port of a memory moves, to or from its fastest pool."""
+
+    memory: str
+    bytes_per_cycle: int
+    clock_hz: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roofs:
+    """Those of the devices and memories that a network uses."""
+
+    devices: tuple[DeviceRoof, ...]
+    memories: tuple[MemoryRoof, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {
+            "devices": [asdict(each) for each in self.devices],
+            "memories": [asdict(each) for each in self.memories],
+        }
+
+
+def roofs_of(soc: ResolvedSoc, devices: Iterable[str], memories: Iterable[str]) -> Roofs:
+    """Return the roofs of some devices and memories of a chip.
+
+    Raises:
+        AtollError: E162; the formula of an accelerator has no value.
+    """
+    return Roofs(
+        devices=tuple(_device_roof(soc, name) for name in dict.fromkeys(devices)),
+        memories=tuple(_memory_roofs(soc, set(memories))),
+    )
+
+
+def _device_roof(soc: ResolvedSoc, name: str) -> DeviceRoof:
+    device = soc.device(name)
+    told = _macs_per_cycle(device) if isinstance(device, Engine) else None
+    return DeviceRoof(device=name, macs_per_cycle=told, clock_hz=device.clock)
+
+
+def _macs_per_cycle(engine: Engine) -> int | None:
+    spec = engine.spec
+    if not spec.macs_per_cycle:
+        return None
+    try:
+        macs = value_of(parse(spec.macs_per_cycle), engine.params)
+        wrong = "" if macs > 0 else f"is {macs}"
+    except ExpressionError as fault:
+        wrong = str(fault)
+    if wrong:
+        message = f"'macs_per_cycle' of accelerator '{spec.name}' {wrong}, for '{engine.name}'"
+        remedy = "write a formula that is 1 or more, or leave it out"
+        raise AtollError("E162", message, at=spec.places.get("macs_per_cycle"), remedy=remedy)
+    return macs
+
+
+def _memory_roofs(soc: ResolvedSoc, names: set[str]) -> Iterator[MemoryRoof]:
+    for name in (each.name for each in soc.memories if each.name in names):
+        speeds = [speed_of(pool, soc) for pool in soc.pools if pool.region.memory == name]
+        rates = [(max(each.read_bandwidth, each.write_bandwidth), each.clock) for each in speeds]
+        rates = rates or [(soc.memory(name).width, soc.host_cpu.clock)]
+        rate, clock = max(rates, key=lambda each: each[0] * each[1])
+        yield MemoryRoof(memory=name, bytes_per_cycle=rate, clock_hz=clock)
