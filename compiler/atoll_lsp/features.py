@@ -272,7 +272,7 @@ def _actions(
                 is_preferred=fix == fault.fixes[0],
                 edit=types.WorkspaceEdit(
                     changes={
-                        ls.uri_of(file): ls.edits_of(file, each) for file, each in changed.items()
+                        ls.uri_of(file): [ls.edit_of(file, each)] for file, each in changed.items()
                     }
                 ),
             )

@@ -3,8 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
-from itertools import accumulate
+from itertools import takewhile
 from pathlib import Path
 
 from atoll.description.text_edits import edit_text
@@ -23,8 +22,8 @@ class Change:
 
 def changes_of(
     fix: Fix, fault: Fault, path: Path, texts: Texts, may_edit: Callable[[Path], bool]
-) -> Mapping[Path, tuple[Change, ...]]:
-    """Return the changes of each file that a fix of a fault comes to; none if nobody may do it.
+) -> Mapping[Path, Change]:
+    """Return the change of each file that a fix of a fault comes to; none if nobody may do it.
 
     Args:
         fix: one of the fault's.
@@ -41,10 +40,8 @@ def changes_of(
             if after is None:
                 return {}
             changed[file] = after
-    found = {
-        file: tuple(_changes(text_of(file, texts) or "", text)) for file, text in changed.items()
-    }
-    return {file: changes for file, changes in found.items() if changes}
+    found = {file: _change(text_of(file, texts) or "", text) for file, text in changed.items()}
+    return {file: each for file, each in found.items() if each.text or each.span[0] < each.span[1]}
 
 
 def _files_of(
@@ -73,11 +70,15 @@ def _files_of(
         yield path, edit if edit.text is not None else replace(edit, text="null")
 
 
-def _changes(before: str, after: str) -> Iterator[Change]:
-    """Yield the lines in which two texts differ."""
+def _change(before: str, after: str) -> Change:
+    """Return the lines from the first to the last in which two texts differ."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    starts = [0, *accumulate(map(len, old))]
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    for tag, first, last, begin, end in steps:
-        if tag != "equal":
-            yield Change((starts[first], starts[last]), "".join(new[begin:end]))
+    first = _same(old, new)
+    last = _same(old[first:][::-1], new[first:][::-1])
+    begin, end = sum(map(len, old[:first])), len(before) - sum(map(len, old[len(old) - last :]))
+    return Change((begin, end), "".join(new[first : len(new) - last]))
+
+
+def _same(one: list[str], other: list[str]) -> int:
+    """Return how many lines two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -3,7 +3,6 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -128,10 +127,10 @@ class AtollServer(LanguageServer):
         line = lines[found.line].rstrip("\r\n")
         return _starts(text)[found.line] + min(found.character, len(line))
 
-    def edits_of(self, path: Path, changes: Iterable[Change]) -> list[types.TextEdit]:
-        """Return changes of a text as the editor takes them."""
+    def edit_of(self, path: Path, change: Change) -> types.TextEdit:
+        """Return a change of a text as the editor takes it."""
         text = text_of(path, self.desk.texts) or ""
-        return [types.TextEdit(self.span_of(text, each.span), each.text) for each in changes]
+        return types.TextEdit(self.span_of(text, change.span), change.text)
 
 
 def path_of(uri: str) -> Path:

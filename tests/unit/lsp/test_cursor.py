@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cursor's place is told from the text before it, which need be no YAML."""
 
+import time
+
 import pytest
 
 from atoll_lsp.cursor import cursor_at
 
+SECONDS = 2
 PLACES = {
     "block key": ("devices:\n  cpu:\n    kind: cpu\n    st|", ("devices", "cpu"), "st"),
     "empty line": ("devices:\n  cpu:\n    kind: cpu\n    |", ("devices", "cpu"), ""),
@@ -46,3 +49,12 @@ def test_what_was_read_before_is_known() -> None:
     assert cursor.before == {"devices": {"n": {"kind": "npu"}}}
     assert cursor.writes_key
     assert not cursor.writes_value
+
+
+@pytest.mark.parametrize("line", ["a{}b", "a: b{}", "a: b{}c", "x: {{a{}", "x: {{a{}b"])
+def test_a_line_of_blanks_is_no_long_work(line: str) -> None:
+    text = line.format(" " * 20_000)
+    begin = time.process_time()
+    cursor_at(text, len(text))
+    cursor_at(f"{text}\n", len(text) + 1)
+    assert time.process_time() - begin < SECONDS

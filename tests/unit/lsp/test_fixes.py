@@ -44,11 +44,9 @@ def after_fixes(fault: Fault, path: Path, texts: dict[Path, str]) -> list[dict[P
         changes = changes_of(fix, fault, path, texts, lambda each: each.is_relative_to(BAD))
         assert changes, (fault, fix)
         new = dict(texts)
-        for file, parts in changes.items():
+        for file, change in changes.items():
             text = text_of(file, texts) or ""
-            for part in reversed(parts):
-                text = text[: part.span[0]] + part.text + text[part.span[1] :]
-            new[file] = text
+            new[file] = text[: change.span[0]] + change.text + text[change.span[1] :]
         found.append(new)
     return found
 
