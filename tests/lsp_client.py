@@ -2,6 +2,7 @@
 """An editor, played by the client of pygls: it starts `atoll lsp` and talks to it by its pipes."""
 
 import asyncio
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -169,16 +170,25 @@ class Editor:
 
 
 def edited(text: str, edits: list[types.TextEdit] | Any) -> str:
-    """Return a text of ASCII after edits that do not overlap."""
-    lines = text.splitlines(keepends=True)
+    """Return a text after edits that do not overlap."""
+    starts = [0, *(end.end() for end in re.finditer(r"\r\n|\n|\r", text))]
 
     def index(at: types.Position) -> int:
-        return sum(map(len, lines[: at.line])) + at.character
+        if at.line >= len(starts):
+            return len(text)
+        line = text[starts[at.line] :].encode("utf-16-le")[: 2 * at.character]
+        return starts[at.line] + len(line.decode("utf-16-le"))
 
     spans = [(index(each.range.start), index(each.range.end), each.new_text) for each in edits]
     for begin, end, new in sorted(spans, reverse=True):
         text = text[:begin] + new + text[end:]
     return text
+
+
+def position(text: str, index: int) -> tuple[int, int]:
+    """Return line and character of an index, as editors count: characters in units of UTF-16."""
+    *before, last = re.split(r"\r\n|\n|\r", text[:index])
+    return len(before), len(last.encode("utf-16-le")) // 2
 
 
 def find(text: str, word: str, number: int = 0) -> tuple[int, int]:

@@ -39,13 +39,14 @@ def follow(fault: Fault, path: Path) -> None:
     root = yaml.compose(target.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     assert root is not None, f"{target} is empty"
     for order in first.split(", then "):
-        _Editor(root, at).obey(order)
+        _Editor(root, at, re.findall("'([^']+)'", fault.message)).obey(order)
     target.write_text(yaml.serialize(root, Dumper=yaml.SafeDumper), encoding="utf-8")
 
 
 class _Editor:
-    def __init__(self, root: yaml.Node, at: SourceLoc | None) -> None:
+    def __init__(self, root: yaml.Node, at: SourceLoc | None, said: list[str]) -> None:
         self._root = root
+        self._said = said
         self._at = at
 
     def obey(self, order: str) -> None:
@@ -56,8 +57,10 @@ class _Editor:
             self._add(found[1], found[2] or "")
         elif found := re.fullmatch(r"write '([\w.]+: [^']+)'.*", order):
             self._put(self._mapping_around(), found[1])
-        elif found := re.fullmatch(r"(?:did you mean|write) '([^']+)'", order):
+        elif found := re.fullmatch(r"write '([^']+)'", order):
             self._word().value = found[1]
+        elif found := re.fullmatch(r"did you mean '([^']+)'", order):
+            self._replace_word(found[1])
         elif found := re.fullmatch(rf"rename {_PATH} to '(\w+)' wherever it is used", order):
             self._rename(found[1].rpartition(".")[2], found[2])
         elif found := re.fullmatch(rf"rename {_PATH} to '(\w+)'", order):
@@ -130,6 +133,13 @@ class _Editor:
                 if self._is_here(node) and isinstance(node, yaml.ScalarNode):
                     return node
         raise NotMechanicalError(f"no word at {self._at}")
+
+    def _replace_word(self, new: str) -> None:
+        """Write another word in the place of the one that the message quotes, or of all."""
+        node = self._word()
+        names = (rf"(?<![\w.]){re.escape(each)}(?![\w.])" for each in self._said)
+        wrong = next((each for each in names if re.search(each, node.value)), ".*")
+        node.value = re.sub(wrong, new, node.value, count=1)
 
     def _rename(self, old: str, new: str) -> None:
         for _, name, value in list(_entries(self._root)):

@@ -10,10 +10,14 @@ from typing import Any
 
 from atoll.description.tree import Key
 
-_KEY = re.compile(r"""("[^"\n]*"|'[^'\n]*'|[^\s,\[\]{}#:'"&*!|>%@`][^,\[\]{}:\n]*?)\s*:(?=\s|$)""")
-_SCALAR = re.compile(r"""("[^"\n]*"?|'[^'\n]*'?|[^\s,\[\]{}#'"][^\n]*?)(?=\s+#|\s*$)""")
+_LINE_BREAK = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_KEY = re.compile(
+    r"""("[^"\n]*"|'[^'\n]*'|[^\s,\[\]{}#:'"&*!|>%@`](?:[^,\[\]{}:\n]*[^\s,\[\]{}:])?)\s*:(?=\s|$)"""
+)
+_SCALAR = re.compile(r"""("[^"\n]*"?|'[^'\n]*'?|[^\s,\[\]{}#'"](?:[^\n]*?\S)??)(?=\s+#|\s*$)""")
 _FLOW_SCALAR = re.compile(
-    r"""("[^"\n]*"?|'[^'\n]*'?|[^\s,\[\]{}#'"][^,\[\]{}\n]*?)(?=\s*[,\]}]|\s+#|\s*$)"""
+    r"""("[^"\n]*"?|'[^'\n]*'?|[^\s,\[\]{}#'"](?:[^,\[\]{}\n]*?[^\s,\[\]{}])??)"""
+    r"""(?=\s*[,\]}]|\s+#|\s*$)"""
 )
 
 
@@ -51,14 +55,17 @@ class _Level:
         return str(self.items) if self.items >= 0 else self.key
 
 
-def cursor_at(text: str, line: int, column: int) -> Cursor:
-    """Return where the cursor is that stands before a column of a line; both count from 0."""
-    lines = text.splitlines()[: line + 1]
-    lines += [""] * (line + 1 - len(lines))
+def lines_of(text: str) -> tuple[str, ...]:
+    """Return the lines of a text with their ends, as editors count them; the last one has none."""
+    return tuple(_LINE_BREAK.split(text))
+
+
+def cursor_at(text: str, index: int) -> Cursor:
+    """Return where the cursor is that stands before the character at an index."""
+    *lines, last = (each.rstrip("\r\n") for each in lines_of(text[:index]))
     reader = _Reader()
-    for each in lines[:-1]:
+    for each in lines:
         reader.read(each)
-    last = lines[-1][:column]
     tail = re.search(r"(?<=: )[^,\[\]{}:#]*$", last) or re.search(r"[^\s,\[\]{}:]*$", last)
     word = tail[0].lstrip() if tail else ""
     reader.read(last[: len(last) - len(word)], indent=len(last) - len(last.lstrip(" ")))
@@ -155,13 +162,10 @@ class _Reader:
     def cursor(self, word: str) -> Cursor:
         """Return the place behind what was read."""
         top = self._levels[-1]
-        path = tuple(level.name for level in self._levels if level.name is not None)
-        in_list = top.items >= 0
-        valued = top.key is not None or in_list
         return Cursor(
-            path=path,
+            path=tuple(level.name for level in self._levels if level.name is not None),
             writes_key=top.key is None,
-            writes_value=valued,
+            writes_value=top.name is not None,
             word=word,
             before=self._data,
         )

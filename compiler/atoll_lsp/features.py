@@ -8,14 +8,19 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from atoll.description.edits import sentence
 from atoll.description.fields import is_name
 from atoll.description.identifiers import identifier
+from atoll.description.text_places import TextPlaces
+from atoll.description.tree import Table
+from atoll.description.yaml_text import scalar
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
-from atoll_lsp.analysis import absolute, places_in, text_of
+from atoll_lsp.analysis import Analysis, absolute, places_in, text_of
 from atoll_lsp.completion import offers
 from atoll_lsp.cursor import Cursor, cursor_at
 from atoll_lsp.desk import OpenFile
-from atoll_lsp.fixes import fixes
+from atoll_lsp.fixes import changes_of
 from atoll_lsp.names import TABLES, Name, Use, definition_of, name_at, uses_of
 from atoll_lsp.server import AtollServer, path_of
 from atoll_lsp.values import bytes_left, hover_text
@@ -31,6 +36,7 @@ _SORTS = {
 }
 
 _CANNOT_RENAME = "E233"
+_NOTHING = Table({}, None)
 
 server = AtollServer()
 sys.setswitchinterval(SWITCH_SECONDS)
@@ -76,11 +82,10 @@ def completion(ls: AtollServer, params: types.CompletionParams) -> list[types.Co
         return []
     file, kind = found[1], found[1].kind
     assert kind is not None, "an opened file has one"
-    line, column = ls.place_in(file.text, params.position)
-    cursor = cursor_at(file.text, line, column)
+    index = ls.index_in(file.text, params.position)
+    cursor = cursor_at(file.text, index)
     is_key = cursor.writes_key and not cursor.writes_value
-    begin = (line, column - len(cursor.word))
-    span = ls.range_of(file.text, begin, (line, column))
+    span = ls.span_of(file.text, (index - len(cursor.word), index))
     return [
         types.CompletionItem(
             label=each.text,
@@ -106,35 +111,36 @@ def _own_keys(file: OpenFile, cursor: Cursor) -> frozenset[str]:
 @server.feature(types.TEXT_DOCUMENT_HOVER)
 async def hover(ls: AtollServer, params: types.HoverParams) -> types.Hover | None:
     """Say what a value comes to, and which layer set it."""
-    if (found := ls.opened(params.text_document.uri)) is None:
+    if (found := await _judged(ls, params.text_document.uri)) is None:
         return None
-    path, file = found
-    known = await ls.desk.verdict(path)
-    places = places_in(path, ls.desk.texts)
-    if known is None or places is None or known.text != file.text:
-        return None
-    here = places.at(ls.index_in(file.text, params.position))
+    known, places = found
+    here = places.at(ls.index_in(known.text, params.position))
     text = hover_text(known, here[0]) if here and here[0] else None
     if here is None or text is None:
         return None
     span = here[1].name if here[2] and here[1].name else (here[1].begin, here[1].end)
     markup = types.MarkupContent(types.MarkupKind.Markdown, text)
-    return types.Hover(markup, ls.span_of(file.text, span))
+    return types.Hover(markup, ls.span_of(known.text, span))
+
+
+async def _judged(ls: AtollServer, uri: str) -> tuple[Analysis, TextPlaces] | None:
+    """Return what is known of the present text of an open file, if it is YAML, and its places."""
+    if (found := ls.opened(uri)) is None:
+        return None
+    path, file = found
+    known = await ls.desk.verdict(path)
+    places = places_in(path, ls.desk.texts)
+    return (known, places) if known and places and known.text == file.text else None
 
 
 @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
 async def inlay_hints(ls: AtollServer, params: types.InlayHintParams) -> list[types.InlayHint]:
     """Say how many bytes are left in each memory and pool."""
-    if (found := ls.opened(params.text_document.uri)) is None:
-        return []
-    path, file = found
-    known = await ls.desk.verdict(path)
-    places = places_in(path, ls.desk.texts)
-    if known is None or places is None or known.text != file.text:
+    if (found := await _judged(ls, params.text_document.uri)) is None:
         return []
     hints = [
-        types.InlayHint(ls.span_of(file.text, (index, index)).start, words, padding_left=True)
-        for index, words in bytes_left(known, places)
+        types.InlayHint(ls.span_of(found[0].text, (index, index)).start, words, padding_left=True)
+        for index, words in bytes_left(*found)
     ]
     lines = range(params.range.start.line, params.range.end.line + 1)
     return [each for each in hints if each.position.line in lines]
@@ -208,7 +214,7 @@ def rename(ls: AtollServer, params: types.RenameParams) -> types.WorkspaceEdit |
 def _require_free(new: str, name: Name, path: Path, ls: AtollServer, uses: list[Use]) -> None:
     """Refuse a new name that cannot be one, or is taken, or is described where nobody edits."""
     why = None
-    if not is_name(identifier(new)):
+    if not is_name(identifier(new)) or scalar(new) != new:
         why = f"'{new}' is no name: at most 32 of a-z, 0-9, '_', '-' and '.', a letter first"
     for use in uses:
         if not ls.may_edit(use.path):
@@ -234,7 +240,7 @@ async def code_actions(ls: AtollServer, params: types.CodeActionParams) -> list[
     return [
         action
         for path, fault, at in _faults_shown(ls, found[0], params.range)
-        if (action := _action(ls, path, fault, at))
+        for action in _actions(ls, path, fault, at)
     ]
 
 
@@ -250,16 +256,23 @@ def _faults_shown(
                 yield path, fault, at
 
 
-def _action(ls: AtollServer, path: Path, fault: Fault, at: SourceLoc) -> types.CodeAction | None:
-    changed = fixes(fault, path, ls.desk.texts, ls.may_edit) if fault.edits else None
-    if changed is None:
-        return None
-    return types.CodeAction(
-        title=fault.remedy or fault.message,
-        kind=types.CodeActionKind.QuickFix,
-        diagnostics=[ls.diagnostic(fault, at)],
-        is_preferred=True,
-        edit=types.WorkspaceEdit(
-            changes={ls.uri_of(file): ls.edits_of(file, each) for file, each in changed.items()}
-        ),
-    )
+def _actions(
+    ls: AtollServer, path: Path, fault: Fault, at: SourceLoc
+) -> Iterator[types.CodeAction]:
+    """Yield what a remedy says: in its own words if it says one thing, else each by itself."""
+    for fix in fault.fixes:
+        changed = changes_of(fix, fault, path, ls.desk.texts, ls.may_edit)
+        edits = [each for each in fix if isinstance(each, Edit)]
+        alone = len(fault.fixes) == 1 or len(edits) < len(fix)
+        if changed:
+            yield types.CodeAction(
+                title=fault.remedy or fault.message if alone else sentence(edits, (), _NOTHING),
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[ls.diagnostic(fault, at)],
+                is_preferred=fix == fault.fixes[0],
+                edit=types.WorkspaceEdit(
+                    changes={
+                        ls.uri_of(file): [ls.edit_of(file, each)] for file, each in changed.items()
+                    }
+                ),
+            )

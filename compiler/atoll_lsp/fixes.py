@@ -3,58 +3,56 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from itertools import takewhile
 from pathlib import Path
 
 from atoll.description.text_edits import edit_text
-from atoll.diagnostics.edit import Edit
+from atoll.diagnostics.edit import Edit, Fix, Patch
 from atoll.diagnostics.errors import Fault
 from atoll_lsp.analysis import Texts, absolute, layers_of, places_in, text_of
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Lines of a file that others take the place of; lines count from 0, `last` is not changed."""
+    """Characters of a file that others take the place of, by index."""
 
-    first: int
-    last: int
+    span: tuple[int, int]
     text: str
 
 
-def fixes(
-    fault: Fault, path: Path, texts: Texts, may_edit: Callable[[Path], bool]
-) -> Mapping[Path, tuple[Change, ...]] | None:
-    """Return the changes of each file that a fault's remedy asks for; None if it is no edit.
+def changes_of(
+    fix: Fix, fault: Fault, path: Path, texts: Texts, may_edit: Callable[[Path], bool]
+) -> Mapping[Path, Change]:
+    """Return the change of each file that a fix of a fault comes to; none if nobody may do it.
 
     Args:
+        fix: one of the fault's.
         fault: of the file at `path`.
         path: the file that was judged.
         texts: of open files.
         may_edit: tells whether a file is the user's.
     """
     changed: dict[Path, str] = {}
-    for edit in fault.edits:
-        steps = list(_files_of(edit, fault, path, {**texts, **changed}, may_edit))
-        for file, step in steps:
+    for edit in fix:
+        for file, step in list(_files_of(edit, fault, path, {**texts, **changed}, may_edit)):
             before = text_of(file, {**texts, **changed})
             after = edit_text(before, (step,)) if before is not None else None
             if after is None:
-                return None
+                return {}
             changed[file] = after
-    found = {
-        file: tuple(_changes(text_of(file, texts) or "", text)) for file, text in changed.items()
-    }
-    return {file: changes for file, changes in found.items() if changes} or None
+    found = {file: _change(text_of(file, texts) or "", text) for file, text in changed.items()}
+    return {file: each for file, each in found.items() if each.text or each.span[0] < each.span[1]}
 
 
 def _files_of(
-    edit: Edit, fault: Fault, path: Path, texts: Texts, may_edit: Callable[[Path], bool]
-) -> Iterator[tuple[Path, Edit]]:
+    edit: Edit | Patch, fault: Fault, path: Path, texts: Texts, may_edit: Callable[[Path], bool]
+) -> Iterator[tuple[Path, Edit | Patch]]:
     """Yield each file that an edit changes, with the edit as it is there."""
     layers = layers_of(path, texts)
-    if fault.at and (part := absolute(fault.at)) not in layers:
-        if may_edit(part):
-            yield part, edit
+    here = absolute(fault.at) if fault.at else path
+    if here not in layers or isinstance(edit, Patch) or edit.key == ("extends",):
+        if may_edit(here):
+            yield here, edit
         return
     mine = [layer for layer in layers if layer == path or may_edit(layer)]
     if edit.everywhere:
@@ -72,11 +70,15 @@ def _files_of(
         yield path, edit if edit.text is not None else replace(edit, text="null")
 
 
-def _changes(before: str, after: str) -> Iterator[Change]:
-    """Yield the lines in which two texts differ."""
+def _change(before: str, after: str) -> Change:
+    """Return the lines from the first to the last in which two texts differ."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    for tag, first, last, begin, end in SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
-        if tag != "equal":
-            yield Change(first, last, "".join(new[begin:end]))
+    first = _same(old, new)
+    last = _same(old[first:][::-1], new[first:][::-1])
+    begin, end = sum(map(len, old[:first])), len(before) - sum(map(len, old[len(old) - last :]))
+    return Change((begin, end), "".join(new[first : len(new) - last]))
+
+
+def _same(one: list[str], other: list[str]) -> int:
+    """Return how many lines two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of the server, and its words: texts, places and faults as editors have them."""
 
-from collections.abc import Iterable
+import re
+from bisect import bisect_right
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -13,16 +15,24 @@ from pygls.uris import from_fs_path
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.version import __version__
 from atoll_lsp.analysis import absolute, normal, text_of
+from atoll_lsp.cursor import lines_of
 from atoll_lsp.desk import Desk, OpenFile
 from atoll_lsp.fixes import Change
 from atoll_lsp.names import is_shipped
+
+_WORD = re.compile(r"[^\s,:{}\[\]#]*")
 
 
 class AtollServer(LanguageServer):
     """A server with the files that its editor has open."""
 
     def __init__(self) -> None:
-        super().__init__("atoll", __version__)
+        super().__init__(
+            "atoll",
+            __version__,
+            # by parts pygls 2.1 breaks lines of a text at U+2028, which no editor does
+            text_document_sync_kind=types.TextDocumentSyncKind.Full,
+        )
         self.desk = Desk(self.publish)
         self._shown: set[str] = set()
 
@@ -85,31 +95,22 @@ class AtollServer(LanguageServer):
 
     def word_at(self, at: SourceLoc) -> types.Range:
         """Return the range of the word at a place."""
-        path = absolute(at)
-        text = text_of(path, self.desk.texts) or ""
-        lines = text.splitlines()
-        line = lines[at.line - 1] if at.line <= len(lines) else ""
-        begin = min(at.column - 1, len(line))
-        end = begin + next(
-            (n for n, mark in enumerate(line[begin:]) if mark in " \t,:{}[]#"), len(line) - begin
-        )
-        return self.range_of(text, (at.line - 1, begin), (at.line - 1, max(end, begin + 1)))
-
-    def range_of(self, text: str, begin: tuple[int, int], end: tuple[int, int]) -> types.Range:
-        """Return a range of lines and characters in the client's units."""
-        given = types.Range(types.Position(*begin), types.Position(*end))
-        lines = _lines(text)
-        codec = self.workspace.position_codec
-        return types.Range(
-            codec.position_to_client_units(lines, given.start)
-            if begin[0] < len(lines)
-            else given.start,
-            codec.position_to_client_units(lines, given.end) if end[0] < len(lines) else given.end,
-        )
+        text = text_of(absolute(at), self.desk.texts) or ""
+        lines = text.splitlines(keepends=True)
+        line = lines[at.line - 1].rstrip("\r\n") if at.line <= len(lines) else ""
+        begin = sum(map(len, lines[: at.line - 1])) + min(at.column - 1, len(line))
+        word = _WORD.match(text, begin)
+        return self.span_of(text, (begin, max(word.end() if word else begin, begin + 1)))
 
     def span_of(self, text: str, span: tuple[int, int]) -> types.Range:
-        """Return the range of characters by index."""
-        return self.range_of(text, _line_and_column(text, span[0]), _line_and_column(text, span[1]))
+        """Return the range of characters by index in the client's units."""
+        return types.Range(*(self._position(text, index) for index in span))
+
+    def _position(self, text: str, index: int) -> types.Position:
+        starts = _starts(text)
+        line = bisect_right(starts, min(index, len(text))) - 1
+        place = types.Position(line, index - starts[line])
+        return self.workspace.position_codec.position_to_client_units(_lines(text), place)
 
     def opened(self, uri: str) -> tuple[Path, OpenFile] | None:
         """Return an open file that is a description."""
@@ -117,33 +118,19 @@ class AtollServer(LanguageServer):
         file = self.desk.files.get(path)
         return (path, file) if file and file.kind else None
 
-    def place_in(self, text: str, position: types.Position) -> tuple[int, int]:
-        """Return line and column in characters."""
-        lines = _lines(text)
-        if position.line >= len(lines):
-            return position.line, 0
-        found = self.workspace.position_codec.position_from_client_units(lines, position)
-        return found.line, found.character
-
     def index_in(self, text: str, position: types.Position) -> int:
         """Return the index of a character."""
-        line, column = self.place_in(text, position)
         lines = _lines(text)
-        return sum(map(len, lines[:line])) + column
+        if position.line >= len(lines):
+            return len(text)
+        found = self.workspace.position_codec.position_from_client_units(lines, position)
+        line = lines[found.line].rstrip("\r\n")
+        return _starts(text)[found.line] + min(found.character, len(line))
 
-    def edits_of(self, path: Path, changes: Iterable[Change]) -> list[types.TextEdit]:
-        """Return changes of lines as the editor takes them."""
+    def edit_of(self, path: Path, change: Change) -> types.TextEdit:
+        """Return a change of a text as the editor takes it."""
         text = text_of(path, self.desk.texts) or ""
-        count = len(_lines(text))
-
-        def place(line: int) -> tuple[int, int]:
-            last = _lines(text)[-1] if count else ""
-            return (line, 0) if line < count or last.endswith("\n") else (count - 1, len(last))
-
-        return [
-            types.TextEdit(self.range_of(text, place(each.first), place(each.last)), each.text)
-            for each in changes
-        ]
+        return types.TextEdit(self.span_of(text, change.span), change.text)
 
 
 def path_of(uri: str) -> Path:
@@ -151,11 +138,9 @@ def path_of(uri: str) -> Path:
     return normal(Path(unquote(urlparse(uri).path)))
 
 
+_lines = lru_cache(maxsize=32)(lines_of)
+
+
 @lru_cache(maxsize=32)
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.splitlines(keepends=True))
-
-
-def _line_and_column(text: str, index: int) -> tuple[int, int]:
-    lines = (text[:index] + "|").splitlines()
-    return len(lines) - 1, len(lines[-1]) - 1
+def _starts(text: str) -> list[int]:
+    return [0, *accumulate(map(len, _lines(text)[:-1]))]

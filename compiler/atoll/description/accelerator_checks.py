@@ -7,14 +7,16 @@ That is: names and features, patterns, layouts of operands, and the driver.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from itertools import count
 
 from atoll.description.accelerator import Accelerator, OperandLayout, Operator
-from atoll.description.faults import Faults, nearest, nearest_key
+from atoll.description.faults import Faults, nearest, nearest_word
 from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP, operands_of
 from atoll.description.patterns import ANYTHING, PatternStep, Words, read_pattern, words_of
+from atoll.description.remedies import add, like, remove, renamed, write, write_pair, written
 from atoll.description.tree import SourceMap
-from atoll.diagnostics.edit import Edit
+from atoll.diagnostics.edit import Edit, Remedy
 from atoll.plugins.registry import registered_in
 
 MADE_BY_ATOLL = frozenset({"COPY", "ETHOS_U", "RELAYOUT"})
@@ -28,7 +30,7 @@ ANY_NUMBER = frozenset({"CONCATENATION"})
 class _Objection:
     path: tuple[str, ...]
     message: str
-    remedy: str
+    remedy: Remedy
     code: str = "E149"
 
 
@@ -54,39 +56,46 @@ def _pattern_faults(kind: str, operator: Operator) -> Iterator[_Objection]:
     steps = read_pattern(operator.pattern)
     if kind in FEATURES or kind.lower() in registered_in(OPERATOR_GROUP):
         what = f"{kind} is an operator, so it cannot name a pattern"
-        yield _Objection(at, what, f"remove 'operators.{kind}.pattern', or choose another name")
+        yield _Objection(at, what, remove(*at) | "choose another name")
     if len(steps) == 1:
         what = f"the pattern of {kind} has one operator; a pattern merges several"
-        remedy = f"remove 'operators.{kind}', or list the operator itself under 'operators'"
+        remedy = remove(*at[:-1]) | "list the operator itself under 'operators'"
         yield _Objection(at, what, remedy)
     read = {name for step in steps for name in step.operands}
     for number, step in enumerate(steps):
         path = (*at, step.name)
-        yield from _of_step(step, [each.name for each in steps[:number]], path)
+        before = [each.name for each in steps[:number]]
+        yield from _of_step(step, operator.pattern[step.name], before, path)
         if step.name not in read and step != steps[-1]:
             what = f"no step of the pattern reads the result of '{step.name}'"
-            remedy = f"remove '{'.'.join(path)}', or name it among the operands of a later step"
+            remedy = remove(*path) | "name it among the operands of a later step"
             yield _Objection(path, what, remedy)
 
 
-def _of_step(step: PatternStep, before: list[str], path: tuple[str, ...]) -> Iterator[_Objection]:
-    """Yield what is wrong with a step after those that are called `before`."""
+def _of_step(
+    step: PatternStep, text: str, before: list[str], path: tuple[str, ...]
+) -> Iterator[_Objection]:
+    """Yield what is wrong with a step, written as `text`, after those that are called `before`."""
     kind = step.kind
     if kind not in FEATURES and kind.lower() not in registered_in(OPERATOR_GROUP):
-        remedy = nearest(kind, {*FEATURES} - MADE_BY_ATOLL, "remove the step")
+        known = {*FEATURES} - MADE_BY_ATOLL
+        close = nearest_word(kind, known)
+        meant = (written(path, text.replace(kind, close, 1)),) if close else ()
+        remedy = Remedy(nearest(kind, known, "remove the step"), (*meant, *remove(*path).fixes))
         yield _Objection(path, f"Atoll has no operator '{kind}'", remedy, "E116")
         return
     if kind in MADE_BY_ATOLL:
         what = f"{kind} occurs in no network: Atoll inserts it after placement"
-        yield _Objection(path, what, f"remove '{'.'.join(path)}', or name another operator")
+        yield _Objection(path, what, remove(*path) | "name another operator")
     most = len(operands_of(kind))
     if kind in FEATURES and kind not in ANY_NUMBER and len(step.operands) > most:
         what = f"{kind} reads {most} tensor{'s' * (most > 1)}, and '{step.name}' names"
-        yield _Objection(path, f"{what} {len(step.operands)}", f"write '{kind}'")
+        yield _Objection(path, f"{what} {len(step.operands)}", write(path, kind))
     for name in filter(None, step.operands):
         if name not in before:
             what = f"'{name}' is no step before '{step.name}'"
-            yield _Objection(path, what, f"write '{kind}({_mend_operands(step, name, before)})'")
+            mended = f"{kind}({_mend_operands(step, name, before)})"
+            yield _Objection(path, what, write(path, mended))
 
 
 def _mend_operands(step: PatternStep, wrong: str, before: list[str]) -> str:
@@ -114,21 +123,15 @@ def check_layouts(
         names = [name for name in whose if whose[name][1] not in CONSTANTS]
         for name, layout in operator.layouts.items():
             at = ("operators", kind, "layouts", name)
-            dotted = ".".join(at)
             if name in whose and whose[name][1] in CONSTANTS:
                 what = f"'{name}' of {kind} is a constant: a function under 'constants' packs it"
-                faults.add(
-                    "E155",
-                    what,
-                    at=where.key_at(*at),
-                    remedy=f"remove '{dotted}'",
-                    edits=(Edit(at),),
-                )
+                faults.add("E155", what, at=where.key_at(*at), remedy=remove(*at))
             elif name not in names:
                 what = f"{kind} has no operand '{name}'"
-                faults.add("E155", what, at=where.key_at(*at), remedy=nearest(name, names))
+                remedy = like(name, names, partial(renamed, at), at)
+                faults.add("E155", what, at=where.key_at(*at), remedy=remedy)
             windows = name in whose and name != RESULT and _has_windows(whose[name][0])
-            for objection, remedy in _layout_faults(kind, name, layout, dotted, windows=windows):
+            for objection, remedy in _layout_faults(layout, at, windows=windows):
                 faults.add("E155", objection, at=where.key_at(*at), remedy=remedy)
             for key in ("block", "row"):
                 if (text := getattr(layout, key)) is not None:
@@ -140,19 +143,20 @@ def _has_windows(kind: str) -> bool:
 
 
 def _layout_faults(
-    kind: str, name: str, layout: OperandLayout, dotted: str, *, windows: bool
-) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    layout: OperandLayout, at: tuple[str, ...], *, windows: bool
+) -> list[tuple[str, Remedy]]:
+    found: list[tuple[str, Remedy]] = []
     blocked = layout.order.endswith("c")
     if blocked and layout.block is None:
         what = f"the order {layout.order} has a channel block, but 'block' does not give its size"
-        found.append((what, "add 'block: 8', for example"))
+        found.append((what, add((*at, "block"), 8) + ", for example"))
     if not blocked and layout.block is not None:
         what = f"the order {layout.order} has no channel block (a 'c' at its end)"
-        found.append((what, f"remove '{dotted}.block', or write 'order: {layout.order}c'"))
+        order = write_pair((*at, "order"), f"{layout.order}c")
+        found.append((what, remove(*at, "block") | order))
     if layout.patches and not windows:
-        what = f"'{name}' of {kind} has no windows, so 'patches' does not apply"
-        found.append((what, f"remove '{dotted}.patches'"))
+        what = f"'{at[-1]}' of {at[1]} has no windows, so 'patches' does not apply"
+        found.append((what, remove(*at, "patches")))
     return found
 
 
@@ -162,11 +166,12 @@ def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) 
         if kind in FEATURES or operator.pattern:
             _check_features(kind, accelerator, where, faults)
         elif kind.lower() not in registered_in(OPERATOR_GROUP):
+            at = ("operators", kind)
             faults.add(
                 "E116",
                 f"Atoll has no operator '{kind}'",
-                at=where.key_at("operators", kind),
-                remedy=nearest_key(f"operators.{kind}", FEATURES),
+                at=where.key_at(*at),
+                remedy=like(kind, FEATURES, partial(renamed, at), at),
             )
 
 
@@ -176,11 +181,12 @@ def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, fault
         return
     for feature in operator.limits:
         if feature not in (*words.features, *operator.values):
+            at = ("operators", kind, "limits", feature)
             faults.add(
                 "E117",
                 f"{kind} has no feature '{feature}'",
-                at=where.key_at("operators", kind, "limits", feature),
-                remedy=nearest_key(f"operators.{kind}.limits.{feature}", words.features),
+                at=where.key_at(*at),
+                remedy=like(feature, words.features, partial(renamed, at), at),
             )
 
 
@@ -194,19 +200,19 @@ def check_driver(accelerator: Accelerator, where: SourceMap, faults: Faults) -> 
             "E071",
             f"there is no C driver '{driver}'",
             at=where.at("driver"),
-            remedy=f"write '{next(iter(DRIVERS))}'",
+            remedy=write(("driver",), next(iter(DRIVERS))),
         )
         return
     missing = [name for name in DRIVERS[driver] if name not in registers]
     free = (offset for offset in count(0, 4) if offset not in registers.values())
-    additions = [
-        f"add '{name}: {offset:#04x}' to 'registers.map'"
-        for name, offset in zip(missing, free, strict=False)
-    ]
+    offsets = [f"{offset:#04x}" for offset, _ in zip(free, missing, strict=False)]
+    pairs = [*zip(missing, offsets, strict=True)]
     if missing:
+        words = ", then ".join(f"add '{name}: {at}' to 'registers.map'" for name, at in pairs)
+        edits = tuple(Edit(("registers", "map", name), at) for name, at in pairs)
         faults.add(
             "E115",
             f"the driver '{driver}' uses registers that 'map' does not have: {', '.join(missing)}",
             at=where.key_at("registers", "map"),
-            remedy=f"{', then '.join(additions)}; the offsets are those of your hardware",
+            remedy=Remedy(f"{words}; the offsets are those of your hardware", (edits,)),
         )

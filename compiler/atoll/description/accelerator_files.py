@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find and check the descriptions of the accelerators that a chip uses."""
 
+from functools import partial
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Parameter
 from atoll.description.accelerator_checks import check_driver, check_operators, check_patterns
-from atoll.description.faults import Faults, nearest, nearest_key, nearest_part, note
+from atoll.description.faults import Faults, nearest, nearest_part, note
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
+from atoll.description.remedies import like, renamed
 from atoll.description.share import described_in, is_path
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
@@ -140,11 +142,12 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
         seen[offset] = name
     for name in block.fields:
         if name not in block.map:
+            key = ("registers", "fields", name)
             faults.add(
                 "E161",
                 f"there is no register '{name}'",
-                at=where.key_at("registers", "fields", name),
-                remedy=nearest_key(f"registers.fields.{name}", block.map),
+                at=where.key_at(*key),
+                remedy=like(name, block.map, partial(renamed, key), key),
             )
 
 

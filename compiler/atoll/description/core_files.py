@@ -8,10 +8,11 @@ from atoll.description.core import LINES, LOCAL_SIZE, Core
 from atoll.description.core_names import core_remedy
 from atoll.description.faults import Faults
 from atoll.description.partial import PartDescription, read_part
+from atoll.description.remedies import remove, write, write_pair
 from atoll.description.share import described_in, is_path, shared_folder
 from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
-from atoll.diagnostics.edit import Edit
+from atoll.diagnostics.edit import Edit, Remedy
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.isa.find import NAMES, usual_like
 from atoll.plugins.registry import registered_in
@@ -71,12 +72,14 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
     for index, isa in enumerate(core.isas if gaps.knows("isas") else ()):
         if not NAMES.fullmatch(isa):
             close = get_close_matches(isa, usual_like(isa), n=1, cutoff=0)
+            item = ("isas", str(index))
             faults.add(
                 "E040",
                 f"no back end generates code for '{isa}', an instruction set of '{core.core}'",
-                at=where.at("isas", str(index)),
-                remedy=f"write '{close[0]}', or delete it" if close else _NO_CODE,
-                edits=(Edit(("isas", str(index)), close[0]),) if close else (),
+                at=where.at(*item),
+                remedy=write(item, close[0]) | Remedy("delete it", remove(*item).fixes)
+                if close
+                else _NO_CODE,
             )
     if gaps.knows("local") and core.local is not None and core.local % LOCAL_SIZE:
         faults.add(
@@ -84,8 +87,8 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
             f"the own registers of core '{core.core}' are at {core.local:#x}, which is not a"
             " multiple of 64 KiB",
             at=where.at("local"),
-            remedy=f"write 'local: {core.local // LOCAL_SIZE * LOCAL_SIZE:#x}', for example",
-            edits=(Edit(("local",), f"{core.local // LOCAL_SIZE * LOCAL_SIZE:#x}"),),
+            remedy=write_pair(("local",), f"{core.local // LOCAL_SIZE * LOCAL_SIZE:#x}")
+            + ", for example",
         )
     for key, example in NEEDED_BY_RTL.items() if core.rtl else ():
         if not where.is_set(key) and gaps.knows(key):
@@ -93,8 +96,7 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
                 "E010",
                 f"'{key}' is missing: core '{core.core}' has RTL, which runs firmware",
                 at=where.at(),
-                remedy=f"add '{key}: {example}', for example",
-                edits=(Edit((key,), example),),
+                remedy=Remedy(f"add '{key}: {example}', for example", ((Edit((key,), example),),)),
             )
     if gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)
@@ -109,8 +111,7 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             "E044",
             f"core '{core.core}' has no line from {lines.first} to {lines.last} for devices",
             at=where.at("interrupts", "first"),
-            remedy=f"write 'last: {lines.first}' or more",
-            edits=(Edit(("interrupts", "last"), str(lines.first)),),
+            remedy=write_pair(("interrupts", "last"), lines.first) + " or more",
         )
     elif lines.last >= LINES and (lines.controller != "nvic" or core.rtl):
         faults.add(
@@ -118,8 +119,7 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             f"core '{core.core}' has no line {lines.last}: only an NVIC without RTL has more than"
             f" {LINES}",
             at=where.at("interrupts", "last"),
-            remedy=f"write 'last: {LINES - 1}' or less",
-            edits=(Edit(("interrupts", "last"), str(LINES - 1)),),
+            remedy=write_pair(("interrupts", "last"), LINES - 1) + " or less",
         )
     elif lines.first <= lines.bus_error <= lines.last:
         free = [n for n in range(LINES) if not lines.first <= n <= lines.last]
@@ -127,6 +127,7 @@ def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:
             "E044",
             f"core '{core.core}' has line {lines.bus_error} for bus errors and for devices",
             at=where.at("interrupts", "bus_error"),
-            remedy=f"write 'bus_error: {free[0]}'" if free else "write 'first: 1'",
-            edits=(Edit(("interrupts", "bus_error"), str(free[0])),) if free else (),
+            remedy=write_pair(("interrupts", "bus_error"), free[0])
+            if free
+            else write_pair(("interrupts", "first"), 1),
         )

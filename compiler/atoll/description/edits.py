@@ -21,7 +21,7 @@ __all__ = [
     "to_yaml_line",
 ]
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*")
+_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ ()+*%-]*")
 
 
 def set_key(key: Key, value: object) -> Edit:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from atoll.diagnostics.edit import Candidate
+from atoll.diagnostics.edit import Remedy, words_and_fixes
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
 
 
@@ -23,13 +23,13 @@ class Faults:
         *,
         at: SourceLoc | None = None,
         other: tuple[SourceLoc, str] | None = None,
-        remedy: str | None = None,
+        remedy: Remedy | str | None = None,
         keys: tuple[tuple[str, ...], ...] = (),
-        edits: Candidate = (),
     ) -> None:
-        """Note one fault and go on; `edits` are what the remedy says first."""
+        """Note one fault and go on."""
+        words, fixes = words_and_fixes(remedy)
         fault = Fault(
-            code=code, message=message, at=at, other=other, remedy=remedy, keys=keys, edits=edits
+            code=code, message=message, at=at, other=other, remedy=words, keys=keys, fixes=fixes
         )
         self.found[fault] = None
 
@@ -82,15 +82,6 @@ def nearest_part(word: str, choices: Iterable[str], otherwise: str) -> str:
 
 def _digits(name: str) -> list[str]:
     return re.findall(r"[0-9]+", name)
-
-
-def nearest_key(key: str, choices: Iterable[str]) -> str:
-    """Return a remedy for the last name of a dotted key: the one it is like, or to remove it."""
-    known = sorted(choices)
-    remedy = nearest(key.rpartition(".")[2], known)
-    if remedy.startswith("did you mean"):
-        return remedy
-    return f"remove '{key}'" + (f", or use one of {', '.join(known)}" if known else "")
 
 
 def _place(fault: Fault) -> tuple[bool, str, int, int]:

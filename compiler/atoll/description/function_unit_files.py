@@ -6,8 +6,8 @@ from pathlib import Path
 from atoll.description.faults import Faults, note
 from atoll.description.function_unit import FunctionUnit
 from atoll.description.partial import PartDescription, read_part
+from atoll.description.remedies import remove, write_pair
 from atoll.description.tree import SourceMap
-from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES
 
@@ -49,8 +49,7 @@ def _check_encodings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> No
             f" {each.opcode}, funct3 {each.funct3}, funct7 {each.funct7}",
             at=where.at("instructions", name, "funct7") or where.at("instructions", name),
             other=note(where.key_at("instructions", first), "the other one"),
-            remedy=f"write 'funct7: {free}', or what your hardware has",
-            edits=(Edit(("instructions", name, "funct7"), str(free)),),
+            remedy=write_pair(("instructions", name, "funct7"), free) | "what your hardware has",
         )
 
 
@@ -64,8 +63,7 @@ def _check_meanings(unit: FunctionUnit, where: SourceMap, faults: Faults) -> Non
                 f" 'computes: {each.computes}'",
                 at=where.at("instructions", name, "computes"),
                 other=note(where.at("instructions", first, "computes"), "the other one"),
-                remedy=f"remove 'instructions.{name}.computes'; kernels can use one only",
-                edits=(Edit(("instructions", name, "computes")),),
+                remedy=remove("instructions", name, "computes") + "; kernels can use one only",
             )
 
 
@@ -78,6 +76,5 @@ def _check_opcodes(unit: FunctionUnit, where: SourceMap, faults: Faults) -> None
                 f"instruction '{name}' of unit '{unit.function_unit}' has opcode '{each.opcode}',"
                 f" which a port of style '{unit.style}' does not forward",
                 at=where.at("instructions", name, "opcode"),
-                remedy=f"write 'opcode: {reached[0]}'",
-                edits=(Edit(("instructions", name, "opcode"), reached[0]),),
+                remedy=write_pair(("instructions", name, "opcode"), reached[0]),
             )

@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterator
 from itertools import count
 
 from atoll.description.faults import Faults, note
+from atoll.description.remedies import renamed
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
+from atoll.diagnostics.edit import Remedy
 
 LABEL = "label"
 
@@ -123,14 +125,15 @@ def _names(table: Table, key: Key, faults: Faults) -> Table:
     for name, entry in table.entries.items():
         mapped = identifier(name)
         if (first := written.setdefault(mapped, name)) != name:
+            fresh = _fresh(mapped, table)
             faults.add(
                 "E214",
                 f"'{first}' and '{name}' in '{'.'.join(key)}' are both called '{mapped}' in C,"
                 " Python, RTL and files",
                 at=entry.key_at,
                 other=note(entries[mapped].key_at, f"'{first}' is described here"),
-                remedy=f"write '{_fresh(mapped, table)}', or rename the other one; '-', '.' and '_'"
-                " alone do not tell names apart",
+                remedy=Remedy(f"write '{fresh}'", (renamed((*key, name), fresh),))
+                | "rename the other one; '-', '.' and '_' alone do not tell names apart",
             )
             continue
         value = _map_names(entry.value, (*key, mapped), faults)

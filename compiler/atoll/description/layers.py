@@ -7,16 +7,17 @@ In a layer, ``null`` deletes what the one below says.
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from atoll.description.faults import Faults, in_order, nearest, nearest_key, nearest_word, note
+from atoll.description.faults import Faults, in_order, nearest, note
 from atoll.description.identifiers import holds_names, identified_path, map_identifiers
+from atoll.description.remedies import like, remove, renamed
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table, merge, plain
 from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
-from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import DescriptionError, SourceLoc, UsageError
 
 MAX_LAYERS = 8
@@ -173,7 +174,7 @@ def _check_chain(chain: list[Path], path: Path, at: SourceLoc | None) -> None:
             f"descriptions extend each other in a circle: {names}",
             at=at,
             other=note(SourceLoc(path, 1, 1), "the circle closes here"),
-            remedy="remove 'extends' here, or another one of the circle",
+            remedy=remove("extends") + " here" | "another one of the circle",
         )
     if len(chain) == MAX_LAYERS:
         raise DescriptionError(
@@ -248,12 +249,12 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
         if name in base.entries:
             _check(base.entries[name].value, entry.value, (*key, name), faults)
         elif _deletes(entry):
+            at = (*key, name)
             faults.add(
                 "E130",
-                f"null deletes '{'.'.join((*key, name))}', which does not exist",
+                f"null deletes '{'.'.join(at)}', which does not exist",
                 at=entry.key_at,
-                remedy=nearest_key(".".join((*key, name)), base.entries),
-                edits=(Edit((*key, name), name=nearest_word(name, base.entries)),),
+                remedy=like(name, base.entries, partial(renamed, at), at),
             )
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from atoll.description.faults import in_order, nearest
+from atoll.description.remedies import FEW
 from atoll.description.shape import Shape, child_of, example_of, keys_of, kinds_of, may_be, shape_at
 from atoll.description.tree import COMMAND_LINE, Plain, SourceMap, inside, plain
 from atoll.diagnostics.edit import Edit
@@ -227,12 +228,14 @@ class _Reworded:
             at=self._where.key_at(*parent),
             remedy=f"add '{key}: {example}'" if example else f"add '{key}:' with {entries}",
             keys=(path,),
-            edits=(Edit(path, example),) if example else (),
+            fixes=((Edit(path, example),),) if example else (),
         )
 
     def _unknown_key(self, path: Path, absent: tuple[str, ...], alike: tuple[str, ...]) -> Fault:
         *parent, key = path
         close = get_close_matches(key.lower(), alike, n=1)
+        gone = (Edit(path),)
+        others = [(Edit(path, name=name),) for name in sorted(absent)] if len(absent) <= FEW else []
         return Fault(
             code="E011",
             message=f"{_name_path(tuple(parent))} has no key '{_clip(key)}'{self._layer(path)}",
@@ -241,7 +244,7 @@ class _Reworded:
             if close
             else ", or use one of ".join(filter(None, ("delete it", ", ".join(sorted(absent))))),
             keys=(path,),
-            edits=(Edit(path, name=close[0] if close else ""),),
+            fixes=((Edit(path, name=close[0]),), gone) if close else (gone, *others),
         )
 
     def _bad_key(self, path: Path, context: dict[str, Any]) -> Fault:
@@ -261,7 +264,7 @@ class _Reworded:
             at=self._where.at(*path),
             remedy="write 'version: 1', the version that this Atoll reads",
             keys=(path,),
-            edits=(Edit(path, "1"),),
+            fixes=((Edit(path, "1"),),),
         )
 
     def _bad_value(self, path: Path, detail: Any) -> Fault:
@@ -276,7 +279,7 @@ class _Reworded:
             at=self._where.at(*path),
             remedy=self._instead(path, expected, example),
             keys=(path,),
-            edits=(Edit(path, example),) if example else (),
+            fixes=((Edit(path, example),),) if example else (),
         )
 
     def _example(self, path: Path) -> str | None:

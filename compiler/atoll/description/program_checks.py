@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold the program of an accelerator, and its formulas, against what there is."""
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.accelerator_checks import check_layouts, known_words
-from atoll.description.faults import Faults, nearest
+from atoll.description.edits import set_key
+from atoll.description.faults import Faults
 from atoll.description.operators import PLACE, PROPERTIES
 from atoll.description.programs import Failure, Step, Steps
+from atoll.description.remedies import add, like, remove, renamed, write, written
 from atoll.description.tree import SourceMap
+from atoll.diagnostics.edit import Fix, Remedy
 from atoll.program.expressions import Applied, Expression, names_of, parse
 
 _KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -21,7 +26,7 @@ _KEYS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """What each verb of a step needs, and what it may have besides."""
 
-_USUAL = {"value": "0", "mask": "1", "equals": "1", "buffer": "output", "times": "1", "do": "[]"}
+_USUAL = {"value": 0, "mask": 1, "equals": 1, "buffer": "output", "times": 1, "do": []}
 """What is missing in a step, for example."""
 
 _ONCE = ("open", "clear", "close", "abort")
@@ -85,7 +90,7 @@ class _Stranger:
     """A name that is not defined for some operators."""
 
     kinds: list[str]
-    remedy: str
+    remedy: Remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class _Checks:
         elif program.run:
             self.steps(program.run, scope, ("program", "run"), kind)
         else:
-            remedy = f"remove 'operators.{kind}', or write its steps under 'run', or 'program.run'"
+            remedy = remove(*at) | "write its steps under 'run', or 'program.run'"
             self._add("E160", f"no steps run {kind}", at, remedy)
 
     def tell_strangers(self) -> None:
@@ -137,17 +142,17 @@ class _Checks:
         if self.moves:
             what = "the host does not push or pop for an accelerator that has data ports of its own"
             first = self.moves[0]
-            remedy = f"remove '{_dotted_path(first[:-1])}', or write 'data: {{}}' under 'ports'"
-            self._add("E160", what, first, remedy)
+            no_ports = Remedy("write 'data: {}' under 'ports'", (written(("ports", "data"), {}),))
+            self._add("E160", what, first, remove(*first[:-1]) | no_ports)
 
     def failure(self, failure: Failure, at: Path) -> None:
         """Note an error of a register without its bits, or of a field with others."""
         if failure.mask is None and "." not in failure.read:
             what = f"nothing says which bits of '{failure.read}' mean this error"
-            self._add("E160", what, at, "add 'mask: 1', for example")
+            self._add("E160", what, at, add((*at, "mask"), 1) + ", for example")
         if failure.mask is not None and "." in failure.read:
             what = f"'{failure.read}' is a field and needs no mask"
-            self._add("E160", what, (*at, "mask"), f"remove '{_dotted_path((*at, 'mask'))}'")
+            self._add("E160", what, (*at, "mask"), remove(*at, "mask"))
 
     def steps(self, steps: Steps, scope: _Scope, at: Path, kind: str = "") -> None:
         """Judge steps, and those inside them."""
@@ -158,7 +163,7 @@ class _Checks:
         verbs = [verb for verb in _KEYS if getattr(step, verb) is not None]
         if len(verbs) != 1:
             listed = ", ".join(_KEYS)
-            remedy = f"remove '{_dotted_path(at)}', or write each step as an item of the list"
+            remedy = remove(*at) | "write each step as an item of the list"
             self._add("E160", f"a step has one of {listed}", at, remedy)
             return
         (verb,) = verbs
@@ -175,7 +180,7 @@ class _Checks:
         if step.repeat is not None and step.do is not None:
             if step.repeat in scope.names:
                 what = f"the counter '{step.repeat}' has a name that is already in use"
-                remedy = f"write '{step.repeat}_count', or choose another name"
+                remedy = write((*at, "repeat"), f"{step.repeat}_count") | "choose another name"
                 self._add("E160", what, (*at, "repeat"), remedy)
             self.steps(step.do, scope.within(step.repeat), (*at, "do"), kind)
 
@@ -184,7 +189,8 @@ class _Checks:
         bits = self.accelerator.registers.bits(step.wait or "")
         if bits and step.equals is not None and not 0 <= step.equals < 1 << bits[1] - bits[0] + 1:
             what = f"{step.wait} has {bits[1] - bits[0] + 1} bits and cannot be {step.equals}"
-            self._add("E160", what, (*at, "equals"), "write '1', or another value that fits")
+            path = (*at, "equals")
+            self._add("E160", what, path, write(path, 1) | "another value that fits")
 
     def _keys(self, step: Step, verb: str, at: Path) -> None:
         needed, optional = _KEYS[verb]
@@ -194,37 +200,40 @@ class _Checks:
         for key in needed:
             if getattr(step, key) is None:
                 what = f"this step lacks '{key}', which '{verb}' needs"
-                self._add("E160", what, at, f"add '{key}: {_USUAL[key]}', for example")
+                self._add("E160", what, at, add((*at, key), _USUAL[key]) + ", for example")
         for key in sorted(every - {*needed, *optional}):
             if getattr(step, key) is not None:
-                remedy = f"remove '{_dotted_path((*at, key))}'"
-                self._add("E160", f"'{verb}' takes no '{key}'", (*at, key), remedy)
+                path = (*at, key)
+                self._add("E160", f"'{verb}' takes no '{key}'", path, remove(*path))
 
     def _check_moves(self, step: Step, verb: str, scope: _Scope, at: Path) -> None:
         if self.accelerator.ports.data:
             self.moves.append((*at, verb))
+        path = (*at, "buffer")
         if step.buffer is not None and step.buffer not in scope.buffers:
             what = f"there is no buffer '{step.buffer}'"
-            self._add("E161", what, (*at, "buffer"), _like(step.buffer, scope.buffers, at))
+            remedy = like(step.buffer, scope.buffers, partial(written, path), at)
+            self._add("E161", what, path, remedy)
         elif verb == "pop" and step.buffer not in (None, "output"):
             what = f"'{step.buffer}' is an input: steps cannot write it"
-            self._add("E160", what, (*at, "buffer"), "write 'output'")
+            self._add("E160", what, path, write(path, "output"))
 
     def register(self, name: str, at: Path) -> None:
         """Note a register that there is not."""
         block = self.accelerator.registers
         step = at[:-1] if at[0] == "operators" or at[1] not in ("identity", "errors") else at
         step = at[:-1] if at[1] == "errors" else step
+        become = partial(renamed if at[:2] == ("program", "identity") else written, at)
         register, dot, _ = name.partition(".")
         fields = [f"{each}.{field}" for each, named in block.fields.items() for field in named]
         known = fields if dot else [*block.map]
         if register not in block.map:
             what = f"there is no register '{register}'"
-            self._add("E161", what, at, _like(name, known, step))
+            self._add("E161", what, at, like(name, known, become, step))
         elif dot and name not in fields:
             own = [each for each in fields if each.startswith(f"{register}.")]
             what = f"register '{register}' has no field '{name.removeprefix(register + dot)}'"
-            self._add("E161", what, at, _like(name, own, step))
+            self._add("E161", what, at, like(name, own, become, step))
 
     def formula(
         self,
@@ -240,32 +249,25 @@ class _Checks:
         """
         expression = parse(text)
         for name in sorted(names_of(expression) - known):
+            remedy = like(name, known, partial(_with_name, at, text, name))
             if kind:
-                stranger = _Stranger([], _like(name, known))
+                stranger = _Stranger([], remedy)
                 self.strangers.setdefault((at, name), stranger).kinds.append(kind)
             else:
-                self._add("E161", f"'{name}' is not defined here", at, _like(name, known))
+                self._add("E161", f"'{name}' is not defined here", at, remedy)
         for part in _parts(expression):
             if part.operation in _DIVISIONS and names_of(part.right) & counts:
                 what = f"'{text}' divides by a counter, which starts at 0"
-                self._add("E160", what, at, "write '1', or divide by something else")
+                self._add("E160", what, at, write(at, 1) | "divide by something else")
 
-    def _add(self, code: str, message: str, at: Path, remedy: str) -> None:
+    def _add(self, code: str, message: str, at: Path, remedy: Remedy) -> None:
         place = self.where.at(*at) or self.where.key_at(*at)
         self.faults.add(code, message, at=place, remedy=remedy)
 
 
-def _dotted_path(path: Path) -> str:
-    return ".".join(path)
-
-
-def _like(word: str, known: Collection[str], step: Path = ()) -> str:
-    """Return a remedy: the name that is meant, else to remove a step, or to write a number."""
-    remedy = nearest(word, known)
-    if remedy.startswith("did you mean"):
-        return remedy
-    listed = f", or use one of {', '.join(sorted(known))}" if known else ""
-    return f"remove '{_dotted_path(step)}'{listed}" if step else f"write '0'{listed}"
+def _with_name(at: Path, text: str, old: str, new: str) -> Fix:
+    """Return the fix that writes another name in a formula."""
+    return (set_key(at, re.sub(rf"(?<![\w.]){re.escape(old)}(?![\w.])", new, text)),)
 
 
 def _parts(expression: Expression) -> Iterator[Applied]:

@@ -2,26 +2,32 @@
 """Edits of a description on its text: nothing but what they change, so that comments stay."""
 
 import re
-from collections.abc import Sequence
 
 from atoll.description.text_places import Place, TextPlaces, spelled, text_places
 from atoll.description.tree import Key
-from atoll.diagnostics.edit import Edit
+from atoll.diagnostics.edit import Edit, Fix, Patch
 
+_LINE_END = re.compile(r"\r\n|[\r\n]|\Z")
 _COMMENT = re.compile(r"[ \t]*(?:#[^\n]*)?")
 
 
-def edit_text(text: str, edits: Sequence[Edit]) -> str | None:
+def edit_text(text: str, edits: Fix) -> str | None:
     """Return the text of a description after `edits`; None if one of them cannot be done there."""
     for edit in edits:
-        places = text_places(text) if text.strip() else None
-        if places is None:
-            return None
-        changed = _edited(places, edit)
+        if isinstance(edit, Patch):
+            changed = _patched(text, edit)
+        else:
+            places = text_places(text) if text.strip() else None
+            changed = _edited(places, edit) if places else None
         if changed is None:
             return None
         text = changed
     return text
+
+
+def _patched(text: str, patch: Patch) -> str | None:
+    span = patch.begin, patch.begin + len(patch.old)
+    return _replaced(text, span, patch.new) if text[slice(*span)] == patch.old else None
 
 
 def _edited(places: TextPlaces, edit: Edit) -> str | None:
@@ -31,7 +37,7 @@ def _edited(places: TextPlaces, edit: Edit) -> str | None:
     if edit.name:
         return _replaced(places.text, place.name, edit.name) if place and place.name else None
     if edit.text is None:
-        return _removed(places, edit.key)
+        return _removed(places, edit.key, edit.begin)
     if place is None:
         return _added(places, edit.key, edit.text)
     return _with_value(places.text, place, edit.text)
@@ -91,8 +97,10 @@ def _added(places: TextPlaces, key: Key, value: str) -> str | None:
     first = children[0][1].name
     assert first is not None
     margin = first[0] - (places.text.rfind("\n", 0, first[0]) + 1)
-    end = _line_end(places.text, max(around.end, _last(children[-1][1])))
-    return _replaced(places.text, (end, end), f"\n{' ' * margin}{pair}")
+    line_end = _LINE_END.search(places.text, max(around.end, _last(children[-1][1])))
+    assert line_end, "a text ends"
+    end, mark = line_end.start(), line_end[0] or "\n"
+    return _replaced(places.text, (end, end), f"{mark}{' ' * margin}{pair}")
 
 
 def _last(place: Place) -> int:
@@ -104,11 +112,13 @@ def _line_end(text: str, index: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _removed(places: TextPlaces, key: Key) -> str | None:
+def _removed(places: TextPlaces, key: Key, begin: int | None) -> str | None:
     written = places.written(key)
-    if not written:
+    again = (each for _, each in places.repeated if each.name and each.name[0] == begin)
+    place = places.find(key) if begin is None else next(again, None)
+    if not written or place is None:
         return None
-    text, place = places.text, places.entries[written]
+    text = places.text
     around = places.entries[written[:-1]]
     siblings = [each for _, each in places.children(written[:-1])]
     begin = place.name[0] if place.name else place.begin

@@ -9,9 +9,9 @@ import yaml
 
 from atoll.description.identifiers import identifier
 from atoll.description.tree import Key
+from atoll.description.yaml_text import FAST_LOADER
 
-_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Its events have the places of `yaml.SafeLoader`, and take a hundredth of its time."""
+BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,17 @@ class TextPlaces:
     Attributes:
         text: the YAML.
         entries: by key as it is written, outer ones first; of a key that is given twice the first.
+        repeated: the others, in the order of the text.
     """
 
     text: str
     entries: Mapping[Key, Place]
+    repeated: tuple[tuple[Key, Place], ...]
     _written: Mapping[Key, Key] = field(repr=False)
 
     def written(self, key: Key) -> Key | None:
         """Return a key as the text has it, whose names need not be spelt as identifiers."""
-        return self._written.get(spelled(key))
+        return key if key in self.entries else self._written.get(spelled(key))
 
     def find(self, key: Key) -> Place | None:
         """Return the place of a key, whose names need not be spelt as in the text."""
@@ -72,11 +74,12 @@ class TextPlaces:
     def children(self, key: Key) -> list[tuple[Key, Place]]:
         """Return what lies directly in the collection at `key`, which is as the text has it."""
         depth = len(key) + 1
-        return [
+        found = (
             (each, place)
-            for each, place in self.entries.items()
+            for each, place in (*self.entries.items(), *self.repeated)
             if len(each) == depth and each[:-1] == key
-        ]
+        )
+        return sorted(found, key=lambda pair: pair[1].begin)
 
     def at(self, index: int) -> tuple[Key, Place, bool] | None:
         """Return the innermost entry whose key or value is there, and whether it is the key."""
@@ -99,16 +102,18 @@ def spelled(key: Key) -> Key:
 def text_places(text: str) -> TextPlaces | None:
     """Return the places in `text`; None if it is no YAML of one document."""
     entries: dict[Key, Place] = {}
+    repeated: list[tuple[Key, Place]] = []
     try:
         for key, place in _places(text):
-            entries.setdefault(key, place)
+            if entries.setdefault(key, place) is not place:
+                repeated.append((key, place))
     except (yaml.YAMLError, _NotPlainError, ValueError):
         return None
     ordered = dict(sorted(entries.items(), key=lambda each: (len(each[0]), each[1].begin)))
     written: dict[Key, Key] = {}
     for key in ordered:
         written.setdefault(spelled(key), key)
-    return TextPlaces(text, ordered, written)
+    return TextPlaces(text, ordered, tuple(repeated), written)
 
 
 class _NotPlainError(Exception):
@@ -118,7 +123,8 @@ class _NotPlainError(Exception):
 def _places(text: str) -> Iterator[tuple[Key, Place]]:
     stack: list[_Open] = []
     documents = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    loader = FAST_LOADER if text[:1] != BYTE_ORDER_MARK else yaml.SafeLoader  # which counts it
+    for event in yaml.parse(text, Loader=loader):
         match event:
             case yaml.DocumentStartEvent():
                 documents += 1

@@ -78,7 +78,7 @@ class Question:
             at=self.at,
             remedy=self.wants,
             keys=(self.key,),
-            edits=(edit,),
+            fixes=((edit,),),
         )
 
 

@@ -6,17 +6,22 @@ Plain scalars follow YAML 1.2 (`no` is text, `010` is text), with `_` allowed be
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from atoll.description.faults import Faults, note
-from atoll.description.tree import Entry, Listing, Node, Scalar, Table
+from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
+from atoll.diagnostics.edit import Edit, Fix, Patch, Remedy
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.diagnostics.open_texts import open_text
 
 MAX_BYTES = 2**20
+
+FAST_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Its events have the places of `yaml.SafeLoader`, and take a hundredth of its time."""
 
 
 def read_text(path: Path, named_at: SourceLoc | None = None) -> str:
@@ -101,8 +106,13 @@ _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _WORDS |= {word.title(): value for word, value in _WORDS.items()}
 _WORDS |= {word.upper(): value for word, value in _WORDS.items()}
 
+_TABS = re.compile(r"^ *\t[ \t]*", re.MULTILINE)
+_PROPERTY = r"[^\s,\[\]{}]+[ \t]*"
+_DIVIDER = r"---[^\S\n]*\n?"
+_NO_TABS = "indent with spaces, not with tabs"
+_COMPARE = "compare the line with the examples in docs/description.md"
 _REMEDIES = {
-    r"'\t'": "indent with spaces, not with tabs",
+    r"'\t'": _NO_TABS,
     "mapping values are not allowed": "start the keys of one mapping in the same column, "
     "or put the value in quotes",
     "expected <block end>": "start the keys of one mapping in the same column",
@@ -130,18 +140,21 @@ def parse_yaml(text: str, path: Path, faults: Faults | None = None) -> Node:
     Raises:
         DescriptionError: it is no YAML, or is more than plain data.
     """
-    reader = _Reader(path) if faults is None else _Reader(path, faults)
+    reader = _Reader(path, text) if faults is None else _Reader(path, text, faults)
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             reader.accept(event)
     except yaml.MarkedYAMLError as fault:
-        raise _syntax_error(path, fault) from fault
+        raise _syntax_error(path, text, fault) from fault
     except yaml.reader.ReaderError as fault:
         raise DescriptionError(
             "E002",
             f"character U+{int(fault.character):04X} is not allowed in YAML",
             at=place_in(path, text, fault.position),
-            remedy="delete it; outside of quotes only printable text is needed",
+            remedy=Remedy(
+                "delete it; outside of quotes only printable text is needed",
+                ((Patch(fault.position, text[fault.position]),),),
+            ),
         ) from fault
     if faults is None:
         reader.faults.raise_any()
@@ -184,6 +197,7 @@ class _Reader:
     """Builds the tree from parser events without recursion, so depth is only a number."""
 
     path: Path
+    text: str
     faults: Faults = field(default_factory=Faults)
     stack: list[_Open] = field(default_factory=list)
     root: Node | None = None
@@ -193,13 +207,15 @@ class _Reader:
         """Take the next event of the parser."""
         match event:
             case yaml.DocumentStartEvent() if self.root is not None:
-                self._refuse(event, "a second document starts here", "delete the '---' line")
+                self._refuse(
+                    event, "a second document starts here", "delete the '---' line", _DIVIDER
+                )
             case yaml.AliasEvent():
                 self._refuse(event, f"'*{event.anchor}' is an alias", "write the value out")
             case yaml.ScalarEvent():
                 self._count(event)
                 value = scalar(event.value) if event.implicit[0] else event.value
-                self._value(value, event.value, self._at(event))
+                self._value(value, event.value, event)
             case yaml.CollectionStartEvent():
                 self._count(event)
                 self._open(event)
@@ -216,7 +232,10 @@ class _Reader:
         is_table = isinstance(event, yaml.MappingStartEvent)
         self.stack.append(_Open(self._at(event), {} if is_table else None))
 
-    def _value(self, value: str | int | float | bool | None, text: str, at: SourceLoc) -> None:
+    def _value(
+        self, value: str | int | float | bool | None, text: str, event: yaml.ScalarEvent
+    ) -> None:
+        at, begin = self._at(event), _index(event)
         parent = self.stack[-1] if self.stack else None
         if parent is None or parent.entries is None or parent.key is not None:
             self._add(Scalar(value, at, deletes=value is None and text != ""))
@@ -228,8 +247,15 @@ class _Reader:
                 f"key '{text}' is given twice in one mapping",
                 at=at,
                 other=note(first.key_at, "the first one is here"),
-                remedy="remove the second one, or rename it",
+                remedy=Remedy(
+                    "remove the second one, or rename it", ((Edit(self._key(), begin=begin),),)
+                ),
             )
+
+    def _key(self) -> Key:
+        """Return where the next value comes."""
+        names = ((each.key, len(each.items)) for each in self.stack)
+        return tuple(str(number) if key is None else key for key, number in names)
 
     def _add(self, node: Node) -> None:
         if not self.stack:
@@ -249,12 +275,16 @@ class _Reader:
             self._too_big(event, f"more than {MAX_NODES} keys and values")
         tag: str | None = getattr(event, "tag", None)
         if event.anchor:
-            self._refuse(event, f"'&{event.anchor}' is an anchor", "delete it")
+            self._refuse(event, f"'&{event.anchor}' is an anchor", "delete it", _PROPERTY)
         if tag:
-            self._refuse(event, f"'{tag}' is a tag", "delete it")
+            self._refuse(event, f"'{tag}' is a tag", "delete it", _PROPERTY)
 
-    def _refuse(self, event: yaml.Event, what: str, remedy: str) -> None:
+    def _refuse(self, event: yaml.Event, what: str, words: str, old: str = "") -> None:
+        """Refuse what is no plain data; it can go if it looks as `old`, a pattern, says."""
         message = f"{what}; a description is one document of plain data"
+        begin = _index(event)
+        found = re.compile(old).match(self.text, begin) if old else None
+        remedy = Remedy(words, ((Patch(begin, found[0]),),) if found else ())
         raise DescriptionError("E005", message, at=self._at(event), remedy=remedy)
 
     def _too_big(self, event: yaml.Event, what: str) -> None:
@@ -271,18 +301,45 @@ class _Reader:
         return at
 
 
-def _syntax_error(path: Path, fault: yaml.MarkedYAMLError) -> DescriptionError:
+def _syntax_error(path: Path, written: str, fault: yaml.MarkedYAMLError) -> DescriptionError:
     at = _of_mark(path, fault.problem_mark)
     opened = _of_mark(path, fault.context_mark)
     text = f"{fault.problem} {fault.context}"
-    remedy = next((advice for sign, advice in _REMEDIES.items() if sign in text), None)
+    remedy = next((advice for sign, advice in _REMEDIES.items() if sign in text), _COMPARE)
+    spaces = _spaces_for_tabs(written) if remedy == _NO_TABS else ()
     return DescriptionError(
         "E003",
         f"not valid YAML: {fault.problem}",
         at=at,
         other=note(opened, str(fault.context)) if opened != at else None,
-        remedy=remedy or "compare the line with the examples in docs/description.md",
+        remedy=Remedy(remedy, spaces),
     )
+
+
+def _spaces_for_tabs(text: str) -> tuple[Fix, ...]:
+    """Return the patches that indent by spaces, as many for a tab as make the text YAML."""
+    tabs = [*_TABS.finditer(text)][::-1]
+    for width in (4, 2, 8):
+        expanded = partial(_expanded, width)
+        if _is_yaml(_TABS.sub(expanded, text)):
+            return (tuple(Patch(each.start(), each[0], expanded(each)) for each in tabs),)
+    return ()
+
+
+def _expanded(width: int, tabs: re.Match[str]) -> str:
+    return tabs[0].expandtabs(width)
+
+
+def _is_yaml(text: str) -> bool:
+    try:
+        return bool([*yaml.parse(text, Loader=FAST_LOADER)])
+    except yaml.YAMLError:
+        return False
+
+
+def _index(event: yaml.Event) -> int:
+    assert event.start_mark, event
+    return event.start_mark.index
 
 
 def _of_mark(path: Path, mark: Any) -> SourceLoc | None:

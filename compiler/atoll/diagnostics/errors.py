@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TypeVar
 
-from atoll.diagnostics.edit import Candidate
+from atoll.diagnostics.edit import Fix, Remedy, words_and_fixes
 from atoll.diagnostics.open_texts import open_text
 from atoll.diagnostics.shown import columns_of, cut, printable, sentence, window
 
@@ -123,7 +123,7 @@ class Fault:
         remedy: an edit that works.
         keys: what of the description is concerned, as key paths; the wrong value's own first.
         wants: bytes by dotted key of a size with which the fault would be gone.
-        edits: what the remedy says first, as data; none where it is no edit of a description.
+        fixes: what the remedy says, as data, first what it says first; none where it is no edit.
         tried: assignments of operators to devices that were tried, and whether those are all;
             None if none was searched for.
     """
@@ -135,7 +135,7 @@ class Fault:
     remedy: str | None = None
     keys: tuple[tuple[str, ...], ...] = ()
     wants: tuple[tuple[str, int], ...] = ()
-    edits: Candidate = field(default=(), compare=False)
+    fixes: tuple[Fix, ...] = field(default=(), compare=False)
     tried: tuple[int, bool] | None = None
 
     def __post_init__(self) -> None:
@@ -205,11 +205,12 @@ class AtollError(Exception):
         *,
         at: SourceLoc | None = None,
         other: tuple[SourceLoc, str] | None = None,
-        remedy: str | None = None,
+        remedy: Remedy | str | None = None,
     ) -> None:
         super().__init__(message)
+        words, fixes = words_and_fixes(remedy)
         self._found: tuple[Fault, ...] | Callable[[], Iterable[Fault]] = (
-            Fault(code=code, message=message, at=at, other=other, remedy=remedy),
+            Fault(code=code, message=message, at=at, other=other, remedy=words, fixes=fixes),
         )
 
     @classmethod

@@ -9,6 +9,7 @@ from atoll.description.chip import Memory as MemoryModel
 from atoll.description.devices import Cpu, Master
 from atoll.description.faults import note
 from atoll.description.fields import ADDRESS_SPACE
+from atoll.description.remedies import remove, write_pair
 from atoll.description.tree import Key
 from atoll.diagnostics.units import format_size
 from atoll.resolve import mailbox
@@ -257,7 +258,8 @@ def _check_sector(draft: Draft, name: str, memory: MemoryModel) -> None:
     sector = memory.sector
     if sector is None or not draft.knows("memories", name, "kind"):
         return
-    fault, remedy = "", f"remove 'memories.{name}.sector'"
+    key = ("memories", name, "sector")
+    fault, remedy = "", remove(*key)
     if memory.kind == "ram":
         fault = f"memory '{name}' is ram; only flash has sectors"
     elif is_placed(draft, name) and (memory.origin % sector or memory.size % sector):
@@ -265,7 +267,6 @@ def _check_sector(draft: Draft, name: str, memory: MemoryModel) -> None:
             f"memory '{name}' with {format_size(memory.size)} from {memory.origin:#x} on"
             f" is not made of whole sectors of {format_size(sector)}"
         )
-        remedy = f"write 'sector: {format_size(gcd(memory.origin, memory.size, sector))}'"
+        remedy = write_pair(key, format_size(gcd(memory.origin, memory.size, sector)))
     if fault:
-        at = draft.where.at("memories", name, "sector")
-        draft.faults.add("E123", fault, at=at, remedy=remedy)
+        draft.faults.add("E123", fault, at=draft.where.at(*key), remedy=remedy)

@@ -8,7 +8,8 @@ from atoll.description.aliases import NO_ALIAS, stem_of
 from atoll.description.chip import Memory
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
-from atoll.diagnostics.edit import Edit
+from atoll.description.remedies import put, remove, written
+from atoll.diagnostics.edit import Remedy
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft
@@ -44,21 +45,21 @@ def _check_name(draft: Draft, name: str, memory: Memory) -> None:
         if ring[:1] == [name]:
             remedy = _own_bytes(draft, name)
         else:
-            remedy = f"set 'memories.{name}.alias_of' to {ring[0] if ring else _end(draft, name)}"
+            remedy = put(("memories", name, "alias_of"), ring[0] if ring else _end(draft, name))
     elif memory.offset is not None and memory.real is None:
         key, wrong = "offset", f"memory '{name}' has an 'offset', and is no alias of another one"
-        remedy = f"remove 'memories.{name}.offset', or name that one with 'alias_of'"
+        remedy = remove("memories", name, "offset") | "name that one with 'alias_of'"
     else:
         return
     at = draft.where.at("memories", name, key)
     draft.faults.add("E173", wrong, at=at, remedy=remedy)
 
 
-def _own_bytes(draft: Draft, name: str) -> str:
+def _own_bytes(draft: Draft, name: str) -> Remedy:
     """Say how a memory is no alias any more: it then has all that an alias leaves out."""
     lacks = [key for key in ("size", "kind") if not draft.where.is_set("memories", name, key)]
     also = f", and write its {' and '.join(lacks)}" if lacks else ""
-    return f"remove 'memories.{name}.alias_of'{also}"
+    return remove("memories", name, "alias_of") + also
 
 
 def _end(draft: Draft, name: str) -> str:
@@ -112,8 +113,7 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
             f"memory '{name}', an alias of '{real}', {wrong}",
             at=draft.where.at("memories", name, key),
             other=note(draft.where.key_at("memories", real), f"'{real}' is here"),
-            remedy=f"set 'memories.{name}.{key}' to {right}{why}",
-            edits=(Edit(("memories", name, key), right),),
+            remedy=put(("memories", name, key), right) + why,
         )
 
 
@@ -125,9 +125,11 @@ def _ask(draft: Draft) -> None:
             " memory: nothing says whether they share bytes",
             at=draft.where.key_at("memories", two),
             other=note(draft.where.key_at("memories", one), f"'{one}' is here"),
-            remedy=f"set 'memories.{two}.alias_of' to {one}, or to '{NO_ALIAS}' if its bytes are"
-            " its own",
-            edits=(Edit(("memories", two, "alias_of"), one),),
+            remedy=put(("memories", two, "alias_of"), one)
+            | Remedy(
+                f"to '{NO_ALIAS}' if its bytes are its own",
+                (written(("memories", two, "alias_of"), NO_ALIAS),),
+            ),
         )
 
 

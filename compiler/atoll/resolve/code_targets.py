@@ -7,7 +7,8 @@ from typing import Any
 from atoll.description.devices import CodeTarget as Model
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.diagnostics.edit import Edit
+from atoll.description.remedies import remove, rename, write, written
+from atoll.diagnostics.edit import Remedy
 from atoll.isa.code_target import OWN, CodeTarget, Generator, Optimise
 from atoll.isa.find import NAMES, instruction_set
 from atoll.isa.instruction_set import InstructionSet, passes_integers_alike
@@ -34,16 +35,14 @@ class _Checked:
                 "E194",
                 f"{self._who} has the name of the core's own code",
                 at=self._draft.where.key_at(*self._key),
-                remedy=f"rename '{'.'.join(self._key)}' to '{OWN}_code'",
-                edits=(Edit(self._key, name=f"{OWN}_code"),),
+                remedy=rename(self._key, f"{OWN}_code"),
             )
         if not self._model.function_unit and self._cpu.function_unit is None:
             self._fault(
                 "E194",
                 f"{self._who} is to do without a function unit, which the core has not",
                 at=self._draft.where.at(*self._key, "function_unit"),
-                remedy=f"remove '{'.'.join((*self._key, 'function_unit'))}'",
-                edits=(Edit((*self._key, "function_unit")),),
+                remedy=remove(*self._key, "function_unit"),
             )
         isa = self._model.isa
         if not self._draft.knows(*self._key):
@@ -65,8 +64,7 @@ class _Checked:
             message,
             at=self._draft.where.at(*self._key, "isa"),
             other=note(isa, "the instruction set of the core is given here") if own else None,
-            remedy=f"write '{self._cpu.isa}', or a part of it",
-            edits=(Edit((*self._key, "isa"), self._cpu.isa),),
+            remedy=write((*self._key, "isa"), self._cpu.isa) | "a part of it",
         )
 
     def _convention(self, own: InstructionSet, instructions: InstructionSet) -> None:
@@ -92,8 +90,10 @@ class _Checked:
                 self._draft.where.at("devices", self._device, "abi" if self._cpu.abi else "isa"),
                 "the calling convention of the core comes from here",
             ),
-            remedy="write " + " or ".join(f"'{each}'" for each in right),
-            edits=(Edit((*self._key, key), right[0]),),
+            remedy=Remedy(
+                "write " + " or ".join(f"'{each}'" for each in right),
+                tuple(written((*self._key, key), each) for each in right),
+            ),
         )
 
     def _fault(self, code: str, message: str, **more: Any) -> None:

@@ -8,7 +8,7 @@ from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, Interrupts
 from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.diagnostics.edit import Edit
+from atoll.description.remedies import remove
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.find import NAMES, USUAL, instruction_set
 from atoll.resolve.code_targets import check_targets
@@ -62,9 +62,8 @@ def check_core(draft: Draft, name: str, cpu: Cpu) -> None:
             "E107",
             f"core '{core.core}' of '{name}' has no way to maintain a data cache with '{cpu.isa}'",
             at=draft.where.at("devices", name, "cache"),
-            remedy=f"remove 'devices.{name}.cache'"
+            remedy=remove("devices", name, "cache")
             + ("" if core.interrupts.controller in WITHOUT_ZICBOM else _OF_ITS_FILE),
-            edits=(Edit(("devices", name, "cache")),),
         )
     if core and cpu.mailbox is not None and LINE not in lines_of(core.interrupts):
         draft.faults.add(

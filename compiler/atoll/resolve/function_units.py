@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
 from atoll.description.function_unit_files import FunctionUnitDescription
-from atoll.diagnostics.edit import Edit
+from atoll.description.remedies import remove
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES, FunctionUnit, Instruction
 from atoll.resolve.core_instances import shipped_or_beside
@@ -25,9 +25,8 @@ def check_unit(draft: Draft, name: str, cpu: Cpu) -> None:
             "E125",
             f"core '{core.core}' of '{name}' has no port for a function unit",
             at=at,
-            remedy=f"remove 'devices.{name}.function_unit', or name a core that has one, such as"
-            " vexriscv_cfu",
-            edits=(Edit(("devices", name, "function_unit")),),
+            remedy=remove("devices", name, "function_unit")
+            | "name a core that has one, such as vexriscv_cfu",
         )
     elif core.function_unit != unit.model.style:
         draft.faults.add(
@@ -36,9 +35,8 @@ def check_unit(draft: Draft, name: str, cpu: Cpu) -> None:
             f" function unit, and '{unit.model.function_unit}' is made for '{unit.model.style}'",
             at=at,
             other=note(unit.where.at("style"), "the unit says so here"),
-            remedy=f"remove 'devices.{name}.function_unit', or write"
-            f" 'style: {core.function_unit}' in the unit's file if its encodings fit",
-            edits=(Edit(("devices", name, "function_unit")),),
+            remedy=remove("devices", name, "function_unit")
+            | f"write 'style: {core.function_unit}' in the unit's file if its encodings fit",
         )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from atoll.description.devices import Cpu
 from atoll.description.devices import Device as DeviceModel
 from atoll.description.faults import note
+from atoll.description.remedies import remove, write_pair
 from atoll.description.tree import Key
-from atoll.diagnostics.edit import Edit
 from atoll.resolve.claims import code_memory, load_memory
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import access_of
@@ -36,8 +36,8 @@ def check_loaders(draft: Draft, memories: tuple[Memory, ...]) -> None:
                 "E202",
                 f"'{device.label or name}' has a 'load', from which nothing copies its code",
                 at=draft.where.at("devices", name, "load"),
-                remedy=f"remove 'devices.{name}.load', or write 'loader: copy'",
-                edits=(Edit(("devices", name, "load")),),
+                remedy=remove("devices", name, "load")
+                | write_pair(("devices", name, "loader"), "copy"),
             )
         if device.loader is None:
             continue
@@ -67,9 +67,8 @@ def _refuse(
         other=note(draft.where.at("memories", memory, "kind"), "the memory of its code")
         if memory
         else None,
-        remedy=f"write 'loader: {usual}'" + other,
+        remedy=write_pair(key, usual) + other,
         keys=(key,),
-        edits=(Edit(key, usual),),
     )
 
 
@@ -128,9 +127,8 @@ def _fault(
         code,
         f"'{cpu.label or name}' cannot have 'loader: {cpu.loader}': {wrong}",
         at=draft.where.at(*key),
-        remedy=f"write '{key[-1]}: {right}'",
+        remedy=write_pair(key, right),
         keys=(key,),
-        edits=(Edit(key, right),),
     )
 
 

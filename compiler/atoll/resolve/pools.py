@@ -7,7 +7,8 @@ from itertools import count, groupby
 from atoll.description.chip import Pool as PoolModel
 from atoll.description.devices import Npu
 from atoll.description.faults import note
-from atoll.diagnostics.edit import Edit
+from atoll.description.remedies import put, remove
+from atoll.diagnostics.edit import Remedy
 from atoll.diagnostics.units import format_size
 from atoll.resolve.draft import Draft
 from atoll.resolve.reach import (
@@ -239,26 +240,24 @@ def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
     section = pool.section
     if section is None:
         return
-    at = draft.where.at("pools", name, "section")
+    key = ("pools", name, "section")
+    at, gone = draft.where.at(*key), remove(*key)
     if pool.provided != "application":
         draft.faults.add(
             "E218",
             f"pool '{name}' has section '{section}' of the application, which does not provide it",
             at=at,
-            remedy=f"remove 'pools.{name}.section'"
+            remedy=gone
             if pool.role in ("both", "state")
-            else f"set 'pools.{name}.provided' to application, or remove 'section'",
-            edits=(Edit(("pools", name, "section")),)
-            if pool.role in ("both", "state")
-            else (Edit(("pools", name, "provided"), "application"),),
+            else put(("pools", name, "provided"), "application")
+            | Remedy("remove 'section'", gone.fixes),
         )
     if _parts(section)[0] in _LINKERS_OWN:
         draft.faults.add(
             "E218",
             f"section '{section}' of pool '{name}' is one that linker scripts place elsewhere",
             at=at,
-            remedy=f"set 'pools.{name}.section' to {_own_section(draft, name)}",
-            edits=(Edit(("pools", name, "section"), _own_section(draft, name)),),
+            remedy=put(key, _own_section(draft, name)),
         )
     for other, earlier in draft.pools():
         if other == name:
@@ -270,8 +269,7 @@ def _check_section(draft: Draft, name: str, pool: PoolModel) -> None:
                 f" '{other}' would take each other's bytes",
                 at=at,
                 other=note(draft.where.at("pools", other, "section"), "the other one is here"),
-                remedy=f"set 'pools.{name}.section' to {_own_section(draft, name)}",
-                edits=(Edit(("pools", name, "section"), _own_section(draft, name)),),
+                remedy=put(key, _own_section(draft, name)),
             )
 
 

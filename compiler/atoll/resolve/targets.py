@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from atoll.description.devices import Cpu, Dma, Master
 from atoll.description.faults import note
-from atoll.diagnostics.edit import Edit
+from atoll.description.remedies import remove
 from atoll.resolve.core_instances import check_core, lines_of
 from atoll.resolve.draft import Draft
 from atoll.resolve.function_units import check_unit
@@ -84,8 +84,7 @@ def _check_labels(draft: Draft) -> None:
                     draft.where.key_at("devices", owner if key == name else name),
                     "the other one is described here",
                 ),
-                remedy=f"remove 'devices.{key}.label', or write another one",
-                edits=(Edit(("devices", key, "label")),),
+                remedy=remove("devices", key, "label") | "write another one",
             )
 
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Edits of a text change what they must and nothing else."""
 
+from pathlib import Path
+
 import pytest
 
 from atoll.description.text_edits import edit_text
-from atoll.diagnostics.edit import Edit
+from atoll.description.yaml_text import parse_yaml
+from atoll.diagnostics.edit import Edit, Patch
+from atoll.diagnostics.errors import DescriptionError
 
-CASES = {
+CASES: dict[str, tuple[str, Edit | Patch, str]] = {
     "a value": ("a: 1  # one\nb: 2\n", Edit(("a",), "3"), "a: 3  # one\nb: 2\n"),
     "no value yet": ("a:  # none\nb: 2\n", Edit(("a",), "3"), "a: 3  # none\nb: 2\n"),
     "a block": ("a:\n  b: 1\n  c: 2\nd: 3\n", Edit(("a",), "{x: 1}"), "a: {x: 1}\nd: 3\n"),
@@ -39,6 +43,15 @@ CASES = {
                           "devices:\n  a.b: {irq: 2}\n"),
     "not ASCII": ("# é😀\na: 1\n", Edit(("a",), "2"), "# é😀\na: 2\n"),
     "quoted": ("a: 'x: y'\n", Edit(("a",), "z"), "a: z\n"),
+    "a new key, CR LF": ("a:\r\n  b: 1\r\nc: 2\r\n", Edit(("a", "d"), "3"),
+                         "a:\r\n  b: 1\r\n  d: 3\r\nc: 2\r\n"),
+    "a byte order mark": ("\ufeffa: 1\nb: 2\n", Edit(("b",), "3"), "\ufeffa: 1\nb: 3\n"),
+    "the second of two": ("a: 1  # a\na: {b: 2}\nc: 3\n", Edit(("a",), begin=10),
+                          "a: 1  # a\nc: 3\n"),
+    "the second in a flow": ("{a: 1, b: 2, a: 3}", Edit(("a",), begin=13), "{a: 1, b: 2}"),
+    "the second, a block": ("a:\n  b: 1\na:\n  c: 1\n", Edit(("a",), begin=10), "a:\n  b: 1\n"),
+    "another spelling": ("a-b: 1\na.b: 2\n", Edit(("a.b",), name="c"), "a-b: 1\nc: 2\n"),
+    "a patch": ("a: &b 1\n", Patch(3, "&b "), "a: 1\n"),
     "folded": ("a: >\n  x\n  y\nb: 1\n", Edit(("a",), "z"), "a: z\nb: 1\n"),
 }  # fmt: skip
 
@@ -54,3 +67,21 @@ def test_what_cannot_be_done_is_not_done() -> None:
     assert edit_text("", (Edit(("a",), "1"),)) is None
     assert edit_text("a: 1\n", (Edit(("b",)),)) is None
     assert edit_text("a: 1\n", (Edit(("b",), name="c"),)) is None
+    assert edit_text("a: 1\n", (Patch(3, "2"),)) is None
+    assert edit_text("a: 1\na: 2\n", (Edit(("a",), begin=3),)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("a:\n    b: 1\n\tc: 2  # c\n", "a:\n    b: 1\n    c: 2  # c\n"),
+        ("a:\n  b: 1\n\tc: 2\n", "a:\n  b: 1\n  c: 2\n"),
+        ("a:\n  b:\n\tc: 2\n\td: 3\n", "a:\n  b:\n    c: 2\n    d: 3\n"),
+        ("a:\n\tb:\n\t\tc: 2\n", "a:\n    b:\n        c: 2\n"),
+    ],
+)
+def test_tabs_become_as_many_spaces_as_fit(text: str, right: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        parse_yaml(text, Path("x"))
+    ((fix,),) = (fault.fixes for fault in caught.value.faults)
+    assert edit_text(text, fix) == right

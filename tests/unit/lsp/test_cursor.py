@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cursor's place is told from the text before it, which need be no YAML."""
 
+import time
+
 import pytest
 
 from atoll_lsp.cursor import cursor_at
 
+SECONDS = 2
 PLACES = {
     "block key": ("devices:\n  cpu:\n    kind: cpu\n    st|", ("devices", "cpu"), "st"),
     "empty line": ("devices:\n  cpu:\n    kind: cpu\n    |", ("devices", "cpu"), ""),
@@ -37,14 +40,21 @@ PLACES = {
 @pytest.mark.parametrize("name", PLACES)
 def test_path_and_word(name: str) -> None:
     text, path, word = PLACES[name]
-    before = text[: text.index("|")]
-    line = before.count("\n")
-    cursor = cursor_at(text.replace("|", ""), line, len(before) - before.rfind("\n") - 1)
+    cursor = cursor_at(text.replace("|", ""), text.index("|"))
     assert (cursor.path, cursor.word) == (path, word)
 
 
 def test_what_was_read_before_is_known() -> None:
-    cursor = cursor_at("devices:\n  n: {kind: npu, ", 1, 18)
+    cursor = cursor_at("devices:\n  n: {kind: npu, ", 28)
     assert cursor.before == {"devices": {"n": {"kind": "npu"}}}
     assert cursor.writes_key
     assert not cursor.writes_value
+
+
+@pytest.mark.parametrize("line", ["a{}b", "a: b{}", "a: b{}c", "x: {{a{}", "x: {{a{}b"])
+def test_a_line_of_blanks_is_no_long_work(line: str) -> None:
+    text = line.format(" " * 20_000)
+    begin = time.process_time()
+    cursor_at(text, len(text))
+    cursor_at(f"{text}\n", len(text) + 1)
+    assert time.process_time() - begin < SECONDS

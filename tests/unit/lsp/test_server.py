@@ -343,7 +343,7 @@ def test_rename_in_all_files_of_a_chip(
 
 def test_names_that_cannot_be_are_refused(editor: Editor, do: Do[Any], chips: Path) -> None:
     uri = editor.open(chips / "base.yaml")
-    for new in ("flash", "My Memory", "int", ""):
+    for new in ("flash", "My Memory", "int", "null", ""):
         with pytest.raises(JsonRpcException, match=r"error\[E233\]"):
             do(editor.rename(uri, find(BASE, "sram: {origin"), new))
     assert do(editor.rename(uri, find(BASE, "rv32imc"), "x")) is None
@@ -381,7 +381,7 @@ def test_quick_fixes_make_their_faults_go(
     for _ in range(len(found)):
         first = found[0]
         (action, *_) = do(editor.actions(uri, first.range))
-        assert action.title in first.message
+        assert action.title.split()[-1] in first.message
         assert action.edit is not None
         editor.apply(action.edit)
         found = do(editor.diagnostics(uri))
@@ -461,10 +461,7 @@ def test_random_edits_break_nothing(editor: Editor, do: Do[Any], chips: Path) ->
     for number in range(EDITS):
         begin = chance.randrange(len(text) + 1)
         end = min(len(text), begin + chance.choice((0, 0, 1, 3, 20)))
-        new = chance.choice(
-            ("", "\n", "  ", ":", "{", "}", "[", ",", "- ", "#", "'", "é", "😀", "k: v")
-        )
-        text = text[:begin] + new + text[end:]
+        text = text[:begin] + chance.choice(TYPED) + text[end:]
         editor.change(uri, text)
         line = chance.randrange(text.count("\n") + 1)
         at = line, chance.randrange(len(text.split("\n")[line]) + 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from atoll.description.edits import Candidate, apply_edits, key_at, sentence
 from atoll.description.tree import Node, plain
+from atoll.diagnostics.edit import Edit
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.resolve.remedy.accesses import ACCESSES
 from atoll.resolve.remedy.addresses import ADDRESSES
@@ -42,8 +43,8 @@ _NUMBER = re.compile(r"\b(?:0x[0-9a-f]+|[0-9]+(?: [KMG]?i?B)?)\b")
 _CAUSES = ("E011", "E020", "E021", "E022", "E024")
 _CONSEQUENCES = ("E010", "E033", "E036", "E034", "E043")
 
+_DELETE = "If not, delete it"
 _TAILS = {
-    "E011": "If not, delete it",
     "E021": "If not, describe it",
     "E020": "If not, describe it",
 }
@@ -167,14 +168,18 @@ def _fault_with(chosen: _Chosen, root: Node) -> Fault:
         remedy = f"did you mean '{word}'?"
     said = fault.remedy or ""
     if said.startswith((f"did you mean '{word}'?", remedy)) and not others:
-        return replace(fault, edits=chosen.edits)
+        rest = (fix for fix in fault.fixes if fix != chosen.edits)
+        return replace(fault, fixes=(chosen.edits, *rest))
+    fixes: tuple[Candidate, ...] = (chosen.edits,)
     if fault.code == "E032":
         remedy += ", or more" if first.key[0] == "memories" else ", or less"
     if fault.code == "E037":
         remedy += ", or at most 256 MiB"
     if remedy.endswith("?"):
-        remedy += f" {_TAILS.get(fault.code, 'If not, delete it')}"
-    return replace(fault, remedy=remedy, edits=chosen.edits)
+        tail = _TAILS.get(fault.code, _DELETE)
+        remedy += f" {tail}"
+        fixes += ((Edit(key),),) if tail == _DELETE else ()
+    return replace(fault, remedy=remedy, fixes=fixes)
 
 
 def _place(fault: Fault, key: tuple[str, ...]) -> tuple[str, ...]:
