@@ -58,20 +58,24 @@ class Touched {
   uint32_t last_ = 0;
 };
 
+// What a master did to one memory.
 struct Account {
-  std::vector<Touched> touched;
+  Touched touched;
+  uint32_t memory;
   uint64_t accesses = 0;
   uint64_t bytes = 0;
   uint64_t last = 0;
 };
 
-using Accounts = std::vector<std::array<Account, record::kAccessKinds>>;
+using Accounts = std::vector<std::array<std::vector<Account>, record::kAccessKinds>>;
 
 Accounts make_accounts() {
   Accounts made(chip::map().masters);
   for (auto& kinds : made) {
-    for (Account& account : kinds) {
-      for (const chip::Memory& memory : chip::map().memories) account.touched.emplace_back(memory);
+    for (std::vector<Account>& memories : kinds) {
+      for (const chip::Memory& memory : chip::map().memories) {
+        memories.push_back({Touched(memory), memory.origin});
+      }
     }
   }
   return made;
@@ -123,19 +127,18 @@ void close_phase() {
   Log& now = log();
   for (uint32_t master = 0; master < accounts().size(); ++master) {
     for (uint32_t kind = 0; kind < record::kAccessKinds; ++kind) {
-      Account& account = accounts()[master][kind];
-      if (account.accesses == 0) continue;
-      now.counts.push_back({.phase = now.phase,
-                            .master = master,
-                            .kind = kind,
-                            .reserved = 0,
-                            .accesses = account.accesses,
-                            .bytes = account.bytes,
-                            .last = account.last});
-      for (Touched& touched : account.touched) {
-        touched.flush(now.spans, now.phase, master, kind);
+      for (Account& account : accounts()[master][kind]) {
+        if (account.accesses == 0) continue;
+        now.counts.push_back({.phase = now.phase,
+                              .master = master,
+                              .kind = kind,
+                              .memory = account.memory,
+                              .accesses = account.accesses,
+                              .bytes = account.bytes,
+                              .last = account.last});
+        account.touched.flush(now.spans, now.phase, master, kind);
+        account.accesses = account.bytes = 0;
       }
-      account.accesses = account.bytes = 0;
     }
   }
   ++now.phase;
@@ -154,11 +157,11 @@ void atoll_saw_access(unsigned master, unsigned kind, unsigned address,
                       unsigned long long bytes) {
   const size_t memory = monitor::memory_of(address);
   if (memory == chip::map().memories.size()) return;
-  monitor::Account& account = monitor::accounts()[master][kind];
+  monitor::Account& account = monitor::accounts()[master][kind][memory];
   ++account.accesses;
   account.bytes += static_cast<unsigned>(__builtin_popcountll(bytes));
   account.last = monitor::log().cycle;
-  account.touched[memory].mark(address - chip::map().memories[memory].origin, bytes);
+  account.touched.mark(address - chip::map().memories[memory].origin, bytes);
   shadow::Shadow& watcher = monitor::watcher();
   if (watcher.loaded()) watcher.access(monitor::log().cycle, master, kind, address, bytes);
 }

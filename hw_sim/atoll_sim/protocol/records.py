@@ -50,11 +50,11 @@ EVENT = record(
 
 COUNT = record(
     "Count",
-    "Accesses of one master since the TRACE event before the end of the phase.",
+    "Accesses of one master to a memory since the TRACE event before the end of the phase.",
     phase=U32,
     master=U32,
     kind=U32,
-    reserved=U32,
+    memory=Field(U32, "its first address"),
     accesses=U64,
     bytes=U64,
     last=Field(U64, "cycle of the last one"),
