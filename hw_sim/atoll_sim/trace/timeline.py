@@ -114,9 +114,9 @@ def touched_by_phase(
             Touched(
                 master=masters[master],
                 kind=KINDS[kind],
-                accesses=sum(each["accesses"] for each in by_memory),
+                accesses=by_memory[0]["accesses"],
                 transferred=sum(each["bytes"] for each in by_memory),
-                last=max(each["last"] for each in by_memory),
+                last=by_memory[0]["last"],
                 spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
                 by_memory={each["memory"]: each["bytes"] for each in by_memory},
             )

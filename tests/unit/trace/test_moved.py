@@ -104,16 +104,14 @@ def test_each_sample_has_its_cycles(compiled: Compiled) -> None:
 
 
 def test_counts_are_added_up_by_memory() -> None:
-    same = {"phase": 3, "master": 0, "kind": 0, "accesses": 2}
-    rows = [
-        {**same, "memory": at, "bytes": size, "last": at} for at, size in ((4096, 8), (8192, 12))
-    ]
+    same = {"phase": 3, "master": 0, "kind": 0, "accesses": 4, "last": 9}
+    rows = [{**same, "memory": at, "bytes": size} for at, size in ((4096, 8), (8192, 12))]
     (found,) = touched_by_phase(
         COUNT.pack(COUNT.row(**{name: each[name] for name in COUNT.fields}) for each in rows),
         b"",
         ("npu",),
     )[3]
-    assert (found.accesses, found.transferred, found.last) == (4, 20, 8192)
+    assert (found.accesses, found.transferred, found.last) == (4, 20, 9)
     assert found.by_memory == {4096: 8, 8192: 12}
 
 
