@@ -12,6 +12,7 @@ from atoll.artifacts.build_tree import MARKER
 from atoll.cli.options import JsonOption, ReportOption, SetOption, complete_with
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 from atoll_compare.results import is_of_results
 
@@ -43,7 +44,8 @@ def diff(
     Example: atoll diff lagoon my_chip.yaml
     """
     prepare_report(page)
-    found = atoll.diff(first, second, overrides=overrides or ())
+    with show_work("comparing"):
+        found = atoll.diff(first, second, overrides=overrides or ())
     if page and is_of_results(second):
         write_report(page, second, before=first)
     elif page:

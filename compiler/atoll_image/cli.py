@@ -10,6 +10,7 @@ import typer
 import atoll
 from atoll.cli.options import JsonOption, SetOption, SocArgument
 from atoll.cli.tables import room
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 
 _Image = Annotated[
@@ -92,7 +93,10 @@ def check_image(
         raise atoll.UsageError("E184", what, remedy=remedy)
     else:
         chip = atoll.load_soc(soc, overrides=overrides or ())
-    found = atoll.check_image(chip, image, core=core, allow_unbounded=allow_unbounded, **questions)
+    with show_work("checking the image"):
+        found = atoll.check_image(
+            chip, image, core=core, allow_unbounded=allow_unbounded, **questions
+        )
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if found.faults and not machine:
         raise atoll.DescriptionError.all(found.faults)

@@ -9,6 +9,7 @@ import typer
 import atoll
 from atoll.cli.options import JsonOption
 from atoll.cli.output import log, log_room
+from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
 
 
@@ -43,7 +44,8 @@ def import_command(
 
     Example: atoll import vendor.pdsc chip.svd --device NAME -o chip.yaml
     """
-    found = atoll.import_files(files, output, format=form, device=device, force=force)
+    with show_work("reading the vendor's files"):
+        found = atoll.import_files(files, output, format=form, device=device, force=force)
     if machine:
         print(json_text(found.to_json()), end="")
     else:

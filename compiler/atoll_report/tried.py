@@ -8,6 +8,7 @@ from typing import Any
 
 import atoll
 from atoll.api.compilation import compile_with
+from atoll.diagnostics.progress import report_to, silent, tell
 from atoll.diagnostics.units import format_size, nanoseconds
 
 SLOWEST = 3
@@ -47,8 +48,9 @@ def try_changes(
             for change in _changes(chip, layer):
                 key = tuple(change.values.items())
                 if key not in tried:
-                    late = time.monotonic() >= end
-                    tried[key] = "not tried: the time was up" if late else _try(made, change)
+                    left = end - time.monotonic()
+                    tell(f"trying what would be faster: change {len(tried) + 1}")
+                    tried[key] = _try(made, change) if left > 0 else "not tried: the time was up"
                 rows.append(_row(estimate, layer, change, tried[key], number))
             found += sorted(rows, key=_merit) or [_nothing(estimate, layer)]
     return found
@@ -64,7 +66,8 @@ def _try(made: atoll.Compilation, change: Change) -> list[Json] | str:
     try:
         chip = made.soc.with_(change.values)
         networks = [each.network for each in made]
-        again = compile_with(chip, networks, [each._compiled.options for each in made])
+        with report_to(silent):
+            again = compile_with(chip, networks, [each._compiled.options for each in made])
     except atoll.AtollError as error:
         return f"not possible: {error.faults[0].message}"
     return [each.to_json() for each in atoll.estimate(again)]

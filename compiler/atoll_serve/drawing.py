@@ -11,7 +11,7 @@ from pathlib import Path
 import atoll
 from atoll.cli.options import PlacementOptions
 from atoll.cli.requests import build_options, compile_files
-from atoll.diagnostics.progress import report_to
+from atoll.diagnostics.progress import line, report_to
 from atoll.utils.cache import cache_folder
 
 Mark = tuple[int, int, int] | None
@@ -55,7 +55,7 @@ def draw(asked: Asked, results: Sequence[Path], tell: Tell) -> str:
     Raises:
         AtollError: as `Asked.compiled`.
     """
-    with report_to(lambda what, /, *, expected=0.0: tell(what)):
+    with report_to(lambda what, /, *, left=None: tell(line(what, left))):
         return atoll.make_report(asked.compiled(), *results, try_seconds=0).to_html()
 
 

@@ -13,7 +13,7 @@ from typing import Literal, cast
 
 import atoll
 from atoll.diagnostics.errors import AtollError
-from atoll.diagnostics.progress import report_to
+from atoll.diagnostics.progress import line, report_to
 from atoll.diagnostics.shown import json_text
 from atoll.utils.children import LONGEST, start
 from atoll.utils.files import write_text
@@ -59,7 +59,7 @@ def main() -> None:
     """Run what the last argument says: print progress, write the result into a file."""
     words: tuple[Asked, str, Path] = pickle.loads(base64.b64decode(sys.argv[-1]))
     asked, cpu, result = words
-    with report_to(lambda what, /, *, expected=0.0: print(what, flush=True)):
+    with report_to(lambda what, /, *, left=None: print(line(what, left), flush=True)):
         try:
             made = asked.compiled()
             assert isinstance(made, atoll.Compilation)

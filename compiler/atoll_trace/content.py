@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From what commands print with ``--json`` to what a trace shows; every figure is theirs."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -42,13 +42,15 @@ class _Picture:
     Attributes:
         mark: ends each name.
         ports: what the tracks of ports show.
+        moved: bytes that were drawn so far, by memory.
     """
 
     drawing: Drawing
     title: str
     about: str
     mark: str = ""
-    ports: str = "operators with buffers in it; how many bytes they moved is not measured"
+    ports: str = "operators with buffers in it, and the bytes that they moved where those are known"
+    moved: Counter[str] = field(default_factory=Counter)
     _tracks: dict[tuple[str, ...], Track] = field(default_factory=dict)
 
     def track(self, *path: str, about: str = "", counts: bool = False) -> Track:
@@ -77,7 +79,7 @@ class _Picture:
 
 
 def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawing:
-    """Draw what networks of one firmware did, each with its first sample.
+    """Draw what networks of one firmware did: all samples, and the operators of the first.
 
     Args:
         networks: each with what ``atoll run --json`` prints of it.
@@ -88,7 +90,7 @@ def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawi
     picture = _Picture(
         drawing,
         f"{soc.name}: run",
-        f"{basis}; {drawing.clock}; of each network the first sample",
+        f"{basis}; {drawing.clock}; operators of each network's first sample",
     )
     cycles = document["cycles"]
     asked = {name: document[name] for name in ("soc", "cpu", "accelerator", "samples")}
@@ -151,20 +153,22 @@ def _clock(drawing: Drawing, cycles: Facts) -> Facts:
 
 
 def _measured(layer: Facts, buffers: Sequence[Facts], soc: ResolvedSoc) -> _Layer:
-    """Read a layer of a run; what it moved in which memory is not known, only its buffers."""
-    memories: dict[str, dict[str, list[str]]] = defaultdict(lambda: {"reads": [], "writes": []})
+    """Read a layer of a run."""
+    memories: dict[str, dict[str, Any]] = defaultdict(lambda: {"reads": [], "writes": []})
     for buffer in buffers:
         memory = memories[soc.pool(buffer["pool"]).region.memory]
         for access, word in (("r", "reads"), ("w", "writes")):
             if access in buffer["access"]:
                 memory[word].append(buffer["buffer"])
+    for each in layer["memories"] or ():
+        memories[each["memory"]] |= each
     return _Layer(
         name=layer["operator"],
         begin=layer["begin"],
         end=layer["end"],
         devices={layer["device"]: layer["worked"], **layer["helpers"]},
         traffic=memories,
-        facts=layer,
+        facts={name: value for name, value in layer.items() if name != "memories"},
     )
 
 
@@ -189,12 +193,11 @@ def _draw_network(
     pools: Mapping[str, Facts],
 ) -> None:
     network = {"network": document["model"]}
-    if layers:
-        span = min(each.begin for each in layers), max(each.end for each in layers)
-        told = ("samples", "bit_exact", "layers_compared", "layers_equal")
-        verdict = {name: document[name] for name in told if name in document}
+    told = ("samples", "bit_exact", "layers_compared", "layers_equal")
+    verdict = {name: document[name] for name in told if name in document}
+    for facts, span in _network_spans(document, layers):
         track = picture.track("networks")
-        picture.slice(track, "network", document["model"], span, {**network, **verdict})
+        picture.slice(track, "network", document["model"], span, {**network, **facts, **verdict})
     _draw_layers(picture, compiled, layers, network)
     fed = {each.name for each in compiled.soc.devices if isinstance(each, Engine) and each.spec.fed}
     for under_way, span in _waits(layers, compiled.soc.host):
@@ -204,6 +207,16 @@ def _draw_network(
         facts = {**network, "operators": names}
         picture.slice(track, "wait", f"{does} {', '.join(names)}", span, facts)
     _draw_pools(picture, compiled, document, layers, pools)
+
+
+def _network_spans(
+    document: Document, layers: Sequence[_Layer]
+) -> Iterator[tuple[Facts, tuple[int, int]]]:
+    """Yield when the operators of each sample ran; an estimate has none."""
+    for each in document["cycles"].get("by_sample", ()):
+        yield {"sample": each["sample"]}, (each["begin"], each["end"])
+    if layers and "by_sample" not in document["cycles"]:
+        yield {}, (min(each.begin for each in layers), max(each.end for each in layers))
 
 
 def _draw_layers(
@@ -237,6 +250,20 @@ def _draw_layers(
             device = next(iter(layer.devices))
             facts = {**network, "operator": layer.name, "device": device, **moved}
             picture.slice(track, "memory", layer.name, span, facts)
+    _draw_moved(picture, layers)
+
+
+def _draw_moved(picture: _Picture, layers: Sequence[_Layer]) -> None:
+    """Draw how many bytes crossed the port of each memory so far, at the end of each operator."""
+    for layer in sorted(layers, key=lambda each: each.end):
+        for memory, moved in layer.traffic.items():
+            if "read_bytes" in moved:
+                about = (
+                    "read and written by operators so far; those of which nobody knows are left out"
+                )
+                track = picture.track("moved", memory, about=about, counts=True)
+                picture.moved[memory] += moved["read_bytes"] + moved["written_bytes"]
+                picture.drawing.levels.append(Level(track, layer.end, picture.moved[memory]))
 
 
 def _waits(

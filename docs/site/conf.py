@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "compiler"), str(ROOT / "hw_sim")]
+sys.path[:0] = [str(ROOT / "compiler"), str(ROOT / "hw_sim"), str(ROOT / "docs" / "site")]
+
+import pictures  # noqa: E402
 
 import atoll  # noqa: E402  (it lies on the path that was added)
 
@@ -35,6 +37,9 @@ autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 
+PICTURES = Path("_static", "pictures")
+"""Where they lie in the site."""
+
 READING_ORDER = re.compile(r"\(([\w-]+\.md)\)")
 
 PRIVATE = re.compile(r"[(,] ?_\w")
@@ -57,6 +62,17 @@ def add_contents(app: Any, name: str, content: list[str]) -> None:
     content[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(listed) + "\n```\n"
 
 
+def draw_pictures(app: Any) -> None:
+    """Draw the pictures into the site before the documents are read that show them."""
+    app.pictures = pictures.draw(Path(app.outdir, PICTURES))
+
+
+def insert_pictures(app: Any, name: str, content: list[str]) -> None:
+    """Put the pictures where a document names them."""
+    folder = Path("../" * name.count("/"), PICTURES).as_posix()
+    content[0] = pictures.insert(content[0], app.pictures, folder)
+
+
 def hide_private_fields(app: Any, what: str, *about: Any) -> tuple[str, None] | None:
     """Leave out how a class is made that only Atoll makes: its parameters are private."""
     signature = about[3]
@@ -67,5 +83,7 @@ def hide_private_fields(app: Any, what: str, *about: Any) -> tuple[str, None] | 
 
 def setup(app: Any) -> None:
     """Connect what this file adds."""
+    app.connect("builder-inited", draw_pictures)
     app.connect("source-read", add_contents)
+    app.connect("source-read", insert_pictures)
     app.connect("autodoc-process-signature", hide_private_fields)

@@ -5,7 +5,6 @@ The figures are those of the report: `estimate` beside `cycles`. Cycle counts of
 deterministic; nothing here measures time.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from benchmarks.estimate_layers import LAYERS
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
-from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
 from atoll.cost.data.picorv32 import FINISH_CYCLES
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -26,8 +24,6 @@ from atoll.ops.registry import OPERATORS
 from atoll.report.estimates import estimates_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
-from atoll_sim.backends.session import Backends, Work
-from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]
@@ -184,40 +180,17 @@ def test_p1_the_estimate_of_a_network_is_what_a_run_takes() -> None:
     assert estimate.total == pytest.approx(report.total_cycles, rel=0.1)
 
 
-def test_p1_bytes_of_engines_are_those_that_they_move(tmp_path: Path) -> None:
+def test_p1_bytes_of_engines_are_those_that_they_move() -> None:
     """Whole beats that are read, and bytes that are written, of each layer on lagoon's reef."""
-    compiled = compile_file(load_soc("lagoon"), DIGITS)
-    layers = estimates_of((compiled,))[0].layers
+    compiled, report = measured("lagoon", (), DIGITS, None, accelerators=True)
+    (estimate,) = estimates_of((compiled,))
     found = {
-        layer.operator: tuple(
-            sum(getattr(each, what) for each in layer.traffic) for what in ("read", "written")
-        )
-        for layer in layers
+        layer.operator: {each.memory: (each.read, each.written) for each in layer.traffic}
+        for layer in estimate.layers
         if layer.devices == ("npu",)
     }
-    moved = moved_by("npu", compiled, tmp_path)
     assert len(found) == 9
-    assert {name: moved[name] for name in found} == found
-
-
-def moved_by(device: str, compiled: Compiled, folder: Path) -> dict[str, tuple[int, int]]:
-    """Return the bytes that a device reads and writes for each operator, in RTL."""
-    work = Work(
-        models=(compiled,),
-        samples=(random_sample(compiled.graph),),
-        elves=build((compiled,), folder / "build").firmware.elves,
-        backends=Backends(),
-    )
-    moved: dict[str, Counter[AccessKind]] = defaultdict(Counter)
-    for phase in CpuKind.RTL.session().run(work).phases:
-        for number in phase.operators:
-            for each in phase.touched:
-                if each.master == device:
-                    name = compiled.graph.operators[number].name
-                    moved[name][each.kind] += each.transferred
-    return {
-        name: (kinds[AccessKind.READ], kinds[AccessKind.WRITE]) for name, kinds in moved.items()
-    }
+    assert {each.operator: each.moved for each in report.by_layer} == found
 
 
 def test_p1_estimates_hold_for_layers_that_nothing_was_fitted_to() -> None:

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make docs`: the site of the documents has every page and every public name, and no warning."""
+"""`make docs`: the site has every document, picture and public name, and no warning."""
 
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 import atoll
 
 ROOT = Path(__file__).parents[2]
+MARK = re.compile(r"^<!-- picture: .* -->$", re.MULTILINE)
+IMAGE = re.compile(r'<a href="([^"]*_static/pictures/[^"]*)"[^>]*><img src="([^"]*)"')
 
 
 @pytest.mark.slow
@@ -27,3 +31,15 @@ def test_the_site_has_every_document_and_every_public_name(tmp_path: Path) -> No
     assert not missing
     assert "_resolved" not in reference
     assert (site / "searchindex.js").stat().st_size > 100_000
+    shown = 0
+    for document in ROOT.glob("docs/*.md"):
+        marks = MARK.findall(document.read_text(encoding="utf-8"))
+        page = (site / document.relative_to(ROOT)).with_suffix(".html")
+        images = IMAGE.findall(page.read_text(encoding="utf-8"))
+        assert len(images) == len(marks), document
+        for chip, source in images:
+            root = ElementTree.parse(page.parent / source).getroot()
+            assert root.attrib["aria-label"]
+            assert (page.parent / chip).is_file()
+        shown += len(images)
+    assert shown > 4

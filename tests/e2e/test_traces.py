@@ -220,10 +220,12 @@ def networks(case: Case) -> tuple[Any, Any]:
     )
     wanted = []
     for each in case.documents:
-        layers = each["cycles"]["by_layer"]
-        begin, end = min(it["begin"] for it in layers), max(it["end"] for it in layers)
         verdict = each["layers_equal"], int(each["bit_exact"])
-        wanted.append((each["model"], begin * CYCLE, (end - begin) * CYCLE, *verdict))
+        for sample in each["cycles"]["by_sample"]:
+            begin, end = sample["begin"], sample["end"]
+            wanted.append((each["model"], begin * CYCLE, (end - begin) * CYCLE, *verdict))
+    layers = case.documents[0]["cycles"]["by_layer"]
+    assert wanted[0][1] == min(each["begin"] for each in layers) * CYCLE
     return found, wanted
 
 

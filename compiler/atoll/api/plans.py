@@ -10,7 +10,7 @@ from typing import Any
 from atoll.api.notebook import Row, html_table, svg_element
 from atoll.api.requests import effort_of
 from atoll.diagnostics.errors import PlanError, path_of_text
-from atoll.diagnostics.progress import current
+from atoll.diagnostics.progress import duration, tell
 from atoll.diagnostics.units import parse_size
 from atoll.interchange.instance import (
     POOL,
@@ -274,14 +274,16 @@ def plan_problem(
     name: str, problem: Problem, algorithm: str, effort: Effort, ask: Callable[[str], str]
 ) -> InstancePlan:
     """Plan an instance; where the pool is too small, `ask` says how to give it another size."""
-    progress = current()
+    most = f"{effort.nodes + effort.fitting:,} nodes"
+    if effort.seconds is not None:
+        most = duration(effort.seconds)
 
-    def tell(found: SearchProgress) -> None:
+    def tell_best(found: SearchProgress) -> None:
         bound = f"at least {found.bound:,} B are needed"
-        progress(f"planning: {found.used:,} B after {found.nodes:,} nodes, {bound}")
+        tell(f"planning: {found.used:,} B after {found.nodes:,} nodes, {bound}, at most {most}")
 
     try:
-        plan = plan_memory(problem, name=algorithm, effort=effort, observe=tell)
+        plan = plan_memory(problem, name=algorithm, effort=effort, observe=tell_best)
     except PlanError as error:
         faults = (
             replace(fault, remedy=_SIZE.sub(lambda size: ask(size[1]), fault.remedy or "") or None)

@@ -17,7 +17,7 @@ from atoll.bsp.interface import Firmware, Image, ModelInterface, RegionUse
 from atoll.bsp.link_faults import link_error
 from atoll.bsp.toolchain import Link, Toolchain, find_toolchain
 from atoll.diagnostics.errors import PlanError
-from atoll.diagnostics.progress import tell
+from atoll.diagnostics.progress import Steps, tell
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
 from atoll.resolve.remedy.whole_need import with_room
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
@@ -133,10 +133,11 @@ def _compile_images(
             files += tuple(_write_held_images(soc, out, images))
         with _begin_compiling(files, out, folder, core, tools) as compiled:
             codes = [part.codes() for part in parts]
+            steps = Steps(len(files), tell)
             for each in compiled:
                 objects.append(each)
                 step = f"file {len(objects)} of {len(files)} compiled"
-                tell(f"building the firmware of '{core.name}': {step}")
+                steps.tell(len(objects), f"building the firmware of '{core.name}': {step}")
         for part, code in zip(parts, codes, strict=True):
             objects.append(f"{folder}/{c_name(part.interface.name)}_model.o")
             write_bytes(out / objects[-1], code[core.name])

@@ -5,6 +5,7 @@ import atoll
 from atoll.cli.options import JsonOption, ReportOption, SetOption, SimulateOption, SocArgument
 from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
+from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.shown import json_text
 
@@ -26,7 +27,8 @@ def check(
     """
     prepare_report(page)
     chip = atoll.load_soc(soc, overrides=overrides or ())
-    found = chip.check(simulate=simulate)
+    with show_work(f"checking '{chip.name}'"):
+        found = chip.check(simulate=simulate)
     write_report(page, chip, found)
     if machine:
         print(json_text(found.to_json()), end="")

@@ -22,6 +22,7 @@ from atoll.cli.options import (
 from atoll.cli.output import log
 from atoll.cli.requests import build_options, compile_files, log_unsure
 from atoll.cli.tables import room
+from atoll.cli.working import show_work
 from atoll.cli.written_output import names_as_written
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.shown import json_text
@@ -99,7 +100,8 @@ def explain(
             print(json_text(tables.to_json()) if machine else tables.text(room()), end="")
         return
     options = build_options(models, placement, accelerators=accelerators)
-    compiled = compile_files(chip, models, options)
+    with show_work("compiling and planning"):
+        compiled = compile_files(chip, models, options)
     log_unsure(compiled)
     with names_as_written(None if machine else soc, (each._compiled.graph for each in compiled)):
         if candidates:

@@ -4,12 +4,12 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
 from atoll.cli.output import log_room
-from atoll.diagnostics.progress import Progress, duration, report_to
+from atoll.diagnostics.progress import Progress, duration, line, report_to
 
 SECONDS_BETWEEN = 5.0
 """Between two lines where standard error is no terminal; quicker work prints none."""
@@ -22,7 +22,7 @@ _COLUMNS = 80
 @contextmanager
 def show_work(first: str) -> Iterator[Progress]:
     """Show that `first` goes on until the block ends, and then each line that is told."""
-    shown = _Shown(first)
+    shown = Shown(first)
     over = Event()
     thread = Thread(target=_live if _alive() else _lines, args=(shown, over), daemon=True)
     thread.start()
@@ -38,39 +38,48 @@ def _alive() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") not in _DUMB
 
 
-class _Shown:
-    """What is to be shown at the moment."""
+class Shown:
+    """What is to be shown at the moment; what is known to take long is announced on a pipe."""
 
-    def __init__(self, first: str) -> None:
+    def __init__(self, first: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._what = first
-        self._begin = time.monotonic()
+        self._left: float | None = None
+        self._clock = clock
+        self._begin = self._told = clock()
+        self._announced = _alive()
 
-    def tell(self, what: str, /, *, expected: float = 0.0) -> None:
-        self._what = what
-        if expected >= SECONDS_BETWEEN and not _alive():
+    def tell(self, what: str, /, *, left: float | None = None) -> None:
+        """See `Progress`."""
+        self._what, self._left, self._told = what, left, self._clock()
+        if not self._announced and left is not None and left >= SECONDS_BETWEEN:
+            self._announced = True
             _print(self.text)
 
     @property
     def text(self) -> str:
-        return f"{self._what} {self._elapsed}"
+        """The line of now."""
+        return f"{self._what}{self._times}"
 
     def within(self, width: int) -> str:
-        """Return the text in at most `width` columns, the elapsed time at its end."""
-        room = max(1, width - len(self._elapsed) - 1)
+        """Return the text in at most `width` columns, the times at its end."""
+        room = max(4, width - len(self._times))
         what = self._what if len(self._what) <= room else f"{self._what[: room - 3]}..."
-        return f"{what} {self._elapsed}"
+        return f"{what}{self._times}"
 
     @property
-    def _elapsed(self) -> str:
-        return f"({duration(time.monotonic() - self._begin)})"
+    def _times(self) -> str:
+        """How long still, by what was told last, and how long so far."""
+        now = self._clock()
+        left = None if self._left is None else self._left - (now - self._told)
+        return f"{line('', left)} ({duration(now - self._begin)})"
 
 
-def _lines(shown: _Shown, over: Event) -> None:
+def _lines(shown: Shown, over: Event) -> None:
     while not over.wait(SECONDS_BETWEEN):
         _print(shown.text)
 
 
-def _live(shown: _Shown, over: Event) -> None:
+def _live(shown: Shown, over: Event) -> None:
     try:
         while not over.wait(LIVE_SECONDS):
             print(

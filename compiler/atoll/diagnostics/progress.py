@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How work tells what it is busy with and how far it is."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -10,17 +11,17 @@ from typing import Protocol
 class Progress(Protocol):
     """Takes one line after another; each replaces the one before."""
 
-    def __call__(self, what: str, /, *, expected: float = 0.0) -> None:
+    def __call__(self, what: str, /, *, left: float | None = None) -> None:
         """Say what goes on.
 
         Args:
-            what: one line, without the elapsed time, which is added where it is shown.
-            expected: seconds that this step will take, where that is known before it begins.
+            what: what it is and how far, in a line.
+            left: seconds that all of it still takes; None as long as that is not known.
         """
         ...
 
 
-def silent(what: str, /, *, expected: float = 0.0) -> None:
+def silent(what: str, /, *, left: float | None = None) -> None:
     """Take a line and show it to nobody."""
 
 
@@ -42,9 +43,16 @@ def current() -> Progress:
     return _current.get()
 
 
-def tell(what: str) -> None:
+def tell(what: str, /, *, left: float | None = None) -> None:
     """Say what goes on to whoever listens, from places to which no `Progress` is handed."""
-    _current.get()(what)
+    _current.get()(what, left=left)
+
+
+def line(what: str, left: float | None) -> str:
+    """Return what all progress looks like: what, how far, how long still."""
+    if left is None:
+        return f"{what}, time left not known yet"
+    return f"{what}, {about(left)} left" if left >= 0 else f"{what}, longer than expected"
 
 
 def duration(seconds: float) -> str:
@@ -57,11 +65,19 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def remaining_text(done: int, total: int, seconds: float) -> str:
-    """Say how long the rest will take if it goes on as so far; empty as long as nobody knows."""
-    if not done or done >= total:
-        return ""
-    return f", {about(seconds * (total - done) / done)} left"
+class Steps:
+    """Tells how far work is whose steps are alike: the rest goes on as those that have ended."""
+
+    def __init__(
+        self, total: int, progress: Progress, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._total, self._progress, self._clock = total, progress, clock
+        self._begin = clock()
+
+    def tell(self, done: int, what: str) -> None:
+        """Say that so many have ended; `what` is as in `Progress`."""
+        spent = self._clock() - self._begin
+        self._progress(what, left=spent * (self._total - done) / done if done else None)
 
 
 def about(seconds: float) -> str:

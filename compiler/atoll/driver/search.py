@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.progress import tell
 from atoll.driver.candidate import Candidate, CandidateStory, Infeasible
 from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.stages import Compiler, Placed
@@ -191,6 +192,8 @@ class Search:
         return "slower", f"{-saves} cycles more" if saves else "no fewer cycles"
 
     def _try(self, candidate: Candidate) -> Trial:
+        if self.trials:
+            tell(f"compiling '{self.task.network.name}': candidate {len(self.trials) + 1}")
         trace: list[tuple[str, object]] = []
         result = self._compiler.compile(candidate, self.task.recorder(trace))
         cycles = expected_length(result) if isinstance(result, Compiled) else None

@@ -180,6 +180,7 @@ _LAYER = object_of(
     **dict.fromkeys(("estimate", "clock_hz"), COUNT),
     basis=BASIS,
     helpers=mapping_of(COUNT),
+    memories=maybe(each(object_of(memory=TEXT, read_bytes=COUNT, written_bytes=COUNT))),
 )
 _CYCLES = object_of(
     **dict.fromkeys(("total", "cpu", "dsp", "npu", "dma", "working"), maybe(COUNT)),
@@ -187,6 +188,7 @@ _CYCLES = object_of(
     clock_hz=COUNT,
     by_device=mapping_of(COUNT),
     by_layer=each(_LAYER),
+    by_sample=each(object_of(sample=COUNT, begin=COUNT, end=COUNT)),
 )
 _STACK = object_of(
     bound_bytes=maybe(COUNT),

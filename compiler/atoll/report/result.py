@@ -132,6 +132,9 @@ class LayerCycles:
         clock: hertz of its device.
         host_clock: hertz.
         helpers: further cores that made parts of it, and for how many of the cycles each worked.
+        moved: bytes that its device and helpers read and wrote meanwhile, by memory, fetched
+            instructions included; None where they were not in RTL, or another operator ran on one
+            of them too.
     """
 
     operator: str
@@ -146,6 +149,7 @@ class LayerCycles:
     clock: int
     host_clock: int
     helpers: Mapping[str, int] = field(default_factory=dict)
+    moved: Mapping[str, tuple[int, int]] | None = None
 
     @property
     def end(self) -> int:
@@ -172,6 +176,12 @@ class LayerCycles:
             "helpers": self.helpers if clocked else {},
             "clock_hz": self.clock,
             "time_ns": self.nanoseconds if clocked else None,
+            "memories": None
+            if self.moved is None
+            else [
+                {"memory": name, "read_bytes": read, "written_bytes": written}
+                for name, (read, written) in self.moved.items()
+            ],
         }
 
 
@@ -239,6 +249,7 @@ class RunReport:
         accesses: bus accesses held against the plan.
         total_cycles: of the host, from reset to exit; 0 where no clock ran.
         cycles_by_kind: cycles in operators by kind of device (``cpu``, ``dsp``, ``npu``, ``dma``).
+        by_sample: cycles from the begin of each sample's first operator to the end of its last.
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
         host_clock: hertz; all cycles are the host's.
@@ -263,6 +274,7 @@ class RunReport:
     total_cycles: int
     cycles_by_kind: Mapping[str, int]
     by_layer: tuple[LayerCycles, ...]
+    by_sample: Mapping[int, range] = field(default_factory=dict)
     wall: Mapping[str, float]
     notes: tuple[str, ...] = ()
     host_clock: int
@@ -339,4 +351,8 @@ class RunReport:
             "clock_hz": self.host_clock,
             "by_device": dict(concurrency.by_device) if self.clocked else {},
             "by_layer": [layer.as_json(clocked=self.clocked) for layer in self.by_layer],
+            "by_sample": [
+                {"sample": number, "begin": each.start, "end": each.stop}
+                for number, each in (self.by_sample.items() if self.clocked else ())
+            ],
         }

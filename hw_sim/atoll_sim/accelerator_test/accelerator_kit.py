@@ -13,7 +13,7 @@ from atoll.api.kits import AcceleratorCheck, AcceleratorTrial, FeatureCoverage, 
 from atoll.artifacts.samples import random_sample
 from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.build import Build, BuildRequests
-from atoll.diagnostics.progress import Progress, silent
+from atoll.diagnostics.progress import Progress, Steps, current, report_to, silent
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
@@ -66,7 +66,8 @@ class _Kit:
             return
         self.progress(name)
         begin = time.perf_counter()
-        faults = tuple(check())
+        with report_to(lambda what, /, *, left=None: self.progress(f"{name}: {what}", left=left)):
+            faults = tuple(check())
         seconds = time.perf_counter() - begin
         self.checks.append(AcceleratorTrial(name=name, tried=tried, faults=faults, seconds=seconds))
 
@@ -178,11 +179,19 @@ def _compile_network(
 def _exact(networks: Sequence[Graph], soc: ResolvedSoc, *, in_rtl: bool) -> Iterator[str]:
     """Yield what is wrong when a native host has one instance run networks."""
     kind = AcceleratorKind.RTL if in_rtl else AcceleratorKind.MODEL
-    for network in networks:
+    for network in _followed(networks):
         compiled = _compile_network(network, soc)
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.NATIVE, accelerator=kind)
         yield from _wrong(outcome.report, network)
+
+
+def _followed(networks: Sequence[Graph]) -> Iterator[Graph]:
+    """Yield networks and tell how far they are, which are about equally large."""
+    steps = Steps(len(networks), current())
+    for number, network in enumerate(networks):
+        steps.tell(number, f"network {number + 1} of {len(networks)}")
+        yield network
 
 
 def _wrong(report: RunReport, network: Graph) -> Iterator[str]:
@@ -220,7 +229,7 @@ def _time(
     The host waits for each of them, so that nothing else is under way.
     """
     pairs: dict[str, list[tuple[int, int]]] = {}
-    for network in networks:
+    for network in _followed(networks):
         compiled = _compile_network(network, one_at_a_time(soc))
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.RTL)

@@ -19,8 +19,9 @@ from atoll_sim.backends.choice import Accelerator, asked_backends, asked_cpu
 from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.runs.linked_networks import check_networks
-from atoll_sim.trace.run_files import read_pace
+from atoll_sim.trace.run_files import looking
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+from atoll_sim.trace.so_far import SoFar
 
 _ENDS = {
     Stop.TRAP: "a core took a trap that nothing handles",
@@ -110,6 +111,11 @@ def _check_provided(soc: ResolvedSoc, image: Path) -> None:
             raise UsageError.all(faults)
 
 
+def _watch(what: str, progress: Progress) -> Callable[[SoFar], None]:
+    """Return what tells how far an image is; nobody knows how long it runs."""
+    return lambda so_far: progress(f"{what}: {so_far.cycle:,} cycles")
+
+
 def _in_rtl(
     request: SimRequest, models: Sequence[Compiled], backends: Backends, progress: Progress
 ) -> SimResult:
@@ -119,11 +125,7 @@ def _in_rtl(
 
     modelled = backends.models(request.soc)
     executable = build_model(request.soc, stand_ins=modelled, progress=progress)
-
-    def watch() -> None:
-        if seen := read_pace(request.run_dir):
-            progress(f"simulating in RTL: {seen.cycle:,} cycles")
-
+    watch = looking(request.run_dir, _watch("simulating in RTL", progress))
     request = replace(request, executable=executable, watch=watch)
     if not modelled:
         return simulate(request)
@@ -141,11 +143,12 @@ def _on_simulated_cores(
     from atoll_sim.iss.engines import ABSENT
     from atoll_sim.iss.iss_run import simulate, start_engines
 
+    watch = _watch("running on the simulated cores", progress)
     if backends.kind is AcceleratorKind.NONE:
-        return simulate(request, lambda _memory: ABSENT, progress=progress)
+        return simulate(request, lambda _memory: ABSENT, watch=watch)
     modelled = backends.models(request.soc)
     with start_engines(request.soc, models, modelled, request.run_dir, progress) as engines:
-        return simulate(request, engines, progress=progress)
+        return simulate(request, engines, watch=watch)
 
 
 def _on_qemu(
@@ -153,7 +156,7 @@ def _on_qemu(
 ) -> SimResult:
     from atoll_sim.qemu.qemu_run import simulate
 
-    return simulate(request, progress)
+    return simulate(request, _watch("running on QEMU", progress))
 
 
 _PLAYERS: dict[

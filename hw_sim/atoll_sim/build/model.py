@@ -81,7 +81,7 @@ def build_model(
     return build_executable(
         design_of(chip, waves),
         "chips/",
-        tell=lambda step: progress(f"{title}: {step}"),
+        tell=lambda step, /, *, left=None: progress(f"{title}: {step}", left=left),
         blame=partial(blame_devices, soc),
     )
 

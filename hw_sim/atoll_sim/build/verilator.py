@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cocotb_tools.config
 
-from atoll.diagnostics.progress import silent
+from atoll.diagnostics.progress import Progress, Steps, silent
 from atoll.utils.cache import cache_folder, only_builder
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.precompiled import precompile
@@ -26,7 +26,6 @@ FLAGS = (
     *("--timescale", "1ns/1ps", "--x-assign", "fast", "--x-initial", "fast"),
     "-fno-split",  # of processes, whose parts would ask again what they have in common
 )
-Tell = Callable[[str], None]
 Blame = Callable[[Path], AbstractContextManager[object]]
 LINT = Path(__file__).parents[1] / "rtl" / "lint.vlt"
 
@@ -121,7 +120,7 @@ def build_executable(
     design: Design,
     place: str,
     *,
-    tell: Tell = silent,
+    tell: Progress = silent,
     blame: Blame = nullcontext,
 ) -> Path:
     """Return the executable of `design`, from the cache if the same was built before.
@@ -145,7 +144,7 @@ def build_executable(
     return final / "model"
 
 
-def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
+def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
     folder.mkdir()
     for file, text in (*design.generated.items(), *design.common_headers.items()):
         (folder / file).write_text(text)
@@ -163,10 +162,12 @@ def _build(folder: Path, design: Design, tell: Tell, blame: Blame) -> None:
         count = call_tool([*make, "-n"], design.what).count(" -c ")
         before = _objects(folder)
 
+        steps = Steps(count, tell)
+
         def watch() -> None:
             done = _objects(folder) - before
             step = f"2 of 3, C++ file {done + 1} of {count}" if done < count else "3 of 3, linker"
-            tell(f"step {step} (kept for later runs)")
+            steps.tell(done, f"step {step} (kept for later runs)")
 
         call_tool(make, design.what, watch)
     (folder / "obj" / "model").replace(folder / "model")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trials and their campaign: what was tried, what came of it, and what must not have."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from atoll.diagnostics.progress import Progress, remaining_text
+from atoll.diagnostics.progress import Progress, Steps
 
 Subject = TypeVar("Subject")
 Result = TypeVar("Result")
@@ -85,10 +84,10 @@ def followed(
         progress: takes the line.
     """
     ended: list[Item] = []
-    begin = time.monotonic()
+    steps = Steps(total, progress)
     for trial in trials:
         ended.append(trial)
-        progress(say(ended) + remaining_text(len(ended), total, time.monotonic() - begin))
+        steps.tell(len(ended), say(ended))
     return tuple(ended)
 
 

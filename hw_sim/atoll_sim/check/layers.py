@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atoll.artifacts.samples import Sample
+from atoll.diagnostics.progress import Steps, tell
 from atoll.ir.graph import Graph, Tensor
 from atoll.ops import reference
 from atoll.ops.rounding import ROUNDED, ROUNDING
@@ -55,7 +56,9 @@ def check_layers(
     rows = None if apart else network
     wholes = _wholes(graph, samples, rows)
     computed = reference.run_in_turn(graph, samples, soc)
+    steps = Steps(len(samples), tell)
     for number, (expected, whole) in enumerate(zip(computed, wholes, strict=True)):
+        steps.tell(number, f"comparing '{graph.name}': sample {number + 1} of {len(samples)}")
         expected |= _rows(graph, whole)
         for found in _results(graph, number, result):
             compared += 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atoll.api.accuracy import Accuracy
 from atoll.artifacts.samples import Sample
-from atoll.diagnostics.progress import Progress, remaining_text
+from atoll.diagnostics.progress import Progress, Steps
 from atoll.driver.pipeline import Compiled
 from atoll.utils.workers import side_by_side
 from atoll_sim.dataset.host_network import HostNetwork
@@ -31,22 +31,21 @@ def evaluate(compiled: Compiled, labelled: Labelled, progress: Progress) -> Accu
             own.workspace = network.workspace()
         return [network.run(labelled.sample(number), own.workspace) for number in numbers]
 
-    outputs = tuple(_in_order(run, len(labelled), progress, begin))
+    outputs = tuple(_in_order(run, len(labelled), progress))
     seconds = time.perf_counter() - begin
     confusion = _confusion(compiled, labelled, outputs)
     return Accuracy(confusion=confusion, seconds=seconds, outputs=outputs)
 
 
 def _in_order(
-    run: Callable[[range], list[Sample]], count: int, progress: Progress, begin: float
+    run: Callable[[range], list[Sample]], count: int, progress: Progress
 ) -> Iterator[Sample]:
     batches = [range(at, min(at + BATCH, count)) for at in range(0, count, BATCH)]
-    done = 0
+    done, steps = 0, Steps(count, progress)
     for outputs in side_by_side(run, batches, os.cpu_count() or 1):
         yield from outputs
         done += len(outputs)
-        rest = remaining_text(done, count, time.perf_counter() - begin)
-        progress(f"sample {done:,} of {count:,} on this computer{rest}")
+        steps.tell(done, f"sample {done:,} of {count:,} on this computer")
 
 
 def _confusion(

@@ -6,7 +6,7 @@ arrays that stand for the memories, and accelerators run the commands of the ima
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from atoll.artifacts.samples import Sample
@@ -31,6 +31,7 @@ from atoll_sim.host.memory import Accessed, DeviceBus, HostMemory, Kept
 from atoll_sim.host.watch import Watch
 from atoll_sim.trace.contents import contents_of
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
+from atoll_sim.trace.so_far import SoFar, Teller
 
 FINE = Outcome(error=0, fault_address=0, completed=0)
 """How a step ends that no accelerator can fail."""
@@ -153,15 +154,19 @@ class HostCores:
             self._load_constants(compiled)
             self._reset(compiled)
 
-    def run(self, samples: Sequence[Sample]) -> SimResult:
+    def run(
+        self, samples: Sequence[Sample], tell: Callable[[SoFar], None] = lambda _: None
+    ) -> SimResult:
         """Run `samples` one after the other; an accelerator's error ends its sample.
 
-        Sample k is for network k modulo their number.
+        Sample k is for network k modulo their number. `tell` is told how far it is; cycles there
+        are microseconds of this machine.
         """
         beats = not isinstance(self._accelerators, ModelAccelerators)
         watch = Watch(self._models, self._memory, beats=beats)
         watch.reset()
-        begin = time.perf_counter()
+        self._begin, self._teller = time.perf_counter(), Teller(tell)
+        self._so_far = SoFar(networks=len(self._models))
         heaps = self._heaps()
         programs = [NativeProgram(compiled.module, heaps=heaps) for compiled in self._models]
         results, outputs, layers = [], [], []
@@ -186,8 +191,11 @@ class HostCores:
             text="",
             trapped=None,
             cycles=0,
-            wall_seconds=time.perf_counter() - begin,
+            wall_seconds=time.perf_counter() - self._begin,
         )
+
+    def _microseconds(self) -> int:
+        return round((time.perf_counter() - self._begin) * 1e6)
 
     def run_once(self, program: NativeProgram, sample: Sample) -> int:
         """Run one sample of the first network and return its status; keep nothing of it."""
@@ -228,15 +236,19 @@ class HostCores:
         layers: dict[int, Mapping[str, bytes]] = {}
         outcome = FINE
         watch.begin_run()
+        self._so_far.begin_run(self._microseconds())
         for step in compiled.module.entry.steps:
             outcome = self._run_step(compiled, program, step)
             watch.step(step, self._accelerators.recent(), outcome)
             layers[step.number] = self._buffers(compiled, step.writes)
             if not isinstance(step.action, AcceleratorWait):
                 self._phases.append(self._phase(number, step))
+                self._so_far.end_operator(step.number, self._microseconds())
+                self._teller.look(self._so_far, self._microseconds)
             if outcome.error:
                 break
         watch.end_run()
+        self._so_far.end_run(self._microseconds())
         return outcome.error, layers
 
     def _run_step(self, compiled: Compiled, program: NativeProgram, step: Step) -> Outcome:

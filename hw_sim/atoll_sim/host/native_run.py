@@ -14,6 +14,7 @@ from atoll_sim.chip.plan import NOBODY
 from atoll_sim.host.memory import HostMemory
 from atoll_sim.host.native import HostCores, ModelAccelerators, add_models
 from atoll_sim.host.rtl_accelerators import RtlAccelerators
+from atoll_sim.trace.pace import Pace
 from atoll_sim.trace.simulation import SimResult
 from atoll_sim.waves.request import Waves
 
@@ -64,11 +65,14 @@ def run_native(
         else None
     )
     runs = [each for turn in zip(*samples, strict=True) for each in turn]
-    progress(f"running {len(runs)} sample{'s' if len(runs) != 1 else ''} on the host")
+    pace = Pace("running on the host", models, len(runs), counts=False)
+    pace.announce(progress)
+    watch = pace.watch(progress)
     if executable is None:
-        return HostCores(models, memory, ModelAccelerators(soc, memory, models)).run(runs)
+        return HostCores(models, memory, ModelAccelerators(soc, memory, models)).run(runs, watch)
     with (
         temporary_folder() as folder,
         RtlAccelerators(soc, memory, executable, folder, models) as in_rtl,
     ):
-        return HostCores(models, memory, add_models(in_rtl, built, soc, memory, models)).run(runs)
+        mixed = add_models(in_rtl, built, soc, memory, models)
+        return HostCores(models, memory, mixed).run(runs, watch)

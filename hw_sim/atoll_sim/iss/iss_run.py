@@ -11,7 +11,7 @@ from pathlib import Path
 
 from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import SimulationError, UsageError
-from atoll.diagnostics.progress import Progress, silent
+from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.children import LIMIT_VARIABLE, time_limit
@@ -26,8 +26,10 @@ from atoll_sim.simulate.firmware import executable_texts, write_image
 from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.simulate.session import result_of, work_of
+from atoll_sim.trace.pace import Pace
 from atoll_sim.trace.run_files import IMAGE
 from atoll_sim.trace.simulation import Phase, SimRequest, SimResult
+from atoll_sim.trace.so_far import SoFar, Teller
 from atoll_sim.waves.request import Waves
 
 
@@ -64,9 +66,9 @@ def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
     engines = ends.enter_context(
         start_engines(soc, work.models, work.modelled, folder, work.progress)
     )
-    runs = len(request.samples)
-    work.progress(f"running {runs} sample{'s' if runs != 1 else ''} on the simulated cores")
-    return simulate(request, engines, progress=work.progress)
+    pace = Pace("running on the simulated cores", work.models, len(request.samples))
+    pace.announce(work.progress)
+    return simulate(request, engines, watch=pace.watch(work.progress))
 
 
 @contextmanager
@@ -106,7 +108,7 @@ def simulate(
     *,
     hardware: ResolvedSoc | None = None,
     evictions: int = 0,
-    progress: Progress = silent,
+    watch: Callable[[SoFar], None] = lambda _: None,
 ) -> SimResult:
     """Run the firmware with all samples and return what happened, however it ended.
 
@@ -115,7 +117,7 @@ def simulate(
         engines: makes whoever plays the engines, given the chip's memories.
         hardware: what the cores reach, if it is not what the request's description says.
         evictions: seed of the moments at which dirty lines leave data caches; with 0 they stay.
-        progress: told how far it is.
+        watch: told how far it is.
 
     Raises:
         SimulationError: the firmware does not fit the chip, or it takes too long.
@@ -134,7 +136,7 @@ def simulate(
     code = {cpu.name: executable_texts(elves[cpu.name]) for cpu in cores if cpu.name in elves}
     begin = time.perf_counter()
     chip = IssChip(hardware or soc, model, bench, engines(model.memory), code)
-    pace = _pace(request, bench, begin, progress)
+    pace = _pace(request, bench, begin, watch)
     stop = chip.run(request.max_cycles, request.stall_cycles, pace)
     result = result_of(request, bench.record(stop, time.perf_counter() - begin))
     return replace(result, phases=tuple(_with_counts(result.phases, chip.instructions)))
@@ -146,9 +148,9 @@ def _with_counts(phases: Iterable[Phase], counted: Sequence[int]) -> Iterator[Ph
 
 
 def _pace(
-    request: SimRequest, bench: Bench, begin: float, progress: Progress
+    request: SimRequest, bench: Bench, begin: float, watch: Callable[[SoFar], None]
 ) -> Callable[[], None]:
-    limit = time_limit(request.max_seconds)
+    limit, teller = time_limit(request.max_seconds), Teller(watch)
 
     def tell() -> None:
         if time.perf_counter() - begin > limit:
@@ -157,7 +159,6 @@ def _pace(
                 f"the simulation took more than {limit:g} s of wall-clock time",
                 remedy=f"allow more time with {LIMIT_VARIABLE}={2 * limit:g}",
             )
-        cycles, runs = f"{bench.model.cycle():,} cycles", len(request.samples)
-        progress(f"running on the simulated cores: run {bench.asked} of {runs}, {cycles}")
+        teller.look(bench.so_far, bench.model.cycle)
 
     return tell

@@ -21,11 +21,21 @@ class Touched {
 
   // Mark the bytes that `mask` names, counted from `offset`, a multiple of 8.
   void mark(uint32_t offset, uint64_t mask) {
+    moved_ += static_cast<unsigned>(__builtin_popcountll(mask));
     uint32_t at = offset / 8;
     first_ = std::min(first_, at);
     bits_[at] |= static_cast<uint8_t>(mask);
     while (mask >>= 8) bits_[++at] |= static_cast<uint8_t>(mask);
     last_ = std::max(last_, at);
+  }
+
+  // Append what was moved to `counts`, if anything was, and forget it.
+  void count(std::vector<record::Count>& counts, record::Count row) {
+    if (moved_ == 0) return;
+    row.memory = memory_.origin;
+    row.bytes = moved_;
+    counts.push_back(row);
+    moved_ = 0;
   }
 
   // Append the runs of marked bytes to `spans` and forget them.
@@ -56,12 +66,12 @@ class Touched {
   std::vector<uint8_t> bits_;
   uint32_t first_ = UINT32_MAX;
   uint32_t last_ = 0;
+  uint64_t moved_ = 0;
 };
 
 struct Account {
   std::vector<Touched> touched;
   uint64_t accesses = 0;
-  uint64_t bytes = 0;
   uint64_t last = 0;
 };
 
@@ -125,17 +135,17 @@ void close_phase() {
     for (uint32_t kind = 0; kind < record::kAccessKinds; ++kind) {
       Account& account = accounts()[master][kind];
       if (account.accesses == 0) continue;
-      now.counts.push_back({.phase = now.phase,
-                            .master = master,
-                            .kind = kind,
-                            .reserved = 0,
-                            .accesses = account.accesses,
-                            .bytes = account.bytes,
-                            .last = account.last});
       for (Touched& touched : account.touched) {
+        touched.count(now.counts, {.phase = now.phase,
+                                   .master = master,
+                                   .kind = kind,
+                                   .memory = 0,
+                                   .accesses = account.accesses,
+                                   .bytes = 0,
+                                   .last = account.last});
         touched.flush(now.spans, now.phase, master, kind);
       }
-      account.accesses = account.bytes = 0;
+      account.accesses = 0;
     }
   }
   ++now.phase;
@@ -156,7 +166,6 @@ void atoll_saw_access(unsigned master, unsigned kind, unsigned address,
   if (memory == chip::map().memories.size()) return;
   monitor::Account& account = monitor::accounts()[master][kind];
   ++account.accesses;
-  account.bytes += static_cast<unsigned>(__builtin_popcountll(bytes));
   account.last = monitor::log().cycle;
   account.touched[memory].mark(address - chip::map().memories[memory].origin, bytes);
   shadow::Shadow& watcher = monitor::watcher();

@@ -93,7 +93,7 @@ class Model:
         self._library.atoll_close_phase()
 
     def counts(self) -> bytes:
-        """Return a `COUNT` for each phase, master and kind of access."""
+        """Return a `COUNT` for each phase, master, kind of access and memory."""
         return self._records("atoll_counts", COUNT.size)
 
     def spans(self) -> bytes:

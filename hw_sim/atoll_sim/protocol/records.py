@@ -50,14 +50,14 @@ EVENT = record(
 
 COUNT = record(
     "Count",
-    "Accesses of one master since the TRACE event before the end of the phase.",
+    "What one master moved in a memory since the TRACE event before the end of the phase.",
     phase=U32,
     master=U32,
     kind=U32,
-    reserved=U32,
-    accesses=U64,
+    memory=Field(U32, "its first address"),
+    accesses=Field(U64, "of this kind to all memories"),
     bytes=U64,
-    last=Field(U64, "cycle of the last one"),
+    last=Field(U64, "cycle of the last of them"),
 )
 
 SPAN = record(

@@ -2,7 +2,7 @@
 """Run a firmware image on a machine of QEMU."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from atoll.diagnostics.errors import UsageError
-from atoll.diagnostics.progress import Progress, silent
 from atoll.protocol import Trace, TraceEvent
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
@@ -21,9 +20,11 @@ from atoll_sim.simulate.firmware import load_segments
 from atoll_sim.simulate.rtl_run import requests_for
 from atoll_sim.simulate.serve import Bench
 from atoll_sim.simulate.session import result_of, work_of
+from atoll_sim.trace.pace import Pace
 from atoll_sim.trace.painted_stacks import stack_name
 from atoll_sim.trace.run_files import Record
 from atoll_sim.trace.simulation import SimRequest, SimResult, Stop
+from atoll_sim.trace.so_far import SoFar, Teller
 from atoll_sim.waves.request import Waves
 
 TRAP = "atoll_interrupt"
@@ -54,11 +55,13 @@ class QemuSession:
             request = requests_for(
                 work.models, work.elves, work.samples, Path(), folder, beats=False
             )
-            work.progress(f"running on QEMU's machine '{request.soc.qemu_machine}'")
-            return simulate(request, work.progress)
+            what = f"running on QEMU's machine '{request.soc.qemu_machine}'"
+            pace = Pace(what, work.models, len(request.samples))
+            pace.announce(work.progress)
+            return simulate(request, pace.watch(work.progress))
 
 
-def simulate(request: SimRequest, progress: Progress = silent) -> SimResult:
+def simulate(request: SimRequest, watch: Callable[[SoFar], None] = lambda _: None) -> SimResult:
     """Run the firmware with all samples and return what happened, however it ended.
 
     Raises:
@@ -70,7 +73,7 @@ def simulate(request: SimRequest, progress: Progress = silent) -> SimResult:
         chip.prepare(load_segments(elf), _trap_address(elf))
         bench = Bench(chip, work_of(request, (soc.host_cpu,)))
         begin = time.perf_counter()
-        stop = _run(chip, bench, progress)
+        stop = _run(chip, bench, Teller(watch))
         record = bench.record(stop, time.perf_counter() - begin)
     result = result_of(request, record)
     return replace(
@@ -80,12 +83,12 @@ def simulate(request: SimRequest, progress: Progress = silent) -> SimResult:
     )
 
 
-def _run(chip: Machine, bench: Bench, progress: Progress) -> Stop:
+def _run(chip: Machine, bench: Bench, teller: Teller) -> Stop:
     while chip.cycle() < bench.work.max_cycles:
         chip.run_on()
         if (stop := bench.serve()) is not None:
             return stop
-        progress(f"running on QEMU: run {bench.asked} of {len(bench.work.samples)}")
+        teller.look(bench.so_far, chip.cycle)
     return Stop.LIMIT
 
 

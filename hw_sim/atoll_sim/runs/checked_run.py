@@ -19,7 +19,7 @@ from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops.registry import kind_of
 from atoll.report.explanation import cautions, notes
 from atoll.report.result import LayerCycles, RunReport
-from atoll.resolve.soc import Engine
+from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
@@ -30,6 +30,7 @@ from atoll_sim.check.stack_use import overruns, stack_use, unmeasured_stacks, un
 from atoll_sim.check.touched import touched_ranges
 from atoll_sim.inputs.build_folder import Image
 from atoll_sim.iss.rules import not_modelled
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.simulate.turns import turn_of
 from atoll_sim.trace.findings import count_accesses, unreachable_ports, violations
 from atoll_sim.trace.simulation import Phase, SimResult, Stop
@@ -61,6 +62,13 @@ class Setup:
     backends: Backends
     stacks: Mapping[str, StackBound] = field(default_factory=dict)
     wall: Mapping[str, float]
+
+    def in_rtl(self, soc: ResolvedSoc) -> frozenset[str]:
+        """Return the devices of which hardware ran, whose accesses are those of the chip."""
+        others = self.backends.models(soc)
+        if self.cpu is not CpuKind.RTL:
+            others |= {cpu.name for cpu in soc.cpus}
+        return frozenset(device.name for device in soc.devices) - others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +230,8 @@ def judge(
         pools=compiled.plan.use,
         total_cycles=result.cycles,
         cycles_by_kind=_cycles_by_kind(compiled, result),
-        by_layer=tuple(_by_layer(compiled, result)),
+        by_layer=tuple(_by_layer(compiled, result, setup.in_rtl(compiled.soc))),
+        by_sample=_by_sample(result),
         wall={
             **setup.wall,
             "simulation": result.wall_seconds,
@@ -244,7 +253,9 @@ def _working_devices(compiled: Compiled) -> frozenset[str]:
     return frozenset((compiled.soc.host, *(call.device for step in steps for call in step.calls)))
 
 
-def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
+def _by_layer(
+    compiled: Compiled, result: SimResult, in_rtl: frozenset[str] = frozenset()
+) -> Iterator[LayerCycles]:
     """Yield when each operator of the first sample ran, in the order in which they began."""
     phases: dict[int, list[Phase]] = defaultdict(list)
     for phase in result.phases:
@@ -256,6 +267,7 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
         begin, end = during[0].begin, during[-1].end
         device = compiled.soc.device(op.device)
         hosts = device.name == compiled.soc.host or (isinstance(device, Engine) and device.spec.fed)
+        own = frozenset((*op.devices, compiled.soc.host) if hosts else op.devices)
         done = end if hosts else min(end, last_access(op.device, during) + 1)
         yield LayerCycles(
             operator=op.name,
@@ -272,7 +284,36 @@ def _by_layer(compiled: Compiled, result: SimResult) -> Iterator[LayerCycles]:
             helpers={
                 core: max(0, min(end, last_access(core, during) + 1) - begin) for core in op.helpers
             },
+            moved=_moved(compiled, during, number, own) if own <= in_rtl else None,
         )
+
+
+def _moved(
+    compiled: Compiled, during: Sequence[Phase], number: int, own: frozenset[str]
+) -> Mapping[str, tuple[int, int]] | None:
+    """Return what the devices of an operator read and wrote in each memory, if that is known."""
+    operators = compiled.graph.operators
+    names = {memory.origin: memory.name for memory in compiled.soc.memories}
+    moved: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for phase in during:
+        if any(own & {*operators[other].devices} for other in phase.operators if other != number):
+            return None
+        for touch in (each for each in phase.touched if each.master in own):
+            if touch.by_memory is None or touch.by_memory.keys() - names:
+                return None
+            for origin, count in touch.by_memory.items():
+                moved[names[origin]][touch.kind is AccessKind.WRITE] += count
+    return {name: (read, written) for name, (read, written) in moved.items()} or None
+
+
+def _by_sample(result: SimResult) -> Mapping[int, range]:
+    """Return the cycles in which the operators of each sample ran."""
+    spans: dict[int, range] = {}
+    for phase in result.phases:
+        if phase.sample is not None and phase.operators:
+            first = spans.get(phase.sample, range(phase.begin, phase.end))
+            spans[phase.sample] = range(first.start, phase.end)
+    return spans
 
 
 def _counts(phases: Iterable[Phase]) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a firmware image in RTL with samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from atoll_sim.build.model import build_model
 from atoll_sim.chip.plan import NOBODY
 from atoll_sim.shadow.table import ShadowTable, shadow_table
 from atoll_sim.simulate.firmware import code_brought, data_taken
-from atoll_sim.simulate.pace import keep_speed, pace_of
 from atoll_sim.simulate.session import simulate
 from atoll_sim.simulate.stand_ins import StandIns
 from atoll_sim.trace.contents import contents_of
+from atoll_sim.trace.pace import Pace, keep_measured, measured_before
+from atoll_sim.trace.run_files import looking
 from atoll_sim.trace.simulation import MAX_CYCLES, STALL_CYCLES, Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
 from atoll_sim.waves.request import Waves, operator_names
@@ -127,14 +128,21 @@ def _simulate(
     waves: Waves | None,
     progress: Progress,
 ) -> SimResult:
-    pace = pace_of(models, len(request.samples), request.executable)
-    progress(str(pace), expected=pace.seconds)
+    executable, folder = request.executable, request.run_dir
+    before = measured_before(executable)
+    pace = Pace("simulating in RTL", models, len(request.samples), before)
+    pace.announce(progress)
     if waves is None:
-        result = simulate(replace(request, watch=pace.watch(request.run_dir, progress)))
-        keep_speed(request.executable, result)
-        return result
-    names = [operator_names(model.graph) for model in models]
-    return record(waves, request, names, simulate, progress)
+        result = simulate(replace(request, watch=looking(folder, pace.watch(progress))))
+    else:
+        names = [operator_names(model.graph) for model in models]
+
+        def watch(recorded: Callable[[], str]) -> Callable[[], None]:
+            return looking(folder, pace.watch(progress, recorded))
+
+        result = record(waves, request, names, simulate, watch)
+    keep_measured(pace, executable, folder, result)
+    return result
 
 
 def request_for(

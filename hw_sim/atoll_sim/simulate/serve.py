@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serve the firmware's protocol (docs/platform.md) and record what it does."""
 
-import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 from atoll.protocol import Request, Trace, TraceEvent
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
-from atoll_sim.trace.run_files import Capture, Record, Seen, Work, write_pace
+from atoll_sim.trace.run_files import Capture, Record, Work
 from atoll_sim.trace.simulation import Buffer, Stop
-
-PACE_SECONDS = 0.5
+from atoll_sim.trace.so_far import SoFar
 
 
 class Judge(Protocol):
@@ -55,8 +52,7 @@ class Bench:
         self.model = model
         self.work = work
         self.asked = 0
-        self.ended = 0
-        self._begin = self._told = time.monotonic()
+        self.so_far = SoFar(networks=len(work.turns))
         self.captures: list[Capture] = []
         self.events: list[Event] = []
 
@@ -70,33 +66,21 @@ class Bench:
             if event.kind is EventKind.TRAP:
                 return Stop.TRAP
             if event.kind is EventKind.TRACE:
-                self._trace(Trace.of(event.value))
+                self._trace(Trace.of(event.value), event.cycle)
         return None
 
-    def tell_pace(self) -> None:
-        """Write how far the run is, about twice a second."""
-        now = time.monotonic()
-        if now - self._told >= PACE_SECONDS:
-            self._told = now
-            seen = Seen(
-                cycle=self.model.cycle(),
-                asked=self.asked,
-                done=self.ended,
-                seconds=now - self._begin,
-            )
-            write_pace(Path.cwd(), seen)
-
-    def _trace(self, trace: Trace) -> None:
+    def _trace(self, trace: Trace, cycle: int) -> None:
         if trace.event == TraceEvent.READY:
             self._next_sample()
         elif trace.event == TraceEvent.RUN_BEGIN:
             self.model.set_request(Request.NONE)
-            self.ended = 0
+            self.so_far.begin_run(cycle)
         elif trace.event == TraceEvent.OPERATOR_END:
-            self.ended += 1
+            self.so_far.end_operator(trace.operator, cycle)
             snapshots = self.work.turn(self.asked - 1).snapshots
             self.capture(self.asked - 1, trace.operator, snapshots.get(trace.operator, ()))
         elif trace.event == TraceEvent.RUN_END:
+            self.so_far.end_run(cycle)
             self.capture(self.asked - 1, -1, self.work.turn(self.asked - 1).outputs)
 
     def _next_sample(self) -> None:

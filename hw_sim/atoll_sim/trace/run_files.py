@@ -6,7 +6,7 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from atoll_sim.model.monitors import Event
 from atoll_sim.protocol.records import EventKind
 from atoll_sim.trace.simulation import Buffer, Stop, Turn
+from atoll_sim.trace.so_far import SoFar
 
 IMAGE = "image.bin"
 WAVES, RECORDED = "waves.txt", "recorded.txt"
@@ -114,35 +115,28 @@ def _buffers(rows: Sequence[Mapping[str, Any]]) -> tuple[Buffer, ...]:
     return tuple(Buffer(**row) for row in rows)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """How far a run is.
-
-    Attributes:
-        cycle: clock cycles so far.
-        asked: runs that have begun.
-        done: operators of the present run that have ended.
-        seconds: since reset was released.
-    """
-
-    cycle: int
-    asked: int
-    done: int
-    seconds: float
-
-
-def write_pace(folder: Path, seen: Seen) -> None:
+def write_pace(folder: Path, so_far: SoFar) -> None:
     """Say how far a run is."""
-    (folder / "pace.new").write_text(json.dumps(asdict(seen)))
+    (folder / "pace.new").write_text(json.dumps(so_far.as_json()))
     (folder / "pace.new").replace(folder / PACE)
 
 
-def read_pace(folder: Path) -> Seen | None:
+def read_pace(folder: Path) -> SoFar | None:
     """Read what `write_pace` wrote last, if it did."""
     try:
-        return Seen(**json.loads((folder / PACE).read_text()))
+        return SoFar.of_json(json.loads((folder / PACE).read_text()))
     except (OSError, ValueError):
         return None
+
+
+def looking(folder: Path, watch: Callable[[SoFar], None]) -> Callable[[], None]:
+    """Return what tells, whenever it is called, how far the run in `folder` is."""
+
+    def look() -> None:
+        if so_far := read_pace(folder):
+            watch(so_far)
+
+    return look
 
 
 def write_record(folder: Path, record: Record) -> None:

@@ -150,6 +150,7 @@ class Touched:
         transferred: bytes that they moved, repetitions included.
         last: cycle of the last of them, 0 where no clock ran.
         spans: the bytes touched, as addresses; in order, apart from each other.
+        by_memory: `transferred` by the first address of each memory; None where nobody counted it.
     """
 
     master: str
@@ -158,6 +159,7 @@ class Touched:
     transferred: int
     spans: tuple[range, ...]
     last: int = 0
+    by_memory: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,17 +105,20 @@ def touched_by_phase(
     for span in SPAN.unpack(spans):
         key = span["phase"], span["master"], span["kind"]
         listed[key].append(range(span["start"], span["end"]))
-    touched: dict[int, list[Touched]] = defaultdict(list)
+    counted: dict[tuple[int, ...], list[Mapping[str, int]]] = defaultdict(list)
     for count in COUNT.unpack(counts):
-        key = count["phase"], count["master"], count["kind"]
-        touched[count["phase"]].append(
+        counted[count["phase"], count["master"], count["kind"]].append(count)
+    touched: dict[int, list[Touched]] = defaultdict(list)
+    for (phase, master, kind), by_memory in counted.items():
+        touched[phase].append(
             Touched(
-                master=masters[count["master"]],
-                kind=KINDS[count["kind"]],
-                accesses=count["accesses"],
-                transferred=count["bytes"],
-                last=count["last"],
-                spans=tuple(sorted(listed[key], key=lambda span: span.start)),
+                master=masters[master],
+                kind=KINDS[kind],
+                accesses=by_memory[0]["accesses"],
+                transferred=sum(each["bytes"] for each in by_memory),
+                last=by_memory[0]["last"],
+                spans=tuple(sorted(listed[phase, master, kind], key=lambda span: span.start)),
+                by_memory={each["memory"]: each["bytes"] for each in by_memory},
             )
         )
     return touched

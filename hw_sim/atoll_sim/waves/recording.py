@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.diagnostics.errors import SimulationError
-from atoll.diagnostics.progress import Progress, silent
 from atoll.utils.files import replace_file, write_text
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.plan import plan_chip
@@ -28,7 +27,7 @@ def record(
     request: SimRequest,
     names: Sequence[Names],
     simulate: Simulate,
-    progress: Progress = silent,
+    watch: Callable[[Callable[[], str]], Callable[[], None]] = lambda _: lambda: None,
 ) -> SimResult:
     """Run `request`; write the waveform and its save files, with equal bytes for equal runs.
 
@@ -40,7 +39,7 @@ def record(
         request: its executable is built for the format.
         names: of the operators of each model; `waves.operator` is one of `waves.network`.
         simulate: runs a request (`session.simulate`).
-        progress: told how far it is.
+        watch: given what tells the size of the file, returns what is called now and then.
 
     Raises:
         SimulationError: see `session.simulate`.
@@ -51,7 +50,7 @@ def record(
         recording = Recording(
             file=temporary,
             settings=settings,
-            watch=lambda: progress(f"simulating in RTL; waves: {_megabytes(temporary)}"),
+            watch=watch(lambda: f"waves {_megabytes(temporary)}"),
         )
         ended = _run_to_end(simulate, replace(request, waves=recording))
         if waves.format is WaveFormat.FST:

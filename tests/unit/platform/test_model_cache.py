@@ -54,7 +54,7 @@ def tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Tools]:
 def test_a_second_call_builds_nothing(tools: Tools) -> None:
     lines: list[str] = []
 
-    def tell(what: str, /, *, expected: float = 0.0) -> None:
+    def tell(what: str, /, *, left: float | None = None) -> None:
         lines.append(what)
 
     first = build_model(SOC, progress=tell)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from atoll.diagnostics.progress import line
 from atoll_sim.campaign import report
 from atoll_sim.campaign.trials import Campaign, Trial, followed, grouped, rotated
 
@@ -32,11 +33,11 @@ def test_progress_is_told_as_each_trial_ends() -> None:
     def say(ended: Sequence[int]) -> str:
         return f"{len(ended)} of 3"
 
-    def note(what: str, /, *, expected: float = 0.0) -> None:
-        told.append(what)
+    def note(what: str, /, *, left: float | None = None) -> None:
+        told.append(line(what, left))
 
     assert followed(trials(), 3, say, note) == (0, 1, 2) == tuple(begun)
-    assert told == ["1 of 3, under 1 s left", "2 of 3, under 1 s left", "3 of 3"]
+    assert told == ["1 of 3, under 1 s left", "2 of 3, under 1 s left", "3 of 3, under 1 s left"]
 
 
 @pytest.mark.parametrize("first", range(7))

@@ -2,6 +2,7 @@
 """How far a simulation is, and what a pipe sees of long work."""
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,15 +13,19 @@ import pytest
 from atoll.artifacts.build_tree import build
 from atoll.cli import main
 from atoll.cli import working as cli_progress
-from atoll.cli.working import show_work
-from atoll.diagnostics.progress import about, duration, remaining_text, report_to
-from atoll.driver.pipeline import Compiled, compile_file
-from atoll.report.estimates import estimates_of
+from atoll.cli.working import Shown, show_work
+from atoll.cost.estimate import estimates_of
+from atoll.description.build import Build, BuildRequests
+from atoll.diagnostics.progress import Steps, duration, line, report_to
+from atoll.driver.compiled import cost_of
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.simulate.pace import TYPICAL, keep_speed, pace_of
-from atoll_sim.trace.run_files import Seen, read_pace, write_pace
+from atoll_sim.trace.pace import ALL, Measured, Pace, keep_measured, measured_before
+from atoll_sim.trace.run_files import read_pace, write_pace
 from atoll_sim.trace.simulation import SimResult, Stop
+from atoll_sim.trace.so_far import SoFar, Teller
 
+NOTHING = Measured()
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 
 
@@ -55,54 +60,173 @@ def test_times_as_people_say_them(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_the_rest_goes_on_as_so_far() -> None:
-    assert remaining_text(20, 100, 10.0) == ", about 40 s left"
-    assert remaining_text(90, 100, 1.0) == ", under 1 s left"
-    assert (remaining_text(0, 100, 10.0), remaining_text(100, 100, 10.0)) == ("", "")
+class Clock:
+    """Time that passes only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
-def test_the_first_run_of_a_model_is_said_to_be_typical(compiled: Compiled, tmp_path: Path) -> None:
-    pace = pace_of([compiled], 20, tmp_path / "model")
-    assert (pace.measured, pace.speed) == (False, TYPICAL)
-    assert "typical; never measured here" in str(pace)
-    (estimate,) = estimates_of((compiled,))
-    assert pace.cycles == estimate.total + 19 * estimate.network
-    assert pace_of([compiled], 1, tmp_path / "model").cycles == estimate.total
+class Told:
+    """Takes lines as whoever shows them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __call__(self, what: str, /, *, left: float | None = None) -> None:
+        self.lines.append(line(what, left))
 
 
-def test_the_speed_of_a_run_lies_beside_its_model(compiled: Compiled, tmp_path: Path) -> None:
-    keep_speed(tmp_path / "model", ran(2_000_000, 2.0))
-    pace = pace_of([compiled], 300, tmp_path / "model")
-    assert (pace.measured, pace.speed) == (True, 1e6)
-    assert pace.cycles > 2e6, "a time that is said in seconds"
-    assert (
-        f": about {duration(pace.cycles / 1e6)}, {pace.cycles:,} cycles at 1.0 M cycles/s"
-        in str(pace)
-    )
-    keep_speed(tmp_path / "model", ran(10, 0.001))
-    assert pace_of([compiled], 1, tmp_path / "model").speed == 1e6, "too short to tell"
-    (tmp_path / "speed.txt").write_text("nonsense")
-    assert not pace_of([compiled], 1, tmp_path / "model").measured
+def test_like_steps_go_on_as_so_far() -> None:
+    clock, told = Clock(), Told()
+    steps = Steps(100, told, clock)
+    for done, now in ((0, 101.0), (20, 110.0), (90, 101.0), (100, 120.0)):
+        clock.now = now
+        steps.tell(done, f"step {done}")
+    assert told.lines == [
+        "step 0, time left not known yet",
+        "step 20, about 40 s left",
+        "step 90, under 1 s left",
+        "step 100, under 1 s left",
+    ]
 
 
-def test_a_run_tells_layer_cycles_and_the_rest(compiled: Compiled, tmp_path: Path) -> None:
-    pace = pace_of([compiled], 2, tmp_path / "model")
+def test_what_is_shown_counts_down_and_admits_when_it_was_wrong() -> None:
+    clock = Clock()
+    shown = Shown("beginning", clock)
+    assert shown.text == "beginning, time left not known yet (0 s)"
+    shown.tell("run 1 of 2", left=8.0)
+    clock.now += 3
+    assert shown.text == "run 1 of 2, about 5 s left (3 s)"
+    clock.now += 6
+    assert shown.text == "run 1 of 2, longer than expected (9 s)"
+    assert shown.within(40) == "run 1 of 2, longer than expected (9 s)"
+    assert shown.within(36) == "run 1..., longer than expected (9 s)"
+    shown.tell("run 2 of 2")
+    assert shown.text == "run 2 of 2, time left not known yet (9 s)"
+
+
+def pace(compiled: Compiled, runs: int, before: Measured = NOTHING) -> Pace:
+    return Pace("simulating in RTL", [compiled], runs, before)
+
+
+def layers_of(compiled: Compiled) -> list[tuple[int, str, int]]:
+    """Return the operators as they end: number, device, cycles from the end before."""
+    (estimate,) = estimates_of((cost_of(compiled),))
+    numbers = {op.name: number for number, op in enumerate(compiled.graph.operators)}
+    layers, last = [], 0
+    for each in sorted(estimate.layers, key=lambda each: each.end):
+        layers.append((numbers[each.operator], each.devices[0], each.end - last))
+        last = each.end
+    return layers
+
+
+def test_before_anything_was_measured_nothing_is_known(compiled: Compiled) -> None:
+    told = Told()
+    pace(compiled, 20).announce(told)
+    watch = pace(compiled, 20).watch(told)
+    watch(SoFar(cycle=10, seconds=0.5))
+    watch(SoFar(cycle=9_000_000, seconds=9.0, begun=1))
     layers = len(compiled.graph.operators)
-    half = Seen(cycle=pace.cycles // 2, asked=2, done=3, seconds=30.0)
-    write_pace(tmp_path, half)
-    seen = read_pace(tmp_path)
-    assert seen == half
-    assert pace.line(half) == (
-        f"simulating in RTL: run 2 of 2, layer 4 of {layers}, about 30 s left, "
-        f"{pace.cycles // 2:,} of about {pace.cycles:,} cycles"
-    )
-    early = pace.line(Seen(cycle=10, asked=0, done=0, seconds=0.5))
-    assert f"starting up, {about(pace.seconds)} left, 10 of about {pace.cycles:,} cycles" in early
-    late = pace.line(Seen(cycle=2 * pace.cycles, asked=2, done=layers, seconds=9.0))
-    assert f"layer {layers} of {layers}" in late
-    assert "longer than estimated" in late
+    assert told.lines == [
+        "simulating in RTL: 20 runs, time left not known yet",
+        "simulating in RTL: starting up, 10 cycles, time left not known yet",
+        f"simulating in RTL: run 1 of 20, layer 1 of {layers}, 9,000,000 cycles, "
+        "time left not known yet",
+    ]
+
+
+@pytest.mark.parametrize("factor", [0.25, 1.0, 4.0])
+def test_operators_that_ended_correct_the_estimate_of_the_rest(
+    compiled: Compiled, factor: float
+) -> None:
+    """Cycles take `factor` times what is estimated, and 1,000 of them a second."""
+    (estimate,) = estimates_of((cost_of(compiled),))
+    so_far, now = SoFar(), round(10_000 * factor)
+    so_far.begin_run(now)
+    for number, _, cycles in layers_of(compiled)[:5]:
+        now += round(cycles * factor)
+        so_far.end_operator(number, now)
+    so_far.cycle, so_far.seconds = now, now / 1000
+    rest = sum(cycles for *_, cycles in layers_of(compiled)[5:])
+    ahead = (rest + 2 * estimate.network) * factor + estimate.after
+    found = pace(compiled, 3).left(so_far)
+    assert found == pytest.approx(ahead / 1000, rel=0.01)
+    so_far.cycle, so_far.seconds = now + 400, (now + 400) / 1000
+    later = pace(compiled, 3).left(so_far)
+    assert later == pytest.approx((ahead - 400) / 1000, rel=0.01), "also within an operator"
+
+
+def test_each_device_is_corrected_by_its_own_operators() -> None:
+    requests = BuildRequests(model=Build(place={"conv_2d_0": "cpu"}))
+    made = compile_file(load_soc("lagoon"), DIGITS, BuildOptions(requests=requests))
+    layers = layers_of(made)
+    assert {device for _, device, _ in layers} == {"cpu", "npu"}
+    so_far, now, ended = SoFar(), 0, set[str]()
+    so_far.begin_run(0)
+    for number, device, cycles in layers[:4]:
+        now += cycles * (3 if device == "cpu" else 10)
+        ended.add(device)
+        so_far.end_operator(number, now)
+    so_far.cycle, so_far.seconds = now, now / 1000
+    assert ended == {"cpu", "npu"}
+    ratios = pace(made, 1).measured(so_far).ratios
+    assert (ratios["cpu"], ratios["npu"]) == (3, 10)
+    assert 3 < ratios[ALL] < 10
+
+
+def test_a_run_that_ended_says_how_long_the_next_take(compiled: Compiled) -> None:
+    (estimate,) = estimates_of((cost_of(compiled),))
+    so_far, (number, _, _) = SoFar(), layers_of(compiled)[0]
+    so_far.begin_run(1_000)
+    so_far.end_operator(number, 9_000)
+    so_far.end_run(101_000)
+    so_far.begin_run(101_000)
+    so_far.end_operator(number, 109_000)
+    so_far.cycle, so_far.seconds = 111_000, 111.0
+    left = pace(compiled, 4).left(so_far)
+    assert left == (90_000 + 2 * 100_000 + estimate.after) / 1000
+    assert so_far.took == {0: {number: 8_000}}
+    assert SoFar.of_json(json.loads(json.dumps(so_far.as_json()))) == so_far
+
+
+def test_what_a_run_showed_lies_beside_its_model(compiled: Compiled, tmp_path: Path) -> None:
+    model, so_far = tmp_path / "model", SoFar()
+    assert measured_before(model) == Measured()
+    so_far.begin_run(0)
+    for number, _, cycles in layers_of(compiled):
+        so_far.end_operator(number, so_far.last + 2 * cycles)
+    so_far.cycle, so_far.seconds = 2_000_000, 2.0
+    write_pace(tmp_path, so_far)
+    assert read_pace(tmp_path) == so_far
+    keep_measured(pace(compiled, 1), model, tmp_path, ran(2_000_000, 2.0))
+    kept = measured_before(model)
+    assert (kept.speed, kept.ratios["npu"], kept.ratios[ALL]) == (1e6, 2.0, 2.0)
+    (estimate,) = estimates_of((cost_of(compiled),))
+    cycles = estimate.before + 600 * estimate.network + estimate.after
+    left = pace(compiled, 300, kept).left(SoFar())
+    assert left == pytest.approx(cycles / 1e6, rel=1e-3)
+    keep_measured(pace(compiled, 1), model, tmp_path, ran(10, 0.001))
+    assert measured_before(model) == kept, "too short to tell"
+    for text in ("nonsense", '{"speed"', '{"slow": 1}'):
+        (tmp_path / "pace.json").write_text(text)
+        assert measured_before(model) == Measured()
     (tmp_path / "pace.txt").write_text('{"cyc')
     assert read_pace(tmp_path) is None
+
+
+def test_it_is_told_twice_a_second(compiled: Compiled) -> None:
+    clock, seen = Clock(), list[float]()
+    teller, so_far = Teller(lambda each: seen.append(each.seconds), clock), SoFar()
+    for _ in range(8):
+        teller.look(so_far, lambda: 7)
+        clock.now += 0.25
+    teller.look(so_far, lambda: 7, always=True)
+    assert seen == [0.5, 1.0, 1.5, 2.0]
+    assert so_far.cycle == 7
 
 
 def lines_of(told: Sequence[str], seconds: float, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -121,7 +245,7 @@ def test_a_pipe_gets_a_line_now_and_then(
     monkeypatch.setattr(cli_progress, "SECONDS_BETWEEN", 0.1)
     lines = lines_of(["one", "two"], 0.55, capsys)
     assert 3 <= len(lines) <= 6
-    assert set(lines) <= {"two (0 s)", "two (1 s)"}
+    assert set(lines) <= {f"two, time left not known yet ({seconds} s)" for seconds in (0, 1)}
 
 
 def test_quick_work_is_silent_and_long_work_is_announced(
@@ -129,24 +253,22 @@ def test_quick_work_is_silent_and_long_work_is_announced(
 ) -> None:
     assert lines_of(["one", "two"], 0.1, capsys) == []
     with show_work("beginning") as progress:
-        progress("short", expected=1.0)
-        progress("long", expected=60.0)
-    assert capsys.readouterr().err == "long (0 s)\n"
+        progress("short", left=1.0)
+        progress("long", left=60.0)
+        progress("longer", left=70.0)
+    assert capsys.readouterr().err == "long, about 1 min 0 s left (0 s)\n"
 
 
 def test_a_build_tells_its_steps(compiled: Compiled, tmp_path: Path) -> None:
-    lines: list[str] = []
-
-    def take(what: str, /, *, expected: float = 0.0) -> None:
-        lines.append(what)
-
-    with report_to(take):
+    told = Told()
+    with report_to(told):
         build((compiled,), tmp_path / "build")
+    lines = [re.sub(", [^,]*$", "", each) for each in told.lines]
     count = len(lines) - 1
     steps = [f"file {number} of {count} compiled" for number in range(1, count + 1)]
     assert lines == [f"building the firmware of 'cpu': {step}" for step in (*steps, "linking")]
     build((compiled,), tmp_path / "build")
-    assert len(lines) == count + 1, "nobody listens any more"
+    assert len(told.lines) == count + 1, "nobody listens any more"
 
 
 @pytest.mark.rtl
@@ -160,5 +282,5 @@ def test_a_piped_run_tells_its_layers_and_keeps_json_clean(
     assert main(["run", "lagoon", str(DIGITS), *arguments]) == 0
     output = capsys.readouterr()
     assert json.loads(output.out)["bit_exact"] is True
-    assert "simulating 8 runs in RTL: " in output.err
+    assert "simulating in RTL: run " in output.err
     assert " of 8, layer " in output.err
