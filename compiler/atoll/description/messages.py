@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say in the user's terms what pydantic found wrong, and which key a misspelt one means."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -178,6 +179,10 @@ class _Reworded:
 
     def _problem(self, path: Path, detail: Any, misspelt: Misspelt, bad: set[str]) -> Problem:
         kind = detail["type"]
+        if path and path[-1] == "[key]" and kind == "literal_error":
+            names = tuple(re.findall("'([^']+)'", detail["ctx"]["expected"]))
+            path = path[:-1]
+            return Problem(path=path, fault=self._unknown_key(path, names, names), unknown=True)
         if path and path[-1] == "[key]":
             again = len(path) > 3 and path[-2] in bad
             fault = None if again else self._bad_key(path[:-1], detail.get("ctx", {}))
