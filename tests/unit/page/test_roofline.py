@@ -94,3 +94,14 @@ def test_a_formula_without_a_value_is_refused(tmp_path: Path) -> None:
         estimated(tmp_path / "chip.yaml")
     assert caught.value.code == "E162"
     assert "'macs_per_cycle' of accelerator 'reef' is 0" in caught.value.faults[0].message
+
+
+def test_what_is_above_its_roof_is_told(tmp_path: Path) -> None:
+    estimate = estimated("lagoon")
+    assert "must be wrong" not in page_of(estimate).text
+    (roof,) = estimate["roofs"]["devices"]
+    roof["macs_per_cycle"] = 1
+    above = [each for each in points(estimate) if each.impossible]
+    names = ", ".join(each.layer["operator"].raw for each in above[:3])
+    told = f"One figure must be wrong: {names} and {len(above) - 3} more lie above a line"
+    assert told in page_of(estimate).text
