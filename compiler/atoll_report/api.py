@@ -35,6 +35,6 @@ def changes_of(before: Path, after: Path) -> tuple[Change, ...]:
         raise UsageError(
             "E225",
             f"'{before}' and '{after}' have nothing that can be compared",
-            remedy="give two reports, or what one command printed of each",
+            remedy="give two reports, or what atoll plan, estimate, explain or run printed of each",
         )
     return found

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documents of a report, from results, build folders and files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -27,40 +27,47 @@ NOTHING: Documents = {
 def collect(subjects: Sequence[Subject], try_seconds: float) -> Documents:
     """Return what is known of the subjects; of two of a kind the last counts.
 
-    Images are of a kind that run on one core. For `try_seconds`, changes of chips are tried that
-    might help.
+    Networks are of a kind that have one name, and images that run on one core. For `try_seconds`,
+    changes of chips are tried that might help.
     """
     documents = {key: [] if value == () else value for key, value in NOTHING.items()}
+    chips: dict[str, None] = {}
     for subject in subjects:
-        found = _documents(subject)
-        if images := found.get("image"):
-            cores = {_core(each) for each in images}
-            older = [each for each in documents["image"] if _core(each) not in cores]
-            found["image"] = [*older, *images]
+        found = {key: value for key, value in _documents(subject).items() if value}
+        chips |= dict.fromkeys(_chips(found))
+        for key in (*_OF_NETWORKS, "image"):
+            known = {_name(each) for each in found.get(key, ())}
+            older = [each for each in documents[key] if _name(each) not in known]
+            found[key] = [*older, *found.get(key, ())]
         documents |= found
         if isinstance(subject, atoll.Compilation) and try_seconds:
             documents["tried"] = try_changes(subject, documents["estimate"], try_seconds)
+    if len(several := sorted(chips)) > 1:
+        raise _strangers(f"documents are of '{several[0]}' and of '{several[1]}'")
     _refuse_strangers(documents)
     return documents
 
 
-def _core(image: Documents) -> object:
-    return image.get("core", image["image"])
+def _name(document: Documents) -> object:
+    """Return the name of a network, or of the core of an image."""
+    return document.get("model") or document.get("core", document.get("image"))
+
+
+def _chips(documents: Documents) -> Iterator[str]:
+    found = [*filter(None, map(documents.get, ("chip", "check")))]
+    found += [each for key in _OF_NETWORKS for each in documents.get(key, ())]
+    found += [each for each in documents.get("image", ()) if "soc" in each]
+    for campaigns in ("networks", "faults", "caches"):
+        found += documents.get("validate", {}).get(campaigns, ())
+    yield from (each["soc"] for each in found)
 
 
 def _refuse_strangers(documents: Documents) -> None:
-    """Refuse documents of two chips, and results of a network that is another in the plan.
+    """Refuse results of a network that is another in the plan, or that had another clock.
 
     Raises:
         UsageError: E228.
     """
-    found = [*filter(None, (documents["chip"], documents["check"]))]
-    found += [each for key in _OF_NETWORKS for each in documents[key]]
-    found += [each for each in documents["image"] if "soc" in each]
-    for campaigns in ("networks", "faults", "caches"):
-        found += (documents["validate"] or {}).get(campaigns, ())
-    if len(chips := sorted({each["soc"] for each in found})) > 1:
-        raise _strangers(f"documents are of '{chips[0]}' and of '{chips[1]}'")
     _refuse_other_weights(documents)
     plans = {each["model"]: each for each in documents["plan"]}
     for each in (each for each in documents["run"] if each["model"] in plans):

@@ -67,7 +67,7 @@ def content(documents: Node) -> Mapping[str, object] | None:
 
 
 def changes_between(before: Node, after: Node) -> tuple[Change, ...] | None:
-    """Return the differences of two reports; None if they have nothing to compare."""
+    """Return the differences of what two reports both know; None if there is nothing."""
     blocks = [
         each for each in _blocks(before, after) if each.pairs or each.same or each.gone or each.new
     ]
@@ -100,15 +100,15 @@ def _blocks(before: Node, after: Node) -> Iterator[Block]:
         for name in _names(before, after, key):
             old, new = _of(before, key, name), _of(after, key, name)
             title = _how(old, new) if key == "run" else "estimated"
-            yield _block(
-                f"{name}: cycles from reset to exit, {title}", _total(old), _total(new), keep=True
-            )
-            yield _block(f"{name}: cycles of operators, {title}", _cycles(old), _cycles(new))
+            if all(each is None or _total(each) for each in (old, new)):
+                head = f"{name}: cycles from reset to exit, {title}"
+                yield _block(head, _total(old), _total(new), keep=True)
+                yield _block(f"{name}: cycles of operators, {title}", _cycles(old), _cycles(new))
             yield _block(f"{name}: devices of operators, {title}", _devices(old), _devices(new))
     for name in _names(before, after, "run"):
         old, new = _of(before, "run", name), _of(after, "run", name)
         yield _block(f"{name}: proof", _proof(old), _proof(new), keep=True)
-    for key, name in _TABLES.items():
+    for key, name in _TABLES.items() if before["chip"] and after["chip"] else ():
         old_rows, new_rows = _rows(before, key, name), _rows(after, key, name)
         gone, new_names = _only(old_rows, new_rows), _only(new_rows, old_rows)
         both = [row for row in old_rows if row in new_rows]
@@ -141,7 +141,9 @@ def _only(first: Mapping[str, Node], second: Mapping[str, Node]) -> tuple[str, .
 
 
 def _names(before: Node, after: Node, key: str) -> Iterable[str]:
-    return dict.fromkeys(each["model"].raw for side in (before, after) for each in side[key])
+    """Return the networks of two sides, of which each knows something of this kind."""
+    sides = (before, after) if before[key] and after[key] else ()
+    return dict.fromkeys(each["model"].raw for side in sides for each in side[key])
 
 
 def _how(old: Node | None, new: Node | None) -> str:

@@ -25,6 +25,9 @@ PLAIN, PACKED = "application/json", "application/json+gzip"
 MOST_PLAIN = 512 * 1024
 """Bytes of documents that a page holds as they are; more are packed."""
 
+_MOST_DIGITS = 20
+"""Those of 64 bits: nothing that Atoll counts is larger, and no picture could show it."""
+
 _EMBEDDED = re.compile(
     rf'<script type="({re.escape(PLAIN)}|{re.escape(PACKED)})" id="documents">\n?(.*?)</script>',
     re.DOTALL,
@@ -51,7 +54,7 @@ def documents_at(path: Path) -> dict[str, Any]:
     if found := _EMBEDDED.search(text):
         return _unpacked(path, found[1], found[2])
     try:
-        data: Any = json.loads(text)
+        data: Any = _parsed(text)
     except (ValueError, RecursionError) as fault:
         raise not_json(path, text, fault) from fault
     if fits(data, REPORT):
@@ -62,6 +65,16 @@ def documents_at(path: Path) -> dict[str, Any]:
             if value and fits(value, _DOCUMENTS[key]):
                 return {key: value}
     raise not_shown(path, data, {name: OUTPUTS[name][1] for name in READ})
+
+
+def _parsed(text: str | bytes) -> Any:
+    return json.loads(text, parse_int=_whole)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError
+    return int(digits)
 
 
 _KEYS = {"explain": ("chip", "explanation", "candidates"), "check-image": ("image",)}
@@ -92,7 +105,7 @@ def _unpacked(path: Path, kind: str, text: str) -> dict[str, Any]:
     """Return the documents of a page."""
     try:
         plain = gzip.decompress(base64.b64decode(text)) if kind == PACKED else text
-        found: Any = json.loads(plain)
+        found: Any = _parsed(plain)
     except (ValueError, OSError, EOFError, zlib.error, binascii.Error, RecursionError):
         found = None
     if not fits(found, REPORT):

@@ -112,7 +112,7 @@ def _map(image: Node) -> Markup:
         for colour, section in enumerate(image["sections"]):
             _section(root, region, section, top, colour % 10)
         if used.known and _is_stack(region, image):
-            wide = room * min(1.0, used.raw / region["size_bytes"].raw)
+            wide = room * min(1.0, used.raw / max(1, region["size_bytes"].raw))
             mark = _rect(root, "bar wait", _LEFT + room - wide, top, wide)
             words = f"{region['region']}: calls and what is kept for interrupts, {used}"
             _tell(mark, f"{words} ({used.pointer})")
@@ -121,7 +121,7 @@ def _map(image: Node) -> Markup:
 
 def _section(root: Element, region: Node, section: Node, top: float, colour: int) -> None:
     """Draw what a section has in a region."""
-    begin, size = region["first_address"].raw, region["size_bytes"].raw
+    begin, size = region["first_address"].raw, max(1, region["size_bytes"].raw)
     scale = (_WIDTH - _LEFT - _RIGHT) / size
     for first, length, how in _places(section):
         low, high = max(begin, first), min(begin + size, first + length)

@@ -27,7 +27,9 @@ def not_json(path: Path, text: str, fault: Exception) -> UsageError:
     if not text.strip():
         return UsageError("E223", f"'{path}' is empty", remedy=again)
     if not isinstance(fault, json.JSONDecodeError):
-        return UsageError("E223", f"'{path}' is no JSON: it is nested too deep", remedy=again)
+        deep = isinstance(fault, RecursionError)
+        why = "is nested too deep" if deep else "has a number of more than 20 digits"
+        return UsageError("E223", f"'{path}' is no JSON of Atoll: it {why}", remedy=again)
     at = SourceLoc(path, fault.lineno, fault.colno)
     if fault.msg == "Extra data":
         message, remedy = "has more than one JSON text", "give each in a file of its own"
@@ -82,15 +84,20 @@ def not_shown(path: Path, data: Any, shown: Mapping[str, Shape]) -> UsageError:
 
 
 def _alike(data: Any, name: str, shape: Shape) -> tuple[float, str, str]:
-    """Return how many of an output's keys a value has, and the first place that differs."""
+    """Return how many of an output's keys a value has, and the first place that differs.
+
+    Of two kinds of objects that it may be, that counts of which less differs.
+    """
     first, where = (data[0], "/0") if isinstance(data, list) and data else (data, "")
-    best = (0.0, name, "")
+    best = (0.0, 0, name, "")
     for each in _objects(shape):
         keys = each["required"]
         if isinstance(first, dict) and keys:
             share = sum(key in first for key in keys) / len(keys)
-            best = max(best, (share, name, next(misfits(first, each, where), where)))
-    return best
+            wrong = list(misfits(first, each, where)) or [where]
+            best = max(best, (share, -len(wrong), name, wrong[0]))
+    share, _, name, place = best
+    return share, name, place
 
 
 def _objects(shape: Any) -> Iterator[Any]:

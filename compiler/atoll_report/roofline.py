@@ -59,6 +59,11 @@ class Point:
         cycles: int = self.cycles.raw
         return macs / max(1, cycles)
 
+    @property
+    def impossible(self) -> bool:
+        """It is above its roof, so that one of the figures is wrong."""
+        return self.rate > self.roof_macs
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:

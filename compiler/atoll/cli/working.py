@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from atoll.cli.output import log_room
 from atoll.diagnostics.progress import Progress, duration, line, report_to
+from atoll.diagnostics.shown import columns_of, printable, window
 
 SECONDS_BETWEEN = 5.0
 """Between two lines where standard error is no terminal; quicker work prints none."""
@@ -42,7 +42,7 @@ class Shown:
     """What is to be shown at the moment; what is known to take long is announced on a pipe."""
 
     def __init__(self, first: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what = first
+        self._what = printable(first)
         self._left: float | None = None
         self._clock = clock
         self._begin = self._told = clock()
@@ -50,7 +50,7 @@ class Shown:
 
     def tell(self, what: str, /, *, left: float | None = None) -> None:
         """See `Progress`."""
-        self._what, self._left, self._told = what, left, self._clock()
+        self._what, self._left, self._told = printable(what), left, self._clock()
         if not self._announced and left is not None and left >= SECONDS_BETWEEN:
             self._announced = True
             _print(self.text)
@@ -62,9 +62,8 @@ class Shown:
 
     def within(self, width: int) -> str:
         """Return the text in at most `width` columns, the times at its end."""
-        room = max(4, width - len(self._times))
-        what = self._what if len(self._what) <= room else f"{self._what[: room - 3]}..."
-        return f"{what}{self._times}"
+        what = window(self._what, 0, max(4, width - columns_of(self._times)))[0]
+        return window(f"{what}{self._times}", 0, width)[0]
 
     @property
     def _times(self) -> str:
@@ -82,14 +81,15 @@ def _lines(shown: Shown, over: Event) -> None:
 def _live(shown: Shown, over: Event) -> None:
     try:
         while not over.wait(LIVE_SECONDS):
-            print(
-                f"\r{shown.within((log_room() or _COLUMNS) - 1)}\x1b[K",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
+            text = shown.within(_columns() - 1)
+            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _columns() -> int:
+    """Return how many columns the terminal has: what is left of a longer line stays on it."""
+    return os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
 
 
 def _print(text: str) -> None:

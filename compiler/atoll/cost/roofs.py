@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from atoll.cost.copies import speed_of
-from atoll.diagnostics.errors import AtollError
-from atoll.program.expressions import ExpressionError, parse, value_of
+from atoll.program.expressions import parse, value_of
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
@@ -50,11 +49,7 @@ class Roofs:
 
 
 def roofs_of(soc: ResolvedSoc, devices: Iterable[str], memories: Iterable[str]) -> Roofs:
-    """Return the roofs of some devices and memories of a chip.
-
-    Raises:
-        AtollError: E162; the formula of an accelerator has no value.
-    """
+    """Return the roofs of some devices and memories of a chip."""
     return Roofs(
         devices=tuple(_device_roof(soc, name) for name in dict.fromkeys(devices)),
         memories=tuple(_memory_roofs(soc, set(memories))),
@@ -63,24 +58,10 @@ def roofs_of(soc: ResolvedSoc, devices: Iterable[str], memories: Iterable[str]) 
 
 def _device_roof(soc: ResolvedSoc, name: str) -> DeviceRoof:
     device = soc.device(name)
-    told = _macs_per_cycle(device) if isinstance(device, Engine) else None
+    told = None
+    if isinstance(device, Engine) and device.spec.macs_per_cycle:
+        told = value_of(parse(device.spec.macs_per_cycle), device.params)
     return DeviceRoof(device=name, macs_per_cycle=told, clock_hz=device.clock)
-
-
-def _macs_per_cycle(engine: Engine) -> int | None:
-    spec = engine.spec
-    if not spec.macs_per_cycle:
-        return None
-    try:
-        macs = value_of(parse(spec.macs_per_cycle), engine.params)
-        wrong = "" if macs > 0 else f"is {macs}"
-    except ExpressionError as fault:
-        wrong = str(fault)
-    if wrong:
-        message = f"'macs_per_cycle' of accelerator '{spec.name}' {wrong}, for '{engine.name}'"
-        remedy = "write a formula that is 1 or more, or leave it out"
-        raise AtollError("E162", message, at=spec.places.get("macs_per_cycle"), remedy=remedy)
-    return macs
 
 
 def _memory_roofs(soc: ResolvedSoc, names: set[str]) -> Iterator[MemoryRoof]:

@@ -48,7 +48,8 @@ def check_program(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
         if port.bytes is not None:
             checks.formula(port.bytes, known, ("ports", "data", name, "bytes"))
     if accelerator.macs_per_cycle is not None:
-        checks.formula(accelerator.macs_per_cycle, known, ("macs_per_cycle",))
+        at = ("macs_per_cycle",)
+        checks.formula(accelerator.macs_per_cycle, known, at, step=at)
     told = accelerator.rtl.parameters if accelerator.rtl else None
     for name, text in (told or {}).items():
         checks.formula(text, known, ("rtl", "parameters", name))
@@ -242,14 +243,16 @@ class _Checks:
         at: Path,
         kind: str = "",
         counts: frozenset[str] = frozenset(),
+        step: Path = (),
     ) -> None:
         """Note names that stand for nothing, and divisions by what may be 0.
 
-        A `kind` is given where several kinds of operators share the formula.
+        A `kind` is given where several kinds of operators share the formula, and a `step` that may
+        go where a number cannot stand for a name.
         """
         expression = parse(text)
         for name in sorted(names_of(expression) - known):
-            remedy = like(name, known, partial(_with_name, at, text, name))
+            remedy = like(name, known, partial(_with_name, at, text, name), step)
             if kind:
                 stranger = _Stranger([], remedy)
                 self.strangers.setdefault((at, name), stranger).kinds.append(kind)

@@ -10,6 +10,7 @@ from atoll.description.devices import Dma, Engine
 from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern
 from atoll.diagnostics.errors import SourceLoc
+from atoll.program.expressions import ExpressionError, parse, value_of
 from atoll.resolve.core_instances import shipped_or_beside
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS
@@ -25,6 +26,7 @@ def check_accelerators(draft: Draft) -> None:
     """Note parameters and operators that an instance cannot have."""
     for name, npu, spec in draft.engines():
         _check_params(draft, name, npu, spec.model)
+        _check_peak(draft, name, npu, spec)
         if not draft.knows("devices", name, "kind"):
             continue
         for index, word in enumerate(npu.runs or ()):
@@ -177,6 +179,24 @@ def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator
                 at=draft.where.at("devices", name, "params", key),
                 remedy=_instead(key, params, accelerator),
             )
+
+
+def _check_peak(draft: Draft, name: str, npu: Engine, spec: AcceleratorDescription) -> None:
+    """Note that the most that an instance multiplies in a cycle has no value."""
+    if spec.model.macs_per_cycle is None:
+        return
+    try:
+        macs = value_of(parse(spec.model.macs_per_cycle), params_of(npu, spec.model))
+        wrong = "" if macs > 0 else f"is {macs}"
+    except ExpressionError as fault:
+        wrong = str(fault)
+    if wrong:
+        draft.faults.add(
+            "E162",
+            f"'macs_per_cycle' of accelerator '{spec.model.accelerator}' {wrong}, for '{name}'",
+            at=spec.where.key_at("macs_per_cycle"),
+            remedy="write a formula that is 1 or more, or leave it out",
+        )
 
 
 def _instead(key: str, params: Mapping[str, int], accelerator: Accelerator) -> str:

@@ -82,6 +82,25 @@ def test_what_cannot_be_compared(
     assert what in err
 
 
+def test_what_one_side_does_not_know_is_not_gone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, estimate = (str(folder / f"old.{kind}") for kind in ("html", "json"))
+    for sides in ((report, estimate), (estimate, report)):
+        assert main(["diff", *sides]) == 0
+        assert capsys.readouterr().out == "no difference\n"
+
+
+def test_cycles_without_a_clock_are_not_gone(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    estimate = json.loads((folder / "old.json").read_text())
+    estimate["cycles"]["total"] = 0
+    (tmp_path / "clockless.json").write_text(json.dumps(estimate))
+    assert main(["diff", str(folder / "old.json"), str(tmp_path / "clockless.json")]) == 0
+    assert capsys.readouterr().out == "no difference\n"
+
+
 def test_a_chip_in_json_is_a_chip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chip = yaml.safe_load(Path("socs/lagoon.yaml").read_text())
     (tmp_path / "chip.json").write_text(json.dumps(chip))

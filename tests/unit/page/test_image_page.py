@@ -162,6 +162,20 @@ def test_images_of_several_cores_are_shown_together(tmp_path: Path) -> None:
     assert [each["image"] for each in found] == ["dsp.elf", "new.elf"]
 
 
+def test_a_region_without_a_size_is_drawn() -> None:
+    usage = [region("cpu.stack", "dtcm", 0x1000_0000, 8192, 1536) | {"size_bytes": 0}]
+    assert "cpu.stack" in page_of(report_of(image(usage=usage))).text
+
+
+def test_the_place_that_differs_is_the_one_that_is_wrong(tmp_path: Path) -> None:
+    """A schema has two kinds of such objects: with a chip and without."""
+    wrong = image()
+    wrong["sections"][0]["size_bytes"] = -1
+    (tmp_path / "image.json").write_text(json.dumps(wrong))
+    with pytest.raises(atoll.UsageError, match="it differs at '/sections/0/size_bytes'"):
+        atoll.make_report(tmp_path / "image.json")
+
+
 def test_an_image_of_another_chip_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "image.json"
     path.write_text(json.dumps(image(soc="twin")))

@@ -149,6 +149,8 @@ FAILED |= {"remedy": None, "tried": None}
         ("soc: lagoon", "E223", "is no JSON: Expecting value"),
         ("{} {}", "E223", "more than one JSON text"),
         ("[" * 200_000, "E223", "nested too deep"),
+        (f"[{'9' * 21}]", "E223", "a number of more than 20 digits"),
+        (f"[{'9' * 9000}]", "E223", "a number of more than 20 digits"),
         ("\x00", "E223", "is no JSON"),
         (json.dumps({"faults": [FAILED]}), "E224", "that failed: E141, no image"),
         ("[]", "E226", "holds nothing that a report shows"),

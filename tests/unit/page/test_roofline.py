@@ -11,6 +11,7 @@ import pytest
 from tests.unit.page.html_values import Element, bare_numbers, read_page, value_at, wrong_values
 
 import atoll
+from atoll.description.accelerator_files import load_accelerator
 from atoll_report.node import Node
 from atoll_report.roofline import Point, rooflines
 
@@ -91,6 +92,26 @@ def test_a_formula_without_a_value_is_refused(tmp_path: Path) -> None:
         chip.replace("accelerator: reef", "accelerator: ./reef.yaml")
     )
     with pytest.raises(atoll.AtollError) as caught:
-        estimated(tmp_path / "chip.yaml")
+        atoll.load_soc(tmp_path / "chip.yaml")
     assert caught.value.code == "E162"
     assert "'macs_per_cycle' of accelerator 'reef' is 0" in caught.value.faults[0].message
+
+
+def test_the_remedy_of_an_unknown_name_is_no_roof_of_0(tmp_path: Path) -> None:
+    loom = Path(f"{LOOM}/loom.yaml").read_text()
+    (tmp_path / "loom.yaml").write_text(loom.replace("macs_per_cycle: 64", "macs_per_cycle: wide"))
+    with pytest.raises(atoll.AtollError) as caught:
+        load_accelerator(tmp_path / "loom.yaml", None)
+    assert "'wide' is not defined here" in caught.value.faults[0].message
+    assert caught.value.faults[0].remedy == "remove 'macs_per_cycle'"
+
+
+def test_what_is_above_its_roof_is_told(tmp_path: Path) -> None:
+    estimate = estimated("lagoon")
+    assert "must be wrong" not in page_of(estimate).text
+    (roof,) = estimate["roofs"]["devices"]
+    roof["macs_per_cycle"] = 1
+    above = [each for each in points(estimate) if each.impossible]
+    names = ", ".join(each.layer["operator"].raw for each in above[:3])
+    told = f"One figure must be wrong: {names} and {len(above) - 3} more lie above a line"
+    assert told in page_of(estimate).text

@@ -59,6 +59,24 @@ def test_a_run_of_another_plan_or_chip_is_refused(
         atoll.make_report(made, written(tmp_path, other), try_seconds=0)
 
 
+def test_a_chip_does_not_take_the_place_of_another(run: dict[str, Any], tmp_path: Path) -> None:
+    """The run that counts is of lagoon: that the one before it was not must not go unseen."""
+    (tmp_path / "older").mkdir()
+    older = written(tmp_path / "older", {**run, "soc": "twin"})
+    with pytest.raises(atoll.UsageError, match=r"E228.*of 'lagoon' and of 'twin'"):
+        atoll.make_report(older, written(tmp_path, run))
+
+
+def test_nothing_that_is_given_goes_missing(run: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = written(tmp_path / "other", {**run, "model": "other", "model_sha256": "0" * 64})
+    later = tmp_path / "later.html"
+    atoll.make_report(atoll.load_soc("lagoon")).write(later)
+    found = atoll.make_report(written(tmp_path, run), other, later).documents
+    assert [each["model"] for each in found["run"]] == [run["model"], "other"]
+    assert found["chip"]
+
+
 @pytest.mark.parametrize("command", ["run", "estimate", "explain", "candidates"])
 def test_a_network_of_other_weights_is_refused(
     command: str, made: atoll.Compilation, run: dict[str, Any], tmp_path: Path

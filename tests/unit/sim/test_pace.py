@@ -17,6 +17,7 @@ from atoll.cli.working import Shown, show_work
 from atoll.cost.estimate import estimates_of
 from atoll.description.build import Build, BuildRequests
 from atoll.diagnostics.progress import Steps, duration, line, report_to
+from atoll.diagnostics.shown import columns_of
 from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
@@ -107,6 +108,15 @@ def test_what_is_shown_counts_down_and_admits_when_it_was_wrong() -> None:
     assert shown.within(36) == "run 1..., longer than expected (9 s)"
     shown.tell("run 2 of 2")
     assert shown.text == "run 2 of 2, time left not known yet (9 s)"
+
+
+@pytest.mark.parametrize("width", [9, 19, 29, 39, 79])
+def test_no_terminal_is_too_narrow_and_no_name_moves_its_cursor(width: int) -> None:
+    shown = Shown("checking '\x1b[2J\n雪雪雪雪雪雪雪雪雪雪雪雪雪雪雪雪雪雪雪雪.yaml'", Clock())
+    for left in (None, 200.0, -1.0):
+        shown.tell(shown.text, left=left)
+        assert shown.text.isprintable()
+        assert columns_of(shown.within(width)) <= width
 
 
 def pace(compiled: Compiled, runs: int, before: Measured = NOTHING) -> Pace:
