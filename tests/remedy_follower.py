@@ -67,7 +67,7 @@ class _Editor:
             self._rename_key(found[1], found[2])
         elif found := re.fullmatch(rf"remove {_PATH}", order):
             self._remove(found[1])
-        elif order in ("remove the second one", "remove 'extends' here"):
+        elif order in ("remove the second one", "remove 'extends' here", "delete it"):
             self._remove_here()
         else:
             raise NotMechanicalError(order)

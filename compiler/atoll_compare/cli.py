@@ -36,7 +36,7 @@ def diff(
     page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Say what differs between two chips, two builds, or two reports.
+    """Say what differs between two chips, builds or reports.
 
     Values are compared as resolution derives them: what a key implies counts, how it is written
     does not. Of builds the memory plans are compared too; of reports all figures. --set changes B.

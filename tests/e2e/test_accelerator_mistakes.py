@@ -26,132 +26,132 @@ class Mistake(NamedTuple):
 
 IN_TEXT = {
     "register unknown in the sequence": Mistake(
-        "11_systolic_array/loom.yaml", "{write: RESULT,", "{write: RESULTS,", "E161", "loom.yaml:78"
+        "11_systolic_array/loom.yaml", "{write: RESULT,", "{write: RESULTS,", "E161", "loom.yaml:79"
     ),
     "wait of an unknown register": Mistake(
-        "11_systolic_array/loom.yaml", "{wait: STATUS,", "{wait: STATE,", "E161", "loom.yaml:86"
+        "11_systolic_array/loom.yaml", "{wait: STATUS,", "{wait: STATE,", "E161", "loom.yaml:87"
     ),
     "error reads unknown register": Mistake(
         "11_systolic_array/loom.yaml",
         "{read: STATUS, mask: 0x8",
         "{read: STATS, mask: 0x8",
         "E161",
-        "loom.yaml:91",
+        "loom.yaml:92",
     ),
     "identity of unknown register": Mistake(
-        "11_systolic_array/loom.yaml", "identity: {ID:", "identity: {IDENT:", "E161", "loom.yaml:73"
+        "11_systolic_array/loom.yaml", "identity: {ID:", "identity: {IDENT:", "E161", "loom.yaml:74"
     ),
     "unknown buffer": Mistake(
         "11_systolic_array/loom.yaml",
         "value: weights.address",
         "value: weight.address",
         "E161",
-        "loom.yaml:76",
+        "loom.yaml:77",
     ),
     "unknown name in formula": Mistake(
         "11_systolic_array/loom.yaml",
         "value: activation_min",
         "value: activation_minimum",
         "E161",
-        "loom.yaml:83",
+        "loom.yaml:84",
     ),
     "formula syntax": Mistake(
         "11_systolic_array/loom.yaml",
         "(8 * depth + 45))",
         "(8 * depth + 45)",
         "E012",
-        "loom.yaml:38",
+        "loom.yaml:39",
     ),
     "unknown operator": Mistake(
         "11_systolic_array/loom.yaml",
         "  FULLY_CONNECTED:",
         "  FULLY_CONECTED:",
         "E116",
-        "loom.yaml:50",
+        "loom.yaml:51",
     ),
     "unknown key": Mistake(
-        "11_systolic_array/loom.yaml", "  clear: [", "  cleer: [", "E011", "loom.yaml:87"
+        "11_systolic_array/loom.yaml", "  clear: [", "  cleer: [", "E011", "loom.yaml:88"
     ),
     "protocol unknown": Mistake(
-        "11_systolic_array/loom.yaml", "control: obi", "control: ahb", "E012", "loom.yaml:7"
+        "11_systolic_array/loom.yaml", "control: obi", "control: ahb", "E012", "loom.yaml:8"
     ),
     "data protocol unknown": Mistake(
         "11_systolic_array/loom.yaml",
         "{protocol: obi, bytes: 8}",
         "{protocol: axi5, bytes: 8}",
         "E012",
-        "loom.yaml:8",
+        "loom.yaml:9",
     ),
     "two registers one offset": Mistake(
-        "11_systolic_array/loom.yaml", "LOW: 0x030", "LOW: 0x02C", "E031", "loom.yaml:25"
+        "11_systolic_array/loom.yaml", "LOW: 0x030", "LOW: 0x02C", "E031", "loom.yaml:26"
     ),
     "register misaligned": Mistake(
-        "11_systolic_array/loom.yaml", "LOW: 0x030", "LOW: 0x031", "E038", "loom.yaml:25"
+        "11_systolic_array/loom.yaml", "LOW: 0x030", "LOW: 0x031", "E038", "loom.yaml:26"
     ),
     "register outside": Mistake(
-        "11_systolic_array/loom.yaml", "HIGH: 0x034", "HIGH: 0x1034", "E038", "loom.yaml:26"
+        "11_systolic_array/loom.yaml", "HIGH: 0x034", "HIGH: 0x1034", "E038", "loom.yaml:27"
     ),
     "layout order": Mistake(
         "11_systolic_array/loom.yaml",
         "output: {order: CNHWc, block: 8}",
         "output: {order: CNHWW, block: 8}",
         "E012",
-        "loom.yaml:41",
+        "loom.yaml:42",
     ),
     "layout block missing": Mistake(
         "11_systolic_array/loom.yaml",
         "output: {order: CNHWc, block: 8}",
         "output: {order: CNHWc}",
         "E155",
-        "loom.yaml:41",
+        "loom.yaml:42",
     ),
     "limit without number": Mistake(
         "11_systolic_array/loom.yaml",
         "depth: {max: 128}",
         "depth: {max: many}",
         "E012",
-        "loom.yaml:32",
+        "loom.yaml:33",
     ),
     "limit unknown feature": Mistake(
         "11_systolic_array/loom.yaml",
         "positions: {max: 65535}",
         "place: {max: 65535}",
         "E117",
-        "loom.yaml:33",
+        "loom.yaml:34",
     ),
     "limit min over max": Mistake(
         "11_systolic_array/loom.yaml",
         "depth: {max: 128}",
         "depth: {min: 129, max: 128}",
         "E045",
-        "loom.yaml:32",
+        "loom.yaml:33",
     ),
     "pack no file": Mistake(
         "11_systolic_array/loom.yaml",
         "pack: ./loom.py:weights",
         "pack: ./lom.py:weights",
         "E041",
-        "loom.yaml:43",
+        "loom.yaml:44",
     ),
     "pack no function": Mistake(
         "11_systolic_array/loom.yaml",
         "pack: ./loom.py:weights",
         "pack: ./loom.py:weight",
         "E041",
-        "loom.yaml:43",
+        "loom.yaml:44",
     ),
     "reference no function": Mistake(
         "11_systolic_array/loom.yaml",
         "reference: ./loom.py:product",
         "reference: ./loom.py:prod",
         "E041",
-        "loom.yaml:29",
+        "loom.yaml:30",
     ),
     "python syntax": Mistake(
-        "11_systolic_array/loom.py", "def weights(", "def weights((", "E041", "loom.yaml:43"
+        "11_systolic_array/loom.py", "def weights(", "def weights((", "E041", "loom.yaml:44"
     ),
     "python import": Mistake(
-        "11_systolic_array/loom.py", "import numpy", "import numpyy", "E041", "loom.yaml:43"
+        "11_systolic_array/loom.py", "import numpy", "import numpyy", "E041", "loom.yaml:44"
     ),
     "interrupt said, none in RTL": Mistake(
         "10_vector_engine/plover.yaml", "interrupt: none", "interrupt: level", "E010", "chip.yaml:8"
@@ -188,21 +188,21 @@ IN_TEXT = {
         "11_systolic_array/loom.yaml", "version: 1", "version: 9", "E015", "loom.yaml:4"
     ),
     "tab in yaml": Mistake(
-        "11_systolic_array/loom.yaml", "  control: obi", "\tcontrol: obi", "E003", "loom.yaml:7"
+        "11_systolic_array/loom.yaml", "  control: obi", "\tcontrol: obi", "E003", "loom.yaml:8"
     ),
     "mask too wide": Mistake(
         "11_systolic_array/loom.yaml",
         "{wait: STATUS, mask: 0x1, equals: 0}",
         "{wait: STATUS, mask: 0x1FFFFFFFF, equals: 0}",
         "E012",
-        "loom.yaml:86",
+        "loom.yaml:87",
     ),
     "constant unused name": Mistake(
         "11_systolic_array/loom.yaml",
         "{write: CHANNELS, value: channels.address}",
         "{write: CHANNELS, value: chanels.address}",
         "E161",
-        "loom.yaml:77",
+        "loom.yaml:78",
     ),
     "input not taken": Mistake(
         "10_vector_engine/plover.yaml",
@@ -220,13 +220,13 @@ IN_RTL = {
         "{protocol: obi, bytes: 8}",
         "{protocol: obi, bytes: 16}",
         "E114",
-        "loom.yaml:95",
+        "loom.yaml:96",
     ),
     "no such source": Mistake(
-        "11_systolic_array/loom.yaml", "./loom_scale.sv", "./loom_scaler.sv", "E113", "loom.yaml:96"
+        "11_systolic_array/loom.yaml", "./loom_scale.sv", "./loom_scaler.sv", "E113", "loom.yaml:97"
     ),
     "module missing": Mistake(
-        "11_systolic_array/loom.yaml", "module: loom\n", "module: looom\n", "E114", "loom.yaml:95"
+        "11_systolic_array/loom.yaml", "module: loom\n", "module: looom\n", "E114", "loom.yaml:96"
     ),
     "submodule not listed": Mistake(
         "11_systolic_array/loom.yaml", " ./loom_scale.sv,", "", "E114", "loom_engine.sv:321"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between two chips, two builds, or two reports."""
+"""What differs between two chips, builds or reports."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
