@@ -112,7 +112,19 @@ def _network(
         "chain": _chain(list(planned.values())),
         "roofs": list(rooflines(estimate, clocked, links, how)) if estimate else [],
         "shown": min(len(rows), _SHOWN),
+        "counted": [each for each in ran.values() if each.get("memories").known],
+        "moved": _moved(ran.values()),
     }
+
+
+def _moved(layers: Iterable[Node]) -> Mapping[str, Mapping[str, int]]:
+    """Return the bytes that operators read and wrote in a run, by memory: sums."""
+    found: dict[str, dict[str, int]] = {}
+    for moved in (each for layer in layers for each in layer.get("memories")):
+        total = found.setdefault(moved["memory"].raw, {"read_bytes": 0, "written_bytes": 0})
+        for key in total:
+            total[key] += moved[key].raw
+    return found
 
 
 def _ran(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:

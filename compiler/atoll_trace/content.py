@@ -105,6 +105,7 @@ def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawi
             for each in document["cycles"]["by_layer"]
         ]
         _draw_network(picture, compiled, document, layers, document["pools"])
+        _draw_mismatches(picture, document)
         for violation in document["placement"]["violations"]:
             findings.setdefault(str(violation), {"network": document["model"], **violation})
     for finding in findings.values():
@@ -311,6 +312,23 @@ def _draw_pools(
         track = picture.track("pools", f"{pool}: {document['model']}", about=about, counts=True)
         for cycle, level in zip(cycles, levels, strict=False):
             picture.drawing.levels.append(Level(track, cycle, level))
+
+
+def _draw_mismatches(picture: _Picture, document: Document) -> None:
+    """Draw results that differ from the reference: of the first sample where the operator ends.
+
+    Of other samples it is known when they end.
+    """
+    cycles = document["cycles"]
+    ends = {layer["operator"]: layer["end"] for layer in cycles["by_layer"]}
+    samples = {each["sample"]: each["end"] for each in cycles.get("by_sample", ())}
+    for each in document["mismatches"]:
+        at = samples.get(each["sample"], cycles["total"])
+        if each["sample"] == min(samples, default=0):
+            at = ends.get(each["operator"], at)
+        name = f"{each['tensor']}: sample {each['sample']} differs"
+        facts = {"network": document["model"], **each}
+        picture.slice(picture.track("mismatches"), "mismatch", name, (at, at), facts)
 
 
 def _draw_finding(picture: _Picture, finding: Facts, end: int) -> None:

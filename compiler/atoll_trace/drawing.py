@@ -59,10 +59,11 @@ class Track:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """Something that takes time, or none: a finding.
+    """Something that takes time, or none: a finding or a mismatch.
 
     Attributes:
-        category: ``firmware``, ``network``, ``operator``, ``wait``, ``memory`` or ``finding``.
+        category: ``firmware``, ``network``, ``operator``, ``wait``, ``memory``,
+            ``finding`` or ``mismatch``.
         flows: numbers of the flows that it begins.
         ends: numbers of the flows that end in it.
     """

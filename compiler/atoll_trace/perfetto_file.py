@@ -88,7 +88,7 @@ def _slice(each: Slice, uuid: int, clock: Callable[[int], int]) -> Iterator[Trac
     for name, value in each.facts.items():
         if value is not None:
             _annotate(event.debug_annotations.add(name=name), value)
-    if each.category == "finding":
+    if each.category in ("finding", "mismatch"):
         event.type = TrackEvent.TYPE_INSTANT
         yield begin
         return

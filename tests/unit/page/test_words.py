@@ -70,6 +70,22 @@ def not_checked(found: Any) -> list[str]:
     return [each.partition("Not checked: ")[2] for each in items if "Not checked: " in each]
 
 
+def test_bytes_that_a_run_moved_are_added_up_where_they_were_counted() -> None:
+    found = run_by("rtl")
+    layers = found["run"][0]["cycles"]["by_layer"]
+    for layer in layers:
+        layer["memories"] = None
+    time = section(found, "time")
+    assert "bytes through each memory's port" not in time.text
+    assert "Interrupts, and the measured load of ports" in time.text
+    for layer, read in zip(layers[:2], (100, 1000), strict=True):
+        layer["memories"] = [{"memory": "sram", "read_bytes": read, "written_bytes": 7}]
+    time = section(found, "time")
+    (table,) = (each for each in time.all("table") if "bytes through each" in each.text)
+    assert [each.text for each in table.all("td")] == ["1,100", "14", f"2 of {len(layers)}"]
+    assert "the measured load of ports" not in time.text
+
+
 def test_what_plan_and_run_show_is_not_called_unchecked() -> None:
     tools = ALWAYS_LEFT_OUT[1]
     found = run_by("iss")

@@ -79,6 +79,28 @@ def test_a_finding_at_an_unknown_cycle_says_so(tmp_path: Path) -> None:
     assert found == [("findings at an unknown cycle", 500, "stack: cpu", None, 4096)]
 
 
+def test_a_result_that_differs_is_where_its_operator_ends(tmp_path: Path) -> None:
+    """Of a later sample it is known when that ends."""
+    compiled = made()
+    document = atoll.run(compiled, cpu="iss", accelerator="model").network.to_json()
+    layer = document["cycles"]["by_layer"][2]
+    named = {"tensor": "t", "operator": layer["operator"], "device": "npu", "first_element": 3}
+    differs = {**named, "differing_elements": 1, "expected": 5, "actual": None}
+    document["cycles"]["by_sample"] = [
+        {"sample": sample, "begin": 0, "end": 1000 * (sample + 1)} for sample in (0, 1)
+    ]
+    document["mismatches"] = [{"sample": sample, **differs} for sample in (0, 1)]
+    trace = trace_of(draw_run([(compiled.network._compiled, document)], "none"), tmp_path)
+    found = trace.rows(
+        "select ts, dur, s.name, extract_arg(arg_set_id, 'debug.expected') from slice s"
+        " join track t on t.id = s.track_id where category = 'mismatch' order by s.name"
+    )
+    assert found == [
+        (10 * layer["end"], 0, "t: sample 0 differs", 5),
+        (20_000, 0, "t: sample 1 differs", 5),
+    ]
+
+
 def test_equal_estimates_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         atoll.estimate(made(), trace=tmp_path / name)
