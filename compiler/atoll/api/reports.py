@@ -14,6 +14,7 @@ from atoll.api.estimates import Estimate
 from atoll.api.images import ImageCheck
 from atoll.api.runs import Run
 from atoll.api.simulation import Validation
+from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import require_writable, write_text
 
 TRY_SECONDS = 0.5
@@ -34,24 +35,41 @@ class Report:
 
     Attributes:
         documents: what they print with ``--json``, by subject; nothing else is in the page.
+        files: where all of it comes from; none if Atoll found some of it just now.
     """
 
     documents: Mapping[str, Any]
+    files: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll report --json`` prints."""
         return dict(self.documents)
 
     def to_html(self) -> str:
-        """Return the page."""
-        html: str = function_of("atoll_report.api:html_of", "report")(self.documents)
+        """Return the page.
+
+        Raises:
+            UsageError: E224; figures of `files` contradict each other.
+        """
+        html_of = function_of("atoll_report.api:html_of", "report")
+        try:
+            html: str = html_of(self.documents)
+        except (LookupError, ArithmeticError, TypeError, ValueError) as fault:
+            if not self.files:
+                raise
+            raise UsageError(
+                "E224",
+                f"figures of {', '.join(map(repr, self.files))} contradict each other, so that "
+                "no page shows them",
+                remedy="run the command that printed them again, and give what it prints then",
+            ) from fault
         return html
 
     def write(self, path: Path | str) -> Path:
         """Write the page into a file, and return its path.
 
         Raises:
-            UsageError: E091, another file is there; E092, it cannot be written.
+            UsageError: E091, another file is there; E092, it cannot be written; as `to_html`.
         """
         require_page(path)
         write_text(Path(path), self.to_html())
@@ -93,7 +111,12 @@ def make_report(
     documents: Mapping[str, Any] = function_of("atoll_report.api:documents_of", "make_report")(
         subjects, try_seconds
     )
-    return Report({**documents, "before": _alone(before)} if before else documents)
+    files = tuple(
+        str(each) for each in subjects if isinstance(each, Path | str) and Path(each).is_file()
+    )
+    found = files if len(files) == len(subjects) and (before is None or before.files) else ()
+    documents = {**documents, "before": _alone(before)} if before else documents
+    return Report(documents, files=(*found, *(before.files if found and before else ())))
 
 
 def _alone(report: Report) -> dict[str, Any]:

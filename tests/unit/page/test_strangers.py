@@ -167,3 +167,34 @@ def test_no_result_takes_the_place_of_an_input(
     assert main(words) == 1
     assert "error[E091]" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("changed", ["roofs", "clock", "pools", "used"])
+def test_figures_of_a_file_that_contradict_each_other_are_refused(
+    changed: str,
+    made: atoll.Compilation,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each fits the schema, and no page can show it; what Atoll itself found is never so."""
+    atoll.make_report(made, try_seconds=0).write(tmp_path / "whole.html")
+    assert main(["report", str(tmp_path / "whole.html"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    estimate = found["estimate"][0]
+    match changed:
+        case "roofs":
+            estimate["roofs"]["memories"].clear()
+        case "clock":
+            for each in estimate["roofs"]["devices"] + estimate["roofs"]["memories"]:
+                each["clock_hz"] = 0
+        case "pools":
+            found["chip"]["pools"].clear()
+        case "used":
+            found["plan"][0]["pools"]["shared"]["used_bytes"] = 0
+            found["plan"][0]["pools"]["shared"]["size_bytes"] = 0
+    path, page = written(tmp_path, found), tmp_path / "page.html"
+    assert main(["report", str(path), "-o", str(page)]) == 1
+    assert not page.exists()
+    told = capsys.readouterr().err
+    assert "E224" in told
+    assert "contradict each other" in told
