@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.effort import QUICK
 
-LIMIT = 0.2
+LIMIT = 0.1
 """Seconds that a test may take, with its fixtures, where only quick ones run."""
 RECORD = "atoll/seconds"
 

@@ -24,7 +24,7 @@ def test_what_took_long_is_left_out(tmp_path: Path) -> None:
     assert "2 passed" in told(tmp_path, "quick")
     quick = told(tmp_path, "quick", "-p", "xdist", "-n", "2")
     assert "1 passed" in quick
-    assert "tests that took more than 0.2 s before are left to `make test`" in quick
+    assert "tests that took more than 0.1 s before are left to `make test`" in quick
     assert "2 passed" in told(tmp_path, "gate")
 
 
