@@ -25,8 +25,8 @@ _DRIVEN_BY = {"registers", "systemrdl", "program", "driver", "rtl", "emitter"}
 def check_accelerators(draft: Draft) -> None:
     """Note parameters and operators that an instance cannot have."""
     for name, npu, spec in draft.engines():
-        _check_params(draft, name, npu, spec.model)
-        _check_peak(draft, name, npu, spec)
+        if _check_params(draft, name, npu, spec.model):
+            _check_peak(draft, name, npu, spec)
         if not draft.knows("devices", name, "kind"):
             continue
         for index, word in enumerate(npu.runs or ()):
@@ -159,12 +159,16 @@ def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLo
             yield ".".join(key), at
 
 
-def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator) -> None:
+def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator) -> bool:
+    """Note parameters that an instance cannot have; tell whether all are known and right."""
     params = params_of(npu, accelerator)
     if not draft.knows("devices", name, "params"):
-        return
+        return False
+    right = True
     for key, value in params.items():
         parameter = accelerator.parameters.get(key)
+        objection = parameter.objection(value, params) if parameter else ""
+        right &= parameter is not None and not objection
         if parameter is None:
             draft.faults.add(
                 "E024",
@@ -172,13 +176,14 @@ def _check_params(draft: Draft, name: str, npu: Engine, accelerator: Accelerator
                 at=draft.where.key_at("devices", name, "params", key),
                 remedy=nearest(key, accelerator.parameters),
             )
-        elif objection := parameter.objection(value, params):
+        elif objection:
             draft.faults.add(
                 "E045",
                 f"parameter '{key}' of '{name}' must be {objection}; it is {value}",
                 at=draft.where.at("devices", name, "params", key),
                 remedy=_instead(key, params, accelerator),
             )
+    return right
 
 
 def _check_peak(draft: Draft, name: str, npu: Engine, spec: AcceleratorDescription) -> None:
