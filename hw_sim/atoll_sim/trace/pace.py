@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 from atoll.cost.estimate import NetworkEstimate, estimates_of
@@ -26,7 +27,6 @@ SECONDS_TO_BELIEVE = 1.0
 """From then on the speed of the present run says more than that of earlier ones."""
 LEAST_SECONDS = 0.2
 """A shorter run says nothing about speed."""
-
 
 ALL = ""
 """The ratio of all devices together, for those of which no operator has ended."""
@@ -157,11 +157,13 @@ def _corrected(parts: Iterable[Part], ratios: Mapping[str, float]) -> int:
 
 
 def measured_before(executable: Path) -> Measured:
-    """Return what `keep_measured` wrote beside a model, if it is there."""
+    """Return what `keep_measured` wrote beside a model, if it is there and whole."""
     try:
-        return Measured(**json.loads(executable.with_name(KEPT).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        found = Measured(**json.loads(executable.with_name(KEPT).read_text(encoding="utf-8")))
+        whole = all(0 < each < inf for each in (found.speed or 1.0, *found.ratios.values()))
+    except (OSError, ValueError, TypeError, AttributeError):
         return Measured()
+    return found if whole else Measured()
 
 
 def keep_measured(pace: Pace, executable: Path, folder: Path, result: SimResult) -> None:

@@ -221,7 +221,10 @@ def test_what_a_run_showed_lies_beside_its_model(compiled: Compiled, tmp_path: P
     assert left == pytest.approx(cycles / 1e6, rel=1e-3)
     keep_measured(pace(compiled, 1), model, tmp_path, ran(10, 0.001))
     assert measured_before(model) == kept, "too short to tell"
-    for text in ("nonsense", '{"speed"', '{"slow": 1}'):
+    numbers = ('"fast"', "[]", "-1", "NaN", "Infinity")
+    wrong = [f'{{"speed": {each}, "ratios": {{}}}}' for each in numbers[:1] + numbers[2:]]
+    wrong += [f'{{"speed": 1.0, "ratios": {{"npu": {each}}}}}' for each in numbers]
+    for text in ("nonsense", '{"speed"', '{"slow": 1}', '{"ratios": [1]}', "[]", *wrong):
         (tmp_path / "pace.json").write_text(text)
         assert measured_before(model) == Measured()
     (tmp_path / "pace.txt").write_text('{"cyc')
