@@ -49,8 +49,8 @@ def heat_maps(documents: Node) -> Iterator[HeatMap]:
 def _measured(run: Node) -> Mapping[str, Sequence[_Touched]]:
     pools: dict[str, list[_Touched]] = {}
     for each in run["touched"]:
-        words = f"read {each['reads']} and written {each['writes']} times"
-        count = each["reads"].raw + each["writes"].raw
+        words = f"read in {each['phases_read']} and written in {each['phases_written']} phases"
+        count = each["phases_read"].raw + each["phases_written"].raw
         touched = _Touched(each["first_address"].raw, each["size_bytes"].raw, count, words)
         pools.setdefault(each["pool"].raw, []).append(touched)
     return pools

@@ -217,7 +217,9 @@ _REPORT: Mapping[str, Shape] = dict(
         each(
             object_of(
                 pool=TEXT,
-                **dict.fromkeys(("first_address", "size_bytes", "reads", "writes"), COUNT),
+                **dict.fromkeys(
+                    ("first_address", "size_bytes", "phases_read", "phases_written"), COUNT
+                ),
             )
         )
     ),

@@ -227,15 +227,16 @@ class TouchedRange:
 
     Attributes:
         first_address: on the bus.
-        reads, writes: times between two events of the firmware, such as operators, in which some
-            device read or wrote there; a device counts once in each.
+        phases_read, phases_written: phases of the firmware, from one event such as the begin of an
+            operator to the next, in which a device read or wrote there, for each device; what it
+            did there in one of them counts once.
     """
 
     pool: str
     first_address: int
     size_bytes: int
-    reads: int
-    writes: int
+    phases_read: int
+    phases_written: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,8 +41,8 @@ def _of_pool(pool: Pool, phases: Iterable[Phase]) -> Iterator[TouchedRange]:
                 pool=pool.name,
                 first_address=first,
                 size_bytes=address - first,
-                reads=reads,
-                writes=writes,
+                phases_read=reads,
+                phases_written=writes,
             )
         first = address
         reads, writes = reads + changes[address][0], writes + changes[address][1]

@@ -235,15 +235,27 @@ def heat(found: Any) -> tuple[str, list[str]]:
 def test_what_a_run_touched_is_shown_as_it_says() -> None:
     found = copied()
     found["run"][0]["touched"] = [
-        {"pool": "shared", "first_address": 0x2000_0000, "size_bytes": 96, "reads": 3, "writes": 1},
-        {"pool": "shared", "first_address": 0x2000_0080, "size_bytes": 64, "reads": 0, "writes": 2},
+        {
+            "pool": "shared",
+            "first_address": 0x2000_0000,
+            "size_bytes": 96,
+            "phases_read": 3,
+            "phases_written": 1,
+        },
+        {
+            "pool": "shared",
+            "first_address": 0x2000_0080,
+            "size_bytes": 64,
+            "phases_read": 0,
+            "phases_written": 2,
+        },
     ]
     text, titles = heat(found)
     assert "As the run of the first sample saw it" in text
     assert "not accesses of a run" not in text
-    assert titles[0] == "0x20000000 to 0x20000001: at most read 3 and written 1 times"
+    assert titles[0] == "0x20000000 to 0x20000001: at most read in 3 and written in 1 phases"
     assert titles[48] == "0x20000060 to 0x20000061: never"
-    assert titles[-1] == "0x200000be to 0x200000bf: at most read 0 and written 2 times"
+    assert titles[-1] == "0x200000be to 0x200000bf: at most read in 0 and written in 2 phases"
 
 
 def test_without_a_run_uses_of_the_plan_are_counted_and_called_so() -> None:

@@ -62,14 +62,14 @@ def test_ranges_are_those_of_every_byte(phases: list[Phase]) -> None:
         assert each.size_bytes > 0
         for byte in range(each.first_address, each.first_address + each.size_bytes):
             assert byte not in shown
-            shown[byte] = (each.reads, each.writes)
+            shown[byte] = (each.phases_read, each.phases_written)
     assert shown == counted(phases)
 
 
 def test_neighbours_that_are_touched_alike_are_one_range() -> None:
     phases = [phase(touch(AccessKind.READ, (0, 8))), phase(touch(AccessKind.READ, (8, 16)))]
     (found,) = touched_ranges(SOC, phases) or ()
-    assert (found.first_address - SHARED.origin, found.size_bytes, found.reads) == (0, 16, 1)
+    assert (found.first_address - SHARED.origin, found.size_bytes, found.phases_read) == (0, 16, 1)
 
 
 def test_cores_that_tell_no_access_are_not_known() -> None:
