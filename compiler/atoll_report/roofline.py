@@ -41,16 +41,10 @@ class Point:
     roof_macs: float
 
     @property
-    def bytes(self) -> int:
-        """Read and written."""
-        total: int = self.traffic["read_bytes"].raw + self.traffic["written_bytes"].raw
-        return total
-
-    @property
     def intensity(self) -> float:
         """Multiply-accumulates for each byte."""
         macs: int = self.layer["macs"].raw
-        return macs / self.bytes
+        return macs / _bytes(self.traffic)
 
     @property
     def rate(self) -> float:
@@ -117,6 +111,7 @@ def rooflines(
 
 
 def _bytes(traffic: Node) -> int:
+    """Return what is read and written."""
     total: int = traffic["read_bytes"].raw + traffic["written_bytes"].raw
     return total
 
