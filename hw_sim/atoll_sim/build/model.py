@@ -105,7 +105,7 @@ def design_of(chip: Chip, waves: WaveFormat | None) -> Design:
         flags=("--no-timing", *((f"--trace-{waves}",) if waves else ())),
         compiler_flags="-std=c++20 -DVL_TIME_CONTEXT",
         optimisation="-O3",
-        make_flags=("OPT_GLOBAL=-O2", "OPT_SLOW=-O0"),
+        make_flags=("OPT_GLOBAL=-O2",),
     )
 
 

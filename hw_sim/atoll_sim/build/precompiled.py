@@ -14,10 +14,13 @@ _READ = "headers.pch"
 _RULES = f"""\
 READ = $(CXX) $(OPT_FAST) $(CXXFLAGS) $(CPPFLAGS)
 new.pch:
-\t$(READ) -x c++-header -Xclang -emit-pch -c -o $@ '{_HEADERS}'
+\t$(READ) -x c++-header -fpch-instantiate-templates -Xclang -emit-pch -c -o $@ '{_HEADERS}'
 tried:
 \t$(READ) -include-pch {_READ} -fsyntax-only /dev/null
 """
+_ANY_LEVEL = ("-Xclang", "-fno-validate-pch")
+"""Files that are compiled with another level of optimisation take what was read as well."""
+
 _USABLE: set[Path] = set()
 """What this process has tried or written."""
 
@@ -50,4 +53,4 @@ def precompile(objects: Path, shared: Path, make: Sequence[str], what: str) -> t
             return ()
         (objects / "new.pch").replace(kept)
     _USABLE.add(kept)
-    return ("-include-pch", _READ)
+    return ("-include-pch", _READ, *_ANY_LEVEL)

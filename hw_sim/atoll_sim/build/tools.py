@@ -50,8 +50,9 @@ def _clang_of_ziglang(path: str | None) -> tuple[str, ...]:
     try:
         headers = run(["g++", "-E", "-v", "-x", "c++", os.devnull])
         machine = run(["g++", "-dumpmachine"]).stdout.strip()
-        own = str(distribution("ziglang").locate_file("ziglang/lib/include"))
-        command = [sys.executable, "-m", "ziglang", "clang", "-target", machine, "-nostdinc"]
+        zig = distribution("ziglang").locate_file("ziglang")
+        own = f"{zig}/lib/include"
+        command = [f"{zig}/zig", "clang", "-target", machine, "-nostdinc"]
         for folder in _search_folders(headers.stderr):
             command += ["-isystem", own if "/lib/gcc/" in folder else folder]
         command += ["-fno-slp-vectorize"]

@@ -28,6 +28,21 @@ FLAGS = (
 )
 Blame = Callable[[Path], AbstractContextManager[object]]
 LINT = Path(__file__).parents[1] / "rtl" / "lint.vlt"
+_WHOLE = "whole"
+"""In a folder of shared objects: all are there."""
+
+_RULES = """\
+include Vtop.mk
+model: slow.o
+slow.o: $(wildcard *__Slow.cpp)
+\t$(CXX) $(OPT_SLOW) $(CXXFLAGS) $(CPPFLAGS) -x c++ $(^:%=-include %) -c -o $@ /dev/null
+shared: $(VK_GLOBAL_OBJS) $(COMMON)
+"""
+"""Verilator's makefile, but for what runs only before the first cycle: it is not optimised.
+
+It is a third of the C++, which Verilator would append to the rest.
+"""
+_NOT_APPENDED = ("VM_CLASSES_SLOW=", "VM_SUPPORT_SLOW=", "OPT_SLOW=-O0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +93,8 @@ class Design:
     @property
     def tools(self) -> tuple[object, ...]:
         """Everything but sources: the tools, and how they are called."""
-        return (*self._compiler, FLAGS, self.flags, self.optimisation)
+        own = (FLAGS, self.flags, self.optimisation, _RULES, _NOT_APPENDED)
+        return (*self._compiler, *own)
 
     @property
     def _compiler(self) -> tuple[object, ...]:
@@ -151,14 +167,17 @@ def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
     tell("step 1 of 3, Verilator (kept for later runs)")
     with blame(folder / f"{design.top}.sv"):
         call_tool(tuple(_verilate(folder, design)), design.what)
-    with _shared_runtime(folder / "obj", design) as shared:
-        make = ["make", "-s", "-j2", "-C", f"{folder}/obj", "-f", "Vtop.mk"]
-        make += [f"OPT_FAST={design.optimisation}", *design.make_flags, *make_variables()]
-        tell("step 2 of 3, C++ compiler (kept for later runs)")
-        if clang := faster_compiler():
-            make += clang
-            read = precompile(folder / "obj", shared, make, design.what)
-            make += [f"OPT_FAST={' '.join((design.optimisation, *read))}"]
+    objects = folder / "obj"
+    (objects / "model.mk").write_text(_RULES)
+    make = ["make", "-s", "-j2", "-C", str(objects), "-f", "model.mk", *_NOT_APPENDED]
+    make += [f"OPT_FAST={design.optimisation}"]
+    make += [f"COMMON={' '.join(f'{path.stem}.o' for path in design.common)}"]
+    make += [*design.make_flags, *make_variables(), *(clang := faster_compiler())]
+    tell("step 2 of 3, C++ compiler (kept for later runs)")
+    with _shared_runtime(objects, design) as (shared, missing):
+        if clang:
+            read = precompile(objects, shared, make, design.what)
+            make += [f"USER_CPPFLAGS={' '.join(read)}"]
         count = call_tool([*make, "-n"], design.what).count(" -c ")
         before = _objects(folder)
 
@@ -169,9 +188,11 @@ def _build(folder: Path, design: Design, tell: Progress, blame: Blame) -> None:
             step = f"2 of 3, C++ file {done + 1} of {count}" if done < count else "3 of 3, linker"
             steps.tell(done, f"step {step} (kept for later runs)")
 
-        call_tool(make, design.what, watch)
-    (folder / "obj" / "model").replace(folder / "model")
-    shutil.rmtree(folder / "obj")
+        if missing:
+            call_tool([*make, "shared"], design.what, watch)
+    call_tool(make, design.what, watch)
+    (objects / "model").replace(folder / "model")
+    shutil.rmtree(objects)
     (folder / "complete.json").write_text(json.dumps({"model": _sha256(folder / "model")}))
 
 
@@ -198,25 +219,33 @@ def _verilate(folder: Path, design: Design) -> Iterator[str]:
 
 
 @contextmanager
-def _shared_runtime(objects: Path, design: Design) -> Iterator[Path]:
+def _shared_runtime(objects: Path, design: Design) -> Iterator[tuple[Path, bool]]:
     """Exchange object files with folders that other designs use; lend that of `Design.common`.
 
-    Verilator's own objects are the same for more designs than those of `Design.common`. It is done
-    before and after the C++ compiler runs.
+    Verilator's own objects are the same for more designs than those of `Design.common`. What is
+    missing is compiled in the block; other processes that miss it wait, and take it.
     """
     runtime = cache_folder() / "runtime"
     own, common = runtime / design.runtime_digest(), runtime / design.common_digest()
-    for folder in (own, common):
-        folder.mkdir(parents=True, exist_ok=True)
-        for kept in folder.glob("*.o"):
-            shutil.copyfile(kept, objects / kept.name)
-    yield common
+    missing = not (common / _WHOLE).exists()
+    with only_builder(own) if missing else nullcontext():
+        for folder in (own, common):
+            folder.mkdir(parents=True, exist_ok=True)
+            for kept in folder.glob("*.o"):
+                shutil.copyfile(kept, objects / kept.name)
+        yield common, missing
+        if missing:
+            _keep_shared(objects, design, own, common)
+
+
+def _keep_shared(objects: Path, design: Design, own: Path, common: Path) -> None:
     names = {path.stem for path in design.common}
     for fresh in objects.glob("*.o"):
         if fresh.stem.startswith("verilated"):
             _share(fresh, own)
         elif fresh.stem in names:
             _share(fresh, common)
+    (common / _WHOLE).touch()
 
 
 def _share(fresh: Path, folder: Path) -> None:

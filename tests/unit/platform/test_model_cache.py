@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model is built once for each content, and again only if it is broken."""
 
+import fcntl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from atoll.diagnostics.errors import ToolchainError
 from atoll.resolve import load_soc
+from atoll.utils.cache import cache_folder
 from atoll_sim.build import verilator
 from atoll_sim.build.model import build_model
 from atoll_sim.build.module import build_module
@@ -24,6 +26,7 @@ class Tools:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.failing = ""
+        self.shared = 0
 
     def __call__(self, command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         self.calls.append(command[0])
@@ -31,12 +34,26 @@ class Tools:
             return subprocess.CompletedProcess(command, 1, "", "line\n" * 100 + "the last word")
         if command[0] == "verilator":
             Path(command[command.index("-Mdir") + 1]).mkdir()
+        if command[-1] == "shared":
+            self.shared += 1
+            assert nobody_else_may(cache_folder() / "runtime")
         if command[0] == "make" and "-n" not in command:
             Path(command[command.index("-C") + 1], "model").write_text("an executable")
         return subprocess.CompletedProcess(command, 0, "compiler 1.0\n", "")
 
     def builds(self) -> int:
-        return self.calls.count("make") // 2
+        return self.calls.count("verilator")
+
+
+def nobody_else_may(build: Path) -> bool:
+    """Say whether another process would wait for a folder of shared objects."""
+    (path,) = build.glob(".*.lock")
+    with path.open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 @pytest.fixture
@@ -89,6 +106,13 @@ def test_modules_that_differ_in_parameters_share_the_runtime(tools: Tools, tmp_p
     assert build_module("top", rtl, {"Depth": 2}, {}) != one
     assert tools.builds() == 2
     assert {*(tmp_path / "runtime").iterdir()} == shared
+
+
+def test_what_models_share_is_compiled_by_one_process_once(tools: Tools) -> None:
+    build_model(SOC)
+    assert tools.shared == 1
+    build_model(load_soc("lagoon", ["memories.sram.banks=2"]))
+    assert (tools.shared, tools.builds()) == (1, 2)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "no marker", "odd marker", "no model"])
