@@ -50,14 +50,10 @@ class Clang:
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        zig = Zig(self.instructions)
-        runtime = zig.put_library(link)
-        command = (
-            *(program("ld.lld", _REMEDY), *zig.link_flags, "-T", link.script),
-            *(f"-Map={link.map}", "-o", link.elf, *link.objects, runtime),
+        lld = program("ld.lld", _REMEDY)
+        return Zig(self.instructions).link_by(
+            lambda words: run_tool((lld, *words), folder=link.folder), link
         )
-        done = run_tool(command, folder=link.folder)
-        return done.stderr if done.returncode else ""
 
     @property
     def _machine(self) -> tuple[str, ...]:

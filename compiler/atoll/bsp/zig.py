@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default toolchain: clang and LLD of the ziglang wheel."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -9,10 +10,12 @@ from pathlib import Path
 from atoll.bsp.toolchain import LINK_FLAGS, SPEED, Link, c_flags, compile_failed
 from atoll.diagnostics.progress import tell
 from atoll.isa.instruction_set import InstructionSet, ZigTarget
+from atoll.utils.children import Done
 from atoll.utils.files import write_bytes
 from atoll.utils.tools import cache_file, run_zig, tail, ziglang
 
 _LIBRARY = "compiler_rt.o"
+_NEEDED = "undefined symbol"
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,17 @@ class Zig:
 
     def link(self, link: Link) -> str:
         """See `atoll.bsp.toolchain.Toolchain.link`."""
-        runtime = self.put_library(link)
-        done = run_zig(
-            "ld.lld",
-            *(*self.link_flags, "-T", link.script, f"-Map={link.map}"),
-            *("-o", link.elf, *link.objects, runtime),
-            folder=link.folder,
-        )
+        return self.link_by(lambda words: run_zig("ld.lld", *words, folder=link.folder), link)
+
+    def link_by(self, lld: Callable[[Sequence[str]], Done], link: Link) -> str:
+        """Have `lld` link, with the run-time library only if an object needs it.
+
+        Few images do, and to build it takes seconds.
+        """
+        words = [*self.link_flags, "-T", link.script, f"-Map={link.map}", "-o", link.elf]
+        done = lld([*words, *link.objects])
+        if _NEEDED in done.stderr:
+            done = lld([*words, *link.objects, self.put_library(link)])
         return done.stderr if done.returncode else ""
 
     @property

@@ -27,7 +27,7 @@ Alternate = Callable[..., Compiled]
 def test_d3_every_object_carries_its_own_cores_cpu(tree: BuildTree) -> None:
     for folder, isa in (("obj", "_c2p0"), ("obj/dsp", "")):
         objects = sorted((tree.folder / folder).glob("*.o"))
-        assert len(objects) > 5
+        assert len(objects) >= 5
         for path in (*objects, tree.folder / f"{'dsp' if not isa else 'firmware'}.elf"):
             with path.open("rb") as file:
                 section = ELFFile(file).get_section_by_name(".riscv.attributes")

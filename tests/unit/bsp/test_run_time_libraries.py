@@ -96,3 +96,23 @@ def test_division_and_floats_are_linked(
     with firmware.elves[0].open("rb") as file:
         assert ELFFile(file).elfclass == chosen.instructions.bits
     assert firmware.stacks["cpu"].bytes > 0
+    assert linked(firmware) == (tools != "gcc")
+
+
+@pytest.mark.parametrize("tools", ["zig", "clang"])
+def test_the_library_is_built_only_for_what_needs_it(
+    tools: str,
+    build: Callable[..., Firmware],
+    make_soc: Callable[..., ResolvedSoc],
+    make_cpu: Callable[..., Cpu],
+) -> None:
+    if tools != "zig" and shutil.which(tools) is None:
+        pytest.skip(f"needs {tools}")
+    simple = ARITHMETIC.partition("volatile")[0] + "return 0; }"
+    firmware = build(simple, make_soc(replace(make_cpu(), toolchain=tools)))
+    assert not linked(firmware)
+
+
+def linked(firmware: Firmware) -> bool:
+    """Say whether the compiler's run-time library of Atoll is beside the objects."""
+    return any(firmware.elves[0].parent.rglob("compiler_rt.o"))
