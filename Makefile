@@ -43,7 +43,7 @@ lint: lint-python
 lint-python: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy -n 2
 	$(BIN)/lint-imports
 
 format: $(DEV)
