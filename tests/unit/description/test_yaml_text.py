@@ -2,8 +2,11 @@
 """YAML is read as bounded plain data in which everything has a place."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
+import yaml
+from tests.effort import cases
 
 from atoll.description import yaml_text
 from atoll.description.tree import SourceMap, plain
@@ -11,6 +14,7 @@ from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
 from atoll.diagnostics.errors import AtollError
 
 HERE = Path("chip.yaml")
+BAD = Path(__file__).parents[2] / "bad"
 
 
 def fault(text: str) -> tuple[str, int, int]:
@@ -154,3 +158,58 @@ def test_other_encodings(data: bytes, tmp_path: Path) -> None:
     assert place is not None
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     assert lines[place.line - 1][place.column - 1] >= 0x80
+
+
+PIECES = (
+    *(
+        "\t",
+        " ",
+        "\n",
+        ": ",
+        "- ",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "'",
+        '"',
+        " #",
+        "|\n",
+        "> ",
+        "&a ",
+        "*a",
+    ),
+    *("!x ", "%", "@", "?", "? ", "\r\n", "\x85", "\u2028", "\ufeff", "---\n", "...\n", "_", ":x"),
+    *("{a:1}", "\x00", "\ud800", "\U0001f600", "''", "<<: "),
+)
+
+
+def read(text: str) -> object:
+    """Return the tree with its places, or what is said about the text."""
+    try:
+        return parse_yaml(text, HERE)
+    except AtollError as error:
+        return tuple(map(str, error.faults))
+
+
+def damage(text: str, random: Random) -> str:
+    """Put a piece somewhere, or take some characters away."""
+    at = random.randrange(len(text) + 1)
+    return text[:at] + random.choice((*PIECES, "")) + text[at + random.randrange(3) :]
+
+
+def test_the_fast_parser_says_what_the_other_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(4)
+    small = [text for path in sorted(BAD.glob("*.yaml")) if len(text := written(path)) < 1000]
+    texts = [damage(random.choice(small), random) for _ in range(cases(3000))]
+    fast = [yaml_text._loader_for(text) is yaml_text.FAST_LOADER for text in texts]
+    assert sum(fast) > len(texts) // 5
+    found = [read(text) for text in texts]
+    monkeypatch.setattr(yaml_text, "_loader_for", lambda text: yaml.SafeLoader)
+    assert found == [read(text) for text in texts]
+
+
+def written(path: Path) -> str:
+    """Return the text of a file, some of which are none."""
+    return path.read_bytes().decode(errors="replace")
