@@ -35,15 +35,18 @@ class EngineCost:
 
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
         """Predict as a `DeviceCost`."""
-        busy = busy_cycles(op, graph, self.engine, self.soc, commands)
+        own = engine_cycles(op, graph, self.engine, commands)
+        return self._with_host(own, self._drive_cycles(op, graph))
+
+    def _with_host(self, own: int, driving: int) -> int:
         start, finish, least = driver_cycles(self.soc)
-        working = max(busy, self._drive_cycles(op, graph))
+        working = max(of_host(own, self.engine, self.soc), driving)
         return max(least, start + working + finish) + crossing_cycles(self.engine, self.soc)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
-        cycles, driving = self.cycles(op, graph, commands), self._drive_cycles(op, graph)
-        busy = engine_busy(op, graph, self.engine, commands)
+        driving, busy = self._drive_cycles(op, graph), engine_busy(op, graph, self.engine, commands)
+        cycles = self._with_host(busy.cycles, driving)
         working = of_host(busy.cycles, self.engine, self.soc)
         bound = Bound.DRIVER if driving > working else busy.bound
         if cycles >= 2 * max(working, driving):

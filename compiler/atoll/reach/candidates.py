@@ -36,7 +36,8 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
     fitting = (
         pool
         for pool in by_preference(soc)
-        if pool.role in roles and pool.room >= size and not unmet_needs(pool, needs)
+        if pool.role in roles and pool.room >= size
+        if all(allows(pool.reach[name], need) for name, need in needs.items())
     )
     return tuple(pool.name for pool in sorted(fitting, key=lambda pool: pool.role != "state"))
 
@@ -61,7 +62,7 @@ def without_sizes(soc: ResolvedSoc) -> ResolvedSoc:
 
 def by_preference(soc: ResolvedSoc) -> tuple[Pool, ...]:
     """Return the chip's pools, those to try first in front."""
-    return tuple(sorted(soc.pools, key=lambda pool: pool.preference))
+    return soc.preferred_pools
 
 
 def unmet_needs(pool: Pool, needs: Needs) -> dict[str, Access]:

@@ -7,6 +7,7 @@ Sequences are in canonical order (docs/description.md), never in the order of th
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from atoll.description.loader import Description
 from atoll.resolve.commands import Commands
@@ -72,7 +73,7 @@ class CInterface:
     map_outputs: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ResolvedSoc:
     """A whole chip, complete and consistent.
 
@@ -115,15 +116,32 @@ class ResolvedSoc:
 
     def device(self, name: str) -> Device:
         """Look a device up by name."""
-        return next(device for device in self.devices if device.name == name)
+        return self._devices[name]
 
     def memory(self, name: str) -> Memory:
         """Look a memory up by name."""
-        return next(memory for memory in self.memories if memory.name == name)
+        return self._memories[name]
 
     def pool(self, name: str) -> Pool:
         """Look a pool up by name."""
-        return next(pool for pool in self.pools if pool.name == name)
+        return self._pools[name]
+
+    @cached_property
+    def _devices(self) -> Mapping[str, Device]:
+        return {device.name: device for device in self.devices}
+
+    @cached_property
+    def _memories(self) -> Mapping[str, Memory]:
+        return {memory.name: memory for memory in self.memories}
+
+    @cached_property
+    def _pools(self) -> Mapping[str, Pool]:
+        return {pool.name: pool for pool in self.pools}
+
+    @cached_property
+    def preferred_pools(self) -> tuple[Pool, ...]:
+        """The pools, those to try first in front."""
+        return tuple(sorted(self.pools, key=lambda pool: pool.preference))
 
     @property
     def host_cpu(self) -> Cpu:
