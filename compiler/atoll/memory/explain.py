@@ -4,6 +4,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate
 
 from atoll.diagnostics.errors import Fault
@@ -196,6 +197,7 @@ def _beside(pools: Sequence[PoolSpace]) -> str:
     return f" beside {format_size(lost)} of other models or the heap" if lost else ""
 
 
+@lru_cache(maxsize=64)
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     """Return the new sizes with which `search` succeeds: of one pool if one is enough."""
     best, most = {}, UNLIMITED

@@ -143,14 +143,14 @@ class ResolvedSoc:
         """The pools, those to try first in front."""
         return tuple(sorted(self.pools, key=lambda pool: pool.preference))
 
-    @property
+    @cached_property
     def host_cpu(self) -> Cpu:
         """The host as a core."""
         host = self.device(self.host)
         assert isinstance(host, Cpu)
         return host
 
-    @property
+    @cached_property
     def cpus(self) -> tuple[Cpu, ...]:
         """All cores."""
         return tuple(device for device in self.devices if isinstance(device, Cpu))
@@ -170,22 +170,22 @@ class ResolvedSoc:
         """Return the alias at which devices touch a region; None if where its memory is."""
         return next((each for each in self.aliases if region.name in each.regions), None)
 
-    @property
+    @cached_property
     def remote_cpus(self) -> tuple[Cpu, ...]:
         """The cores other than the host that run operators for it: each has a mailbox."""
         return tuple(cpu for cpu in self.cpus if cpu.name != self.host and cpu.mailbox)
 
-    @property
+    @cached_property
     def npus(self) -> tuple[Npu, ...]:
         """All accelerator instances."""
         return tuple(device for device in self.devices if isinstance(device, Npu))
 
-    @property
+    @cached_property
     def dmas(self) -> tuple[Dma, ...]:
         """All DMA engines."""
         return tuple(device for device in self.devices if isinstance(device, Dma))
 
-    @property
+    @cached_property
     def engines(self) -> tuple[Engine, ...]:
         """All devices that run lists of commands."""
         return tuple(device for device in self.devices if isinstance(device, Engine))

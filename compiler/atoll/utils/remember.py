@@ -46,18 +46,20 @@ class Alike:
         sign: part of what they say that has a hash; equal values have equal ones.
     """
 
-    __slots__ = ("sign", "values")
+    __slots__ = ("_hash", "sign", "values")
 
     def __init__(self, sign: Hashable, *values: object) -> None:
         self.sign = sign
         self.values = values
+        self._hash = hash(sign)
 
     def __hash__(self) -> int:
         """Return the hash of the sign."""
-        return hash(self.sign)
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
         """Compare signs and values."""
-        return isinstance(other, Alike) and (
-            self.sign == other.sign and self.values == other.values
-        )
+        if self is other:
+            return True
+        alike = isinstance(other, Alike) and self.sign == other.sign
+        return alike and self.values == other.values
