@@ -153,7 +153,9 @@ def _measured(name: str, kind: str, arguments: argparse.Namespace) -> Sequence[s
         for checkout, found in rates.items():
             found.append(_asked(checkout, name, kind, arguments))
     here, *there = (median(each) for each in rates.values())
-    return f"{here:.1f}", *(cell for each in there for cell in (f"{each:.1f}", f"{here / each:.1f}"))
+    return f"{here:.1f}", *(
+        cell for each in there for cell in (f"{each:.1f}", f"{here / each:.1f}")
+    )
 
 
 def _asked(checkout: Path, name: str, kind: str, arguments: argparse.Namespace) -> float:

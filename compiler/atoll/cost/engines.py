@@ -42,13 +42,12 @@ class EngineCost:
 
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
         """Predict as a `DeviceCost`."""
-        own = cycles_at_hand(op, graph, self.engine, commands, self._facts)
-        return self._with_host(own, self._drive_cycles(op, graph))
+        busy = busy_cycles(op, graph, self.engine, self.soc, commands)
+        return self._with_host(busy, self._drive_cycles(op, graph))
 
-    def _with_host(self, own: int, driving: int) -> int:
+    def _with_host(self, busy: int, driving: int) -> int:
         start, finish, least = self._driver
-        working = max(of_host(own, self.engine, self.soc), driving)
-        return max(least, start + working + finish) + self._crossing
+        return max(least, start + max(busy, driving) + finish) + self._crossing
 
     @cached_property
     def _driver(self) -> tuple[int, int, int]:
@@ -66,8 +65,8 @@ class EngineCost:
         """Predict as a `DeviceCost`."""
         driving = self._drive_cycles(op, graph)
         busy = busy_at_hand(op, graph, self.engine, commands, self._facts)
-        cycles = self._with_host(busy.cycles, driving)
         working = of_host(busy.cycles, self.engine, self.soc)
+        cycles = self._with_host(working, driving)
         bound = Bound.DRIVER if driving > working else busy.bound
         if cycles >= 2 * max(working, driving):
             bound = Bound.START

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+_TABLES: list[dict[Hashable, Any]] = []
+
 
 def remember(
     key: Callable[..., Hashable], most: int
@@ -21,6 +23,7 @@ def remember(
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
         known: dict[Hashable, Result] = {}
+        _TABLES.append(known)
 
         @wraps(function)
         def remembering(*arguments: Any) -> Result:
@@ -37,6 +40,12 @@ def remember(
         return remembering
 
     return decorate
+
+
+def forget() -> None:
+    """Forget all results, as a fresh process begins."""
+    for table in _TABLES:
+        table.clear()
 
 
 class Alike:
