@@ -15,15 +15,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.table import Table
 
 from atoll.cli.output import as_command
-from atoll.driver.pipeline import compile_file
-from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from benchmarks.shown import console
 
@@ -143,7 +145,17 @@ def rate(
 
 
 def _estimate(case: Case, network: Path, sets: Sets) -> object:
+    compile_file = _imported("compile_file", "atoll.driver.pipeline", "atoll.pipeline")
+    estimates_of = _imported("estimates_of", "atoll.report.estimates", "atoll.estimate.network")
     return estimates_of((compile_file(load_soc(case.soc, sets), network),))
+
+
+@cache
+def _imported(name: str, *modules: str) -> Callable[..., Any]:
+    """Return a function from the first of some modules that a checkout has."""
+    found = next(each for each in modules if find_spec(each.rpartition(".")[0]) and find_spec(each))
+    function: Callable[..., Any] = getattr(import_module(found), name)
+    return function
 
 
 def _measured(name: str, kind: str, arguments: argparse.Namespace) -> Sequence[str]:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.compilation import Compilation
-from atoll.api.driver import at_speeds_of
+from atoll.api.driver import Compiled, at_speeds_of
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.together import Together
 from atoll.api.traces import require_trace, write_estimate_trace
@@ -139,7 +139,8 @@ def estimate(
     ()
     """
     traced = require_trace(trace)
-    models, notes = compilation._compiled, ()
+    models: Sequence[Compiled] = compilation._compiled
+    notes: Sequence[str] = ()
     if soc is not None:
         models, notes = at_speeds_of(models, load_soc(soc))
     found = Estimate(tuple(_network(each, notes) for each in estimates_of(models)))

@@ -5,7 +5,7 @@ Sequences are in canonical order (docs/description.md), never in the order of th
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -137,6 +137,11 @@ class ResolvedSoc:
     @cached_property
     def _pools(self) -> Mapping[str, Pool]:
         return {pool.name: pool for pool in self.pools}
+
+    @cached_property
+    def known(self) -> dict[Hashable, tuple[Pool, ...]]:
+        """What was asked of the chip's pools; who asks adds it."""
+        return {}
 
     @cached_property
     def preferred_pools(self) -> tuple[Pool, ...]:

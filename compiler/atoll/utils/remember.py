@@ -70,5 +70,4 @@ class Alike:
         """Compare signs and values."""
         if self is other:
             return True
-        alike = isinstance(other, Alike) and self.sign == other.sign
-        return alike and self.values == other.values
+        return isinstance(other, Alike) and self.sign == other.sign and self.values == other.values
