@@ -4,8 +4,10 @@
 Run as ``python -m benchmarks.points [--models FOLDER] [--against CHECKOUT]``. One process asks many
 points of one chip, as a sweep does: the same again and again, or each with other latencies and
 clocks, other sizes of a pool, or other lanes. Each chip is asked once but where all are the same.
-With ``--against``, another checkout answers the same in turn. Networks of MLPerf Tiny are read from
-``--models``; without it they are left out.
+With ``--against``, another checkout answers the same in turn. The last row of a network is the
+length of a compiled one by formulas alone, for chips of other latencies and clocks that are at
+hand: asked for the first time, and again. Networks of MLPerf Tiny are read from ``--models``;
+without it they are left out.
 """
 
 import argparse
@@ -14,11 +16,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -31,7 +33,7 @@ from benchmarks.shown import console
 
 HERE = Path(__file__).resolve().parents[1]
 DIGITS = HERE / "examples" / "01_digits" / "digits_int8.tflite"
-ROUNDS, SECONDS = 3, 4.0
+ROUNDS, SECONDS, CHIPS = 3, 4.0, 200
 
 Sets = tuple[str, ...]
 
@@ -124,6 +126,8 @@ def main() -> int:
         if not case.network or arguments.models:
             for kind in POINTS:
                 table.add_row(name, kind, *_measured(name, kind, arguments))
+            first, again = formula_rates(case, arguments.models)
+            table.add_row(name, "formulas alone", f"{first:,.0f}, then {again:,.0f}")
     console().print(table)
     return 0
 
@@ -132,8 +136,7 @@ def rate(
     case: Case, points: Callable[[Case], Iterator[Sets]], models: Path | None, seconds: float
 ) -> float:
     """Return how many points a second of the processor get an answer; the first one counts not."""
-    network = models / case.network if models and case.network else DIGITS
-    asked = points(case)
+    network, asked = _network(case, models), points(case)
     _estimate(case, network, next(asked))
     begin, count = time.process_time(), 0
     for sets in asked:
@@ -142,6 +145,28 @@ def rate(
         if time.process_time() - begin > seconds:
             break
     return count / (time.process_time() - begin)
+
+
+def formula_rates(case: Case, models: Path | None) -> tuple[float, float]:
+    """Return how often a second a compiled network is costed, with formulas asked first and again.
+
+    Nothing is loaded or compiled meanwhile.
+    """
+    from atoll.driver.compiled import cost_of
+    from atoll.driver.pipeline import compile_file
+
+    cost = cost_of(compile_file(load_soc(case.soc, case.sets), _network(case, models)))
+    chips = [load_soc(case.soc, sets) for sets in islice(_speeds(case), CHIPS)]
+    rates = []
+    for _ in range(2):
+        begin = time.process_time()
+        lengths = [replace(cost, soc=chip).length for chip in chips]
+        rates.append(len(lengths) / (time.process_time() - begin))
+    return rates[0], rates[1]
+
+
+def _network(case: Case, models: Path | None) -> Path:
+    return models / case.network if models and case.network else DIGITS
 
 
 def _estimate(case: Case, network: Path, sets: Sets) -> object:

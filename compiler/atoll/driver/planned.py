@@ -18,10 +18,10 @@ from atoll.memory.ceilings import with_ceilings
 from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.solve import solve
 from atoll.place.passes import Observer, unobserved
-from atoll.utils.remember import Alike, remember
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 AT_HAND = 64
-"""Programs, and plans, that a process keeps; each takes some ten times its commands and names."""
+"""Programs, and plans, that a process keeps; those of vww take 0.3 MiB each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,9 @@ class Planned:
 
 
 def _program(program: Program, observe: Observer) -> Alike | None:
-    if observe is not unobserved:
-        return None
     soc, graph = program.soc, program.graph
+    if observe is not unobserved or len(graph.operators) > MOST_OPERATORS:
+        return None
     rooms = tuple((pool.region.origin, pool.room) for pool in soc.pools)
     devices = tuple(op.devices for op in graph.operators)
     sign = soc.name, graph.name, devices, rooms, program.overlapping, program.spare
@@ -60,7 +60,9 @@ def lower(program: Program, observe: Observer) -> Program:
 
 def _problem(
     program: Program, module: IRModule, reserved: Mapping[str, int], options: BuildOptions
-) -> Alike:
+) -> Alike | None:
+    if len(program.graph.operators) > MOST_OPERATORS:
+        return None
     sign = program.graph.name, options.algorithm, options.effort, tuple(reserved.items())
     steps = tuple(step.number for step in module.entry.steps)
     return Alike((sign, steps), program, module)

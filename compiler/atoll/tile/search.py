@@ -13,7 +13,7 @@ from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.ground import Ground, saved_bytes, stripe_bytes, stripe_cycles
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
-from atoll.utils.remember import Alike, remember
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 """Numbers of stripes that are tried."""
@@ -72,7 +72,9 @@ class Shapes:
     bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
 
 
-def _network(network: Graph) -> Alike:
+def _network(network: Graph) -> Alike | None:
+    if len(network.operators) > MOST_OPERATORS:
+        return None
     return Alike((network.name, len(network.operators)), network)
 
 
@@ -82,7 +84,9 @@ def _shapes(network: Graph) -> Shapes:
     return Shapes()
 
 
-def _overlapping(ground: Ground) -> Alike:
+def _overlapping(ground: Ground) -> Alike | None:
+    if len(ground.network.operators) > MOST_OPERATORS:
+        return None
     return Alike(_network(ground.network), ground.overlaps)
 
 

@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+MOST_OPERATORS = 500
+"""Of networks whose programs, plans and costs are kept; those of larger ones take much memory."""
+
 _TABLES: list[dict[Hashable, Any]] = []
 
 

@@ -18,7 +18,6 @@ class Run(NamedTuple):
     steps: float
 
 
-@lru_cache(maxsize=4096)
 def average(size: int, places: range, lanes: int) -> Run:
     """Return what a run of `size` bytes takes that begins at any of some `places` of a beat."""
     each = [run(size, place, places.stop, lanes) for place in places]
