@@ -4,7 +4,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import lru_cache
 from itertools import accumulate
 
 from atoll.diagnostics.errors import Fault
@@ -15,6 +14,7 @@ from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter
 from atoll.memory.greedy import UNLIMITED
 from atoll.memory.problem import Answer, Buffer, Infeasible, Placement, PoolSpace, Problem
+from atoll.utils.remember import remember
 
 Search = Callable[[Problem], Mapping[str, Placement] | None]
 
@@ -197,7 +197,7 @@ def _beside(pools: Sequence[PoolSpace]) -> str:
     return f" beside {format_size(lost)} of other models or the heap" if lost else ""
 
 
-@lru_cache(maxsize=64)
+@remember(lambda *given: given, most=64)
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     """Return the new sizes with which `search` succeeds: of one pool if one is enough."""
     best, most = {}, UNLIMITED

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one block of output channels takes of reef's array and of its port."""
 
-from functools import lru_cache
 from math import ceil, gcd, prod
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
+from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
 from atoll_sim.engines.reef.places import Place
@@ -102,7 +102,7 @@ def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float, 
     return rows * columns, rows * columns, rows * columns * beats, 0
 
 
-@lru_cache(maxsize=4096)
+@remember(lambda *given: given, most=4096)
 def _dense(shape: Geometry, beat: int, lanes: int) -> tuple[float, float, float, float]:
     """Return steps of a block, cycles in which they come, and beats that are read for them."""
     depth = shape.input[2]
