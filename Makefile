@@ -31,6 +31,8 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.instructions $(or $(NETWORKS),examples/01_digits/digits_int8.tflite)
 	$(BIN)/python -m benchmarks.estimate $(NETWORKS)
 	$(BIN)/python -m benchmarks.compile_time
+	$(BIN)/python -m benchmarks.points $(if $(MODELS),--models $(MODELS)) \
+	  $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
 

@@ -34,6 +34,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.remember import forget
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.engines.ethos_u.emitter import EthosUEmitter
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
@@ -83,6 +84,7 @@ def _soc(npu: str) -> ResolvedSoc:
 
 
 def _compiled(seed: int, npu: str, folder: Path) -> Compiled:
+    forget()  # what another encoder made
     path = folder / f"network{seed}.tflite"
     path.write_bytes(tflite_builder.write(npu_network(tflite_builder, seed)))
     return compile_file(_soc(npu), path)

@@ -23,6 +23,7 @@ from atoll.cli.output import as_command
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.compiled import Compiled, expected_length
 from atoll.driver.pipeline import compile_graph
+from atoll.report.estimates import estimates_of
 from atoll.report.explanation import explanation
 from atoll.utils.scratch import temporary_folder
 from benchmarks.freeze_set import OPTIONS, Case, cases
@@ -64,6 +65,7 @@ def facts(made: Compiled) -> Row:
         "splits": made.splits,
         "devices": Counter("+".join(op.devices) for op in made.graph.operators),
         "operators": len(made.graph.operators),
+        "estimate": _digest(json.dumps([each.as_json() for each in estimates_of((made,))])),
         "told": _digest(_placeless(json.dumps(explanation(made).as_json(), default=str))),
     }
 

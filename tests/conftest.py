@@ -5,6 +5,7 @@ import gc
 import importlib.util
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,10 +14,27 @@ import pytest
 
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.remember import forget
 
 TESTS = Path(__file__).parent
 pytest_plugins = ("tests.quick", "tests.skips")
 SHARED = TESTS.parent.parent / "shared"
+
+
+def _forgetting(method: Callable[..., None]) -> Callable[..., None]:
+    """Return a method of `MonkeyPatch` after which nothing is known of unpatched code."""
+
+    @wraps(method)
+    def forgetful(self: pytest.MonkeyPatch, *arguments: Any, **named: Any) -> None:
+        if method.__name__ != "undo" or self._setattr:
+            forget()
+        method(self, *arguments, **named)
+
+    return forgetful
+
+
+for _name in ("setattr", "delattr", "undo"):
+    setattr(pytest.MonkeyPatch, _name, _forgetting(getattr(pytest.MonkeyPatch, _name)))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

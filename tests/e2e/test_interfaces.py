@@ -15,7 +15,7 @@ from tests.requests import load_requests
 from atoll.artifacts.samples import random_sample
 from atoll.contract.program_check import program_faults
 from atoll.diagnostics.errors import ModelError, PlanError
-from atoll.driver import stages
+from atoll.driver import planned
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.ir.tir import IRModule
 from atoll.memory.build_problem import build_problem
@@ -193,7 +193,7 @@ def test_a_plan_of_lives_that_forget_an_output_is_refused_by_the_program(
         entry = replace(module.entry, outputs=module.entry.outputs[-1:])
         return build_problem(replace(module, entry=entry), *others)
 
-    monkeypatch.setattr(stages, "build_problem", forgetful)
+    monkeypatch.setattr(planned, "build_problem", forgetful)
     with pytest.raises(PlanError, match=r"E063.*'quantize_0_out' is read when the run has ended"):
         compiled(models, "outputs_read_later", tmp_path)
 

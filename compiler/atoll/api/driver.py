@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from atoll.api.chips import Soc
 from atoll.api.networks import Network
 from atoll.cost.basis import basis_of
+from atoll.driver import speeds
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, compile_networks, names_of
 from atoll.lower.passes import Observer
@@ -16,6 +17,7 @@ __all__ = [
     "BuildOptions",
     "Compiled",
     "Observer",
+    "at_speeds_of",
     "compile_for",
     "estimated_basis",
     "estimated_cycles",
@@ -35,6 +37,25 @@ def compile_for(
     """Compile networks that share one firmware."""
     loaded = [(each.graph, each._source) for each in networks]
     return compile_networks(soc._resolved, loaded, options, observe)
+
+
+def at_speeds_of(
+    models: Sequence[Compiled], soc: Soc
+) -> tuple[tuple[Compiled, ...], tuple[str, ...]]:
+    """Return compiled networks on a chip of other speeds, and what a reader should know of that.
+
+    Raises:
+        ValueError: the chip differs in more than speed.
+    """
+    found = [speeds.at_speeds_of(each, soc._resolved) for each in models]
+    same = tuple(each for each in found if each is not None)
+    if len(same) < len(found):
+        raise ValueError(f"this {soc.name} differs from the compiled one in more than speed")
+    changed = [each.graph.name for each in models if not speeds.stays(each, soc._resolved)]
+    return same, tuple(
+        f"compiled for this chip, '{name}' becomes another program than the one that is estimated"
+        for name in changed
+    )
 
 
 def estimated_cycles(compiled: Compiled) -> int:

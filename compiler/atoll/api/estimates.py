@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What networks are expected to take, before anything is built."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
 
+from atoll.api.chips import SocSource, load_soc
 from atoll.api.compilation import Compilation
+from atoll.api.driver import Compiled, at_speeds_of
 from atoll.api.notebook import Row, html_table, plain_text
 from atoll.api.together import Together
 from atoll.api.traces import require_trace, write_estimate_trace
@@ -108,29 +111,46 @@ class Estimate(Together[NetworkEstimate]):
     __slots__ = ()
 
 
-def estimate(compilation: Compilation, *, trace: Path | str | None = None) -> Estimate:
+def estimate(
+    compilation: Compilation,
+    *,
+    soc: SocSource | None = None,
+    trace: Path | str | None = None,
+) -> Estimate:
     """Estimate cycles and traffic of compiled networks; nothing is built.
 
     Args:
         compilation: what `compile` returned.
+        soc: a chip that differs in speed alone: in clocks, widths, latencies or banks. Placement,
+            plan and commands stay those of the compilation; if `compile` would make others for this
+            chip, a note says so.
         trace: show what is expected in this file, for Perfetto.
 
     Raises:
         UsageError: E090, E092, E231; there can be no trace.
+        ValueError: `soc` differs in more than speed.
 
     >>> import atoll
     >>> made = atoll.compile("lagoon", "examples/01_digits/digits_int8.tflite")
     >>> atoll.estimate(made).network.basis
     'measured'
+    >>> slower = made.soc.with_({"memories.flash.read_latency": 6})
+    >>> atoll.estimate(made, soc=slower).network.notes
+    ()
     """
     traced = require_trace(trace)
-    found = Estimate(tuple(map(_network, estimates_of(compilation._compiled))))
+    models: Sequence[Compiled] = compilation._compiled
+    notes: Sequence[str] = ()
+    if soc is not None:
+        models, notes = at_speeds_of(models, load_soc(soc))
+    found = Estimate(tuple(_network(each, notes) for each in estimates_of(models)))
     if traced is not None:
-        write_estimate_trace(traced, compilation._compiled, [each.to_json() for each in found])
+        write_estimate_trace(traced, models, [each.to_json() for each in found])
     return found
 
 
-def _network(found: Found) -> NetworkEstimate:
+def _network(made: Found, notes: Sequence[str]) -> NetworkEstimate:
+    found = replace(made, notes=(*made.notes, *notes))
     return NetworkEstimate(
         soc=found.soc,
         network=found.model,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators take on engines: their own cycles, and those of the host that drives them."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from atoll.cost.core_costs import add_fetch_latency
 from atoll.cost.data.picorv32 import (
@@ -21,12 +23,17 @@ from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound, Busy
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.formulas import formulas, values_of
+from atoll.plugins.loading import is_own
 from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.utils.remember import Alike, remember
+
+ANSWERS_AT_HAND = 2048
+"""What emitters said of operators, that a process keeps with these."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EngineCost:
     """What operators take on an engine that the host starts: a `DeviceCost`."""
 
@@ -36,15 +43,30 @@ class EngineCost:
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
         """Predict as a `DeviceCost`."""
         busy = busy_cycles(op, graph, self.engine, self.soc, commands)
-        start, finish, least = driver_cycles(self.soc)
-        working = max(busy, self._drive_cycles(op, graph))
-        return max(least, start + working + finish) + crossing_cycles(self.engine, self.soc)
+        return self._with_host(busy, self._drive_cycles(op, graph))
+
+    def _with_host(self, busy: int, driving: int) -> int:
+        start, finish, least = self._driver
+        return max(least, start + max(busy, driving) + finish) + self._crossing
+
+    @cached_property
+    def _driver(self) -> tuple[int, int, int]:
+        return driver_cycles(self.soc)
+
+    @cached_property
+    def _crossing(self) -> int:
+        return crossing_cycles(self.engine, self.soc)
+
+    @cached_property
+    def _facts(self) -> Hashable:
+        return facts_of(self.engine)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
-        cycles, driving = self.cycles(op, graph, commands), self._drive_cycles(op, graph)
-        busy = engine_busy(op, graph, self.engine, commands)
+        driving = self._drive_cycles(op, graph)
+        busy = busy_at_hand(op, graph, self.engine, commands, self._facts)
         working = of_host(busy.cycles, self.engine, self.soc)
+        cycles = self._with_host(working, driving)
         bound = Bound.DRIVER if driving > working else busy.bound
         if cycles >= 2 * max(working, driving):
             bound = Bound.START
@@ -84,7 +106,46 @@ def busy_cycles(
     op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
 ) -> int:
     """Predict how long an engine itself is busy with `op`, in cycles of the host."""
-    return of_host(engine_cycles(op, graph, engine, commands), engine, soc)
+    own = cycles_at_hand(op, graph, engine, commands, facts_of(engine))
+    return of_host(own, engine, soc)
+
+
+def facts_of(engine: Engine) -> Hashable:
+    """Return what Atoll's own emitters estimate by, None of an engine with another one.
+
+    Theirs depend on the engine, an operator and its operands; others' on whatever they look at.
+    """
+    if not is_own(engine.spec.emitter):
+        return None
+    reads = engine.constants_width, engine.constants_latency, engine.constants_wait
+    pools = (engine.workspace_width, *engine.pool_memories.items())
+    params = tuple(engine.params.items())
+    return Alike((engine.spec.emitter, engine.name, params, reads, pools), engine.spec)
+
+
+def _question(
+    op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
+) -> Alike | None:
+    if facts is None:
+        return None
+    tensors = tuple(map(graph.by_name.__getitem__, (*op.reads, *op.outputs)))
+    return Alike((op.name, commands, facts), op, tensors)
+
+
+@remember(_question, most=ANSWERS_AT_HAND)
+def busy_at_hand(
+    op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
+) -> Busy:
+    """Return as `engine_busy`; `facts` are those of the engine."""
+    return engine_busy(op, graph, engine, commands)
+
+
+@remember(_question, most=ANSWERS_AT_HAND)
+def cycles_at_hand(
+    op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
+) -> int:
+    """Return as `engine_cycles`; `facts` are those of the engine."""
+    return engine_cycles(op, graph, engine, commands)
 
 
 def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:

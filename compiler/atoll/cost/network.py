@@ -7,9 +7,9 @@ from itertools import pairwise
 from atoll.cost.constants import copied_pools, reader_from
 from atoll.cost.lists import joint_saving
 from atoll.cost.operators import cost_on
-from atoll.cost.spent import FEWEST, USUAL_POOLS, Spent
+from atoll.cost.spent import FEWEST, USUAL_POOLS, DeviceCost, Spent
 from atoll.ir.graph import Graph
-from atoll.resolve.soc import Device, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
 
 
 def cycles_of(
@@ -27,10 +27,10 @@ def cycles_of(
         constants: the pool of the constants of operators, where that is not the first one; what is
             copied ahead is read from the copy.
     """
-    devices = _devices(graph, soc, constants)
+    costs = _costs(graph, soc, constants)
     return {
-        op.name: cost_on(device, soc).cycles(op, graph, commands.get(op.name, 0))
-        for op, device in zip(graph.operators, devices, strict=True)
+        op.name: cost.cycles(op, graph, commands.get(op.name, 0))
+        for op, cost in zip(graph.operators, costs, strict=True)
     }
 
 
@@ -41,10 +41,10 @@ def spent_by(
     constants: Mapping[str, str] = USUAL_POOLS,
 ) -> Mapping[str, Spent]:
     """Predict as `cycles_of`, and say what decides."""
-    devices = _devices(graph, soc, constants)
+    costs = _costs(graph, soc, constants)
     return {
-        op.name: cost_on(device, soc).spent(op, graph, commands.get(op.name, 0))
-        for op, device in zip(graph.operators, devices, strict=True)
+        op.name: cost.spent(op, graph, commands.get(op.name, 0))
+        for op, cost in zip(graph.operators, costs, strict=True)
     }
 
 
@@ -58,8 +58,12 @@ def cycles_in_order(graph: Graph, soc: ResolvedSoc) -> int:
     return sum(cycles_of(graph, soc).values()) - saved
 
 
-def _devices(graph: Graph, soc: ResolvedSoc, constants: Mapping[str, str]) -> Iterator[Device]:
-    """Yield the device of each operator, as one that reads its constants where they are."""
+def _costs(graph: Graph, soc: ResolvedSoc, constants: Mapping[str, str]) -> Iterator[DeviceCost]:
+    """Yield what knows the cost of each operator on its device, as one that reads its constants."""
     pools = {**constants, **copied_pools(graph, soc)}
+    known: dict[tuple[str, str], DeviceCost] = {}
     for op in graph.operators:
-        yield reader_from(soc.device(op.device), pools.get(op.name, ""), soc)
+        key = op.device, pools.get(op.name, "")
+        if key not in known:
+            known[key] = cost_on(reader_from(soc.device(key[0]), key[1], soc), soc)
+        yield known[key]

@@ -17,10 +17,14 @@ from atoll.description.remedies import like, remove, renamed
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table, merge, plain
-from atoll.description.yaml_text import parse_yaml, read_yaml, scalar
-from atoll.diagnostics.errors import DescriptionError, SourceLoc, UsageError
+from atoll.description.yaml_text import parse_yaml, read_text, read_yaml, scalar
+from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc, UsageError
+from atoll.utils.remember import remember
 
 MAX_LAYERS = 8
+
+TEXTS_AT_HAND = 128
+"""Texts that a process reads once."""
 
 _MAY_GROW = (("params",), ("threads",), ("reach",), ("views",))
 """Mappings that an override may add a name to; a later stage knows which names make sense."""
@@ -46,9 +50,10 @@ def read_layers(path: Path, faults: Faults | None = None, text: str | None = Non
     asked: tuple[Path, SourceLoc | None] | None = (path, None)
     while asked:
         current, at = asked
-        given = text is not None and not layers
-        layer = parse_yaml(text or "", current, noted) if given else read_yaml(current, at, noted)
-        layers.append(map_identifiers(_rename_old_keys(layer), noted))
+        given = text if text is not None and not layers else read_text(current, at)
+        layer, found = _layer(given, current, noted)
+        noted.found |= dict.fromkeys(found)
+        layers.append(layer)
         _check_chain(chain, current, at)
         chain.append(current)
         asked = _base(current, layers[-1])
@@ -58,6 +63,21 @@ def read_layers(path: Path, faults: Faults | None = None, text: str | None = Non
     if faults is None:
         noted.raise_any()
     return merged
+
+
+def _written(text: str, path: Path, _noted: Faults) -> tuple[str, Path]:
+    return text, path
+
+
+@remember(_written, most=TEXTS_AT_HAND)
+def _layer(text: str, path: Path, noted: Faults) -> tuple[Node, tuple[Fault, ...]]:
+    """Return what a text says under today's names, and what is wrong with it, which is noted."""
+    faults = Faults()
+    try:
+        layer = parse_yaml(text, path, faults)
+        return map_identifiers(_rename_old_keys(layer), faults), tuple(faults.found)
+    finally:
+        noted.found |= faults.found
 
 
 def layer_files(source: Path | str, noted: Faults) -> Iterator[Node]:

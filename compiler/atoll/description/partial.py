@@ -64,7 +64,7 @@ class Partial(Generic[Model]):
     gaps: Gaps
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartDescription(Generic[Model]):
     """The YAML of a core, an accelerator or a function unit, checked in itself."""
 

@@ -22,6 +22,7 @@ from atoll.place.requests import Requests
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,15 @@ def placed_graph(compiled: Compiled) -> Graph:
     return replace(graph, tensors=tuple(map(placed, graph.tensors)))
 
 
+def _program(compiled: Compiled) -> Alike | None:
+    if len(compiled.graph.operators) > MOST_OPERATORS:
+        return None
+    sign = compiled.soc.name, compiled.graph.name
+    parts = compiled.soc, compiled.graph, compiled.module, compiled.plan, compiled.copies
+    return Alike(sign, *parts, compiled.jobs)
+
+
+@remember(_program, most=8)
 def cost_of(compiled: Compiled) -> ProgramCost:
     """Return what knows what a program takes."""
     entry, soc, plan = compiled.module.entry, compiled.soc, compiled.plan

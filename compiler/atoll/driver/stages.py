@@ -2,40 +2,37 @@
 """Take one candidate through all stages to a plan, or say what it lacks."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from atoll.codegen.commands import encode_commands, pad_lists, with_counts
-from atoll.contract.accepted import accept, agree
+from atoll.codegen.commands import pad_lists
 from atoll.cost.engines import driver_cycles
 from atoll.cost.lists import joint_saving
 from atoll.cost.network import cycles_of
-from atoll.diagnostics.errors import PlacementError, PlanError, Refusal, attempt
+from atoll.diagnostics.errors import AtollError, PlacementError, PlanError, Refusal, attempt
 from atoll.driver.candidate import Candidate, Infeasible
 from atoll.driver.compiled import Compiled
+from atoll.driver.planned import Planned, lower, plan
 from atoll.driver.task import Task, Trace
 from atoll.interchange.plan_text import plan_json
 from atoll.ir.graph import Graph
 from atoll.ir.tir import Entry, IRModule, Step
-from atoll.ir.verify import verify
-from atoll.lower.jobs import prepare_jobs
 from atoll.lower.joined_lists import join_lists
 from atoll.lower.overlap_runs import OverlapRuns
-from atoll.lower.passes import PASSES, Program, run_passes
-from atoll.lower.size_hints import ceilings_of
-from atoll.memory.build_problem import build_problem, with_parts
-from atoll.memory.ceilings import with_ceilings
+from atoll.lower.passes import PASSES, Program
 from atoll.memory.problem import Answer, MemoryPlan
-from atoll.memory.solve import refusal_of, solve
+from atoll.memory.solve import refusal_of
 from atoll.ops.verify_graph import verify_graph
 from atoll.place.partition import because
 from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing, unobserved
 from atoll.place.passes import run_passes as run_place_passes
 from atoll.place.plan_devices import plan_devices
 from atoll.place.spread import spread_operators
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import timeless
 from atoll.rewrite.passes import PASSES as REWRITES
 from atoll.stack.stack_bound import RUNTIME_ALLOWANCE
 from atoll.stack.stack_frames import FRAME_ALLOWANCE
@@ -178,30 +175,27 @@ def _placed(task: Task, candidate: Candidate) -> Placed:
 def _planned(
     task: Task, candidate: Candidate, placed: Placed, observe: Observer
 ) -> Compiled | Infeasible:
-    placing, graph, soc = placed.placing, placed.graph, placed.placing.soc
-    splits = candidate.overlap.splits
-    lowered = run_passes(
-        Program(
-            soc=soc,
-            graph=graph,
-            jobs=prepare_jobs(graph, soc, splits),
-            overlapping=candidate.overlap,
-            spare=SPARE_STACK,
-            module=IRModule(graph.name, (), Entry((), (), (), (), ())),
-            requests=placing.requests,
-        ),
-        observe,
+    placing, graph = placed.placing, placed.graph
+    program = Program(
+        soc=timeless(placing.soc),
+        graph=graph,
+        jobs={},
+        overlapping=candidate.overlap,
+        spare=SPARE_STACK,
+        module=IRModule(graph.name, (), Entry((), (), (), (), ())),
+        requests=placing.requests,
     )
-    scheduled = _scheduled(task, placed, lowered)
-    if isinstance(scheduled, Infeasible):
-        return scheduled
-    module, plan = scheduled
-    module = accept(module, plan, soc)
-    observe("overlap-runs", module)
+    try:
+        lowered = lower(program, observe)
+    except AtollError:  # says where files have what is wrong
+        lower(replace(program, soc=placing.soc), observe)
+        raise
+    found = _scheduled(task, placed, lowered)
+    if isinstance(found, Infeasible):
+        return found
+    observe("overlap-runs", found.planned)
     if task.records:
-        observe("memory", json.dumps(plan_json(plan), indent=2))
-    encoded = encode_commands(graph, soc, lowered.jobs, lowered.copies, plan, splits)
-    module = with_counts(module, lowered.jobs, encoded)
+        observe("memory", json.dumps(plan_json(found.plan), indent=2))
     return Compiled(
         soc=task.soc,
         options=task.options,
@@ -211,13 +205,13 @@ def _planned(
         offloading=task.offloaded.note if task.offloaded else "",
         graph=graph,
         decisions=placing.decisions,
-        module=module,
+        module=found.module,
         copies=lowered.copies,
-        plan=plan,
+        plan=found.plan,
         jobs=lowered.jobs,
-        splits=splits,
-        commands=pad_lists(encoded, lowered.jobs),
-        contract=agree(module, plan, graph, task.soc, encoded),
+        splits=candidate.overlap.splits,
+        commands=pad_lists(found.commands, lowered.jobs),
+        contract=found.contract,
         tiling=candidate.tiling or Tiling(),
         streaming=placed.streaming,
         log=placing.log,
@@ -225,21 +219,16 @@ def _planned(
     )
 
 
-def _scheduled(
-    task: Task, placed: Placed, lowered: Program
-) -> tuple[IRModule, MemoryPlan] | Infeasible:
+def _scheduled(task: Task, placed: Placed, lowered: Program) -> Planned | Infeasible:
     """Return the program in which most devices work at once that has a plan, and that plan."""
-    soc, options = lowered.soc, task.options
-    ceilings = ceilings_of(lowered.requests, lowered.graph, lowered.module.entry)
+    soc, options = placed.placing.soc, task.options
     cycles = cycles_of(lowered.graph, soc, constants=placed.streaming.homes)
-    answer: Answer
+    answer: Planned | Answer
     for module in chain(_at_once(lowered.module, soc, cycles), (lowered.module,)):
-        verify(module, lowered.module)
-        problem = with_ceilings(build_problem(module, soc, task.reserved), ceilings)
-        answer = solve(problem, name=options.algorithm, effort=options.effort)
-        if isinstance(answer, MemoryPlan):
-            return module, with_parts(answer, module.entry)
-    assert not isinstance(answer, MemoryPlan)
+        answer = plan(lowered, module, task.reserved, options)
+        if isinstance(answer, Planned):
+            return answer
+    assert not isinstance(answer, Planned | MemoryPlan)
     steps = [*(step.operator for step in lowered.module.entry.steps), "the caller reads"]
     error = refusal_of(answer, steps, name=options.algorithm, effort=options.effort)
     assert isinstance(error, PlacementError | PlanError)
@@ -266,6 +255,6 @@ def _at_once(module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int]) -> I
 
 def _chain_saving(steps: Sequence[Step], soc: ResolvedSoc) -> int:
     """Return what steps take less since engines go from one to the next by themselves."""
-    following = (step.device for each in join_lists(steps, soc) for step in each[1:])
-    engines = (soc.device(device) for device in following)
-    return sum(joint_saving(each, soc) for each in engines if isinstance(each, Engine))
+    following = Counter(step.device for each in join_lists(steps, soc) for step in each[1:])
+    engines = ((soc.device(device), count) for device, count in following.items())
+    return sum(joint_saving(each, soc) * count for each, count in engines)

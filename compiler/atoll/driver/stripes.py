@@ -20,7 +20,7 @@ from atoll.place.passes import Placing
 from atoll.reach.candidates import candidate_pools, without_sizes
 from atoll.resolve.soc import Pool, ResolvedSoc
 from atoll.tile.ground import Ground
-from atoll.tile.search import Stripes, TilingSearch
+from atoll.tile.search import TilingSearch
 
 ROUNDS, SHARE = 8, 24
 """Compilations that are tried for one pool, each for less room by this share."""
@@ -61,7 +61,6 @@ class Cuts:
     base: Candidate
     pool: Pool
     ground: Ground
-    _stripes: Stripes = field(default_factory=dict)
     _searches: dict[Overlapping, TilingSearch] = field(default_factory=dict)
 
     def cheapest(self, overlap: Overlapping) -> Iterator[Candidate]:
@@ -96,7 +95,7 @@ class Cuts:
     def _search(self, overlap: Overlapping) -> TilingSearch:
         if overlap not in self._searches:
             ground = replace(self.ground, overlaps=self._overlaps(overlap))
-            self._searches[overlap] = TilingSearch(ground, self._stripes)
+            self._searches[overlap] = TilingSearch(ground)
         return self._searches[overlap]
 
     def _overlaps(self, overlap: Overlapping) -> Mapping[str, Mapping[tuple[str, str], int]]:

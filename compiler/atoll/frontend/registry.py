@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from atoll.diagnostics.errors import ModelError
 from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.verify_graph import verify_graph
 from atoll.ir.graph import Graph
 from atoll.plugins.registry import Registry
+from atoll.utils.remember import remember
 
 DEFAULT = "tflite"
 
@@ -26,6 +28,10 @@ FRONT_ENDS: Registry[FrontEnd] = Registry(
     },
     interface=FrontEnd,
 )
+
+
+NETWORKS_AT_HAND, LARGEST_AT_HAND = 16, 4 * 2**20
+"""Networks of files that a process loads once, and the bytes of the largest such file."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +58,38 @@ def load_network(path: Path) -> Graph:
     name = format_of(path)
     front_end = FRONT_ENDS.get(name)
     if name in FRONT_ENDS.own:
-        return load_with(front_end.load, path)
+        return _load_own(front_end, path)
     who = f"front end '{name}': 'load' for {path}"
     return load_with(lambda file: verify_graph(front_end.load(file), who), path)
+
+
+def _content(front_end: FrontEnd, path: Path) -> tuple[FrontEnd, Path, bytes] | None:
+    """Return what the network of a file depends on, None of one that is not kept at hand."""
+    try:
+        data = front_end.data(path)
+    except (OSError, ModelError):  # which `load` says better
+        return None
+    return (front_end, path, data) if len(data) <= LARGEST_AT_HAND else None
+
+
+@remember(_content, most=NETWORKS_AT_HAND)
+def _load_own(front_end: FrontEnd, path: Path) -> Graph:
+    return load_with(front_end.load, path)
 
 
 def read_source(path: Path) -> Source:
     """Return a file that `load_network` has loaded."""
     front_end = FRONT_ENDS.get(format_of(path))
-    return Source(front_end.suffix, front_end.data(path), path)
+    return _source(front_end.suffix, front_end.data(path), path)
+
+
+def _file(suffix: str, data: bytes, path: Path) -> tuple[str, bytes, Path] | None:
+    return (suffix, data, path) if len(data) <= LARGEST_AT_HAND else None
+
+
+@remember(_file, most=NETWORKS_AT_HAND)
+def _source(suffix: str, data: bytes, path: Path) -> Source:
+    return Source(suffix, data, path)
 
 
 def format_of(path: Path) -> str:

@@ -36,10 +36,10 @@ class Busy:
     @property
     def bound(self) -> Bound:
         """The part that takes longest; reads and writes of activations share a port."""
-        parts = {bound: self.parts.get(bound, 0) for bound in (*Bound,)[:4]}
-        moving = parts[Bound.READ] + parts[Bound.WRITE]
-        if parts[Bound.COMPUTE] >= max(moving, parts[Bound.WEIGHTS]):
+        part = self.parts.get
+        read, written, weights = part(Bound.READ, 0), part(Bound.WRITE, 0), part(Bound.WEIGHTS, 0)
+        if part(Bound.COMPUTE, 0) >= max(read + written, weights):
             return Bound.COMPUTE
-        if parts[Bound.WEIGHTS] > moving:
+        if weights > read + written:
             return Bound.WEIGHTS
-        return max(Bound.READ, Bound.WRITE, key=lambda bound: parts[bound])
+        return Bound.READ if read >= written else Bound.WRITE

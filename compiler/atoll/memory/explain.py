@@ -14,6 +14,7 @@ from atoll.memory.conflicts import conflict_graph
 from atoll.memory.effort import Effort, Meter
 from atoll.memory.greedy import UNLIMITED
 from atoll.memory.problem import Answer, Buffer, Infeasible, Placement, PoolSpace, Problem
+from atoll.utils.remember import remember
 
 Search = Callable[[Problem], Mapping[str, Placement] | None]
 
@@ -196,6 +197,7 @@ def _beside(pools: Sequence[PoolSpace]) -> str:
     return f" beside {format_size(lost)} of other models or the heap" if lost else ""
 
 
+@remember(lambda *given: given, most=64)
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     """Return the new sizes with which `search` succeeds: of one pool if one is enough."""
     best, most = {}, UNLIMITED

@@ -482,7 +482,9 @@ class _Chooser:
         reason = str(costs[best.name])
         if best is not alone:
             reason = f"{reason}, {self._saved_cycles(best)} fewer where it goes on by itself"
-        _, turned = self._best(able, {each.name: self._faster(op, each) for each in able})
+        turned = best
+        if any(map(stands_in, self._soc.cpus)):
+            _, turned = self._best(able, {each.name: self._faster(op, each) for each in able})
         turns = "" if turned is best else turned.name
         if turns:
             reason += f"; '{turns}' if unmeasured cores are {FASTER} times faster than that"

@@ -33,6 +33,11 @@ Methods = Mapping[str, Sequence[str]]
 """The methods that an object must have, and the names of what each takes."""
 
 
+def is_own(entry: str) -> bool:
+    """Tell whether ``module:Attribute`` is of Atoll itself."""
+    return entry.partition(":")[0].partition(".")[0] in _OWN
+
+
 def load(entry: str, group: str = "atoll.parts", *, at: SourceLoc | None = None) -> Any:
     """Import the object that ``module:Attribute`` or ``FOLDER/FILE.py:Attribute`` names.
 
@@ -42,6 +47,8 @@ def load(entry: str, group: str = "atoll.parts", *, at: SourceLoc | None = None)
         AtollError: E041; the module or the attribute is not there, or the module fails.
     """
     file, _, attribute = entry.rpartition(":")
+    if at_hand := getattr(sys.modules.get(file), attribute, None):
+        return at_hand
     remedy = _FILE_REMEDY if "/" in file else _LOAD_REMEDY
     with foreign_code(f"cannot load '{entry}'", code="E041", at=at, remedy=remedy):
         if "/" not in file:

@@ -33,12 +33,15 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
     Returns:
         Pool names, the preferred one first; of pools that hold states those for states alone.
     """
-    fitting = (
-        pool
-        for pool in by_preference(soc)
-        if pool.role in roles and pool.room >= size and not unmet_needs(pool, needs)
-    )
-    return tuple(pool.name for pool in sorted(fitting, key=lambda pool: pool.role != "state"))
+    key = roles, *needs.items()
+    if key not in soc.known:
+        reached = (
+            pool
+            for pool in by_preference(soc)
+            if pool.role in roles and not unmet_needs(pool, needs)
+        )
+        soc.known[key] = tuple(sorted(reached, key=lambda pool: pool.role != "state"))
+    return tuple(pool.name for pool in soc.known[key] if pool.room >= size)
 
 
 def heaps_for(soc: ResolvedSoc, needs: Needs) -> tuple[str, ...]:
@@ -61,7 +64,7 @@ def without_sizes(soc: ResolvedSoc) -> ResolvedSoc:
 
 def by_preference(soc: ResolvedSoc) -> tuple[Pool, ...]:
     """Return the chip's pools, those to try first in front."""
-    return tuple(sorted(soc.pools, key=lambda pool: pool.preference))
+    return soc.preferred_pools
 
 
 def unmet_needs(pool: Pool, needs: Needs) -> dict[str, Access]:

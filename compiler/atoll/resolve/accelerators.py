@@ -2,6 +2,7 @@
 """Instances of accelerators: their parameters, and the operators that each may run."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from atoll.description.accelerator import Accelerator, Operator
@@ -59,6 +60,12 @@ def operators_of(npu: Engine, accelerator: Accelerator) -> tuple[str, ...]:
 
 def spec_of(description: AcceleratorDescription) -> AcceleratorSpec:
     """Return what all instances of an accelerator have in common."""
+    return _spec(description, Path.cwd())
+
+
+@lru_cache(maxsize=64)
+def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec:
+    """Make it once of a description; paths in it are relative to the working directory."""
     model, folder = description.model, description.path.parent
     rtl = model.rtl
     return AcceleratorSpec(

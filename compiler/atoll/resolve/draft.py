@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 
 from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.chip import Memory, Pool, Soc
@@ -15,13 +16,14 @@ from atoll.description.tree import SourceMap
 _KINDS = ("cpu", "dsp", "npu", "dma", "master")
 
 
+@lru_cache(maxsize=1024)
 def natural(name: str) -> tuple[tuple[str | int, ...], str]:
     """Return a sort key under which ``npu2`` comes before ``npu10``."""
     parts = re.split(r"([0-9]+)", name)
     return tuple(int(part) if part.isdigit() else part for part in parts), name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """What the rules read, and where they note what is wrong."""
 
@@ -64,11 +66,15 @@ class Draft:
 
     def devices(self) -> Iterator[tuple[str, Device]]:
         """Yield the devices by kind, then by natural name; not those of which nothing is known."""
-        has = self.description.gaps.has
-        for kind in _KINDS:
-            for name in sorted(self.soc.devices, key=natural):
-                if has("devices", name) and self.soc.devices[name].kind == kind:
-                    yield name, self.soc.devices[name]
+        yield from self._devices
+
+    @cached_property
+    def _devices(self) -> tuple[tuple[str, Device], ...]:
+        devices, has = self.soc.devices, self.description.gaps.has
+        names = sorted(filter(partial(has, "devices"), devices), key=natural)
+        kinds = {name: devices[name].kind for name in names}
+        ordered = (name for kind in _KINDS for name in names if kinds[name] == kind)
+        return tuple((name, devices[name]) for name in ordered)
 
     def cpus(self) -> Iterator[tuple[str, Cpu]]:
         """Yield the cores."""

@@ -2,10 +2,11 @@
 """The emitter of an accelerator, as every stage asks it."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from operator import index
 from types import MappingProxyType
 
-from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.errors import AtollError, SourceLoc
 from atoll.plugins.loading import Methods, Part, load, make_part
 from atoll.resolve.soc import AcceleratorSpec, Engine
 
@@ -32,8 +33,16 @@ def emitter_of(engine: Engine) -> Part:
         AtollError: E041, E110; there is none that can be used.
     """
     spec = engine.spec
-    who = f"emitter '{spec.emitter}' of accelerator '{spec.name}'"
-    return make_part(spec.emitter, who, EMITTER_METHODS, at=spec.places.get("emitter"))
+    at = spec.places.get("emitter")
+    made = load(spec.emitter, at=at)
+    return _emitter(spec.emitter, made if isinstance(made, type) else None, spec.name, at)
+
+
+@lru_cache(maxsize=64)
+def _emitter(entry: str, _made: type | None, accelerator: str, at: SourceLoc | None) -> Part:
+    """Make the emitter once of a class: it keeps nothing from call to call."""
+    who = f"emitter '{entry}' of accelerator '{accelerator}'"
+    return make_part(entry, who, EMITTER_METHODS, at=at)
 
 
 def links(emitter: Part) -> bool:

@@ -2,6 +2,7 @@
 """Turn a description into a `ResolvedSoc`: run every rule, then build the one value."""
 
 from dataclasses import replace
+from functools import partial
 
 from atoll.description.aliases import INHERITED
 from atoll.description.faults import Faults
@@ -32,6 +33,7 @@ from atoll.resolve.soc import Alias, CInterface, Memory, Region, Registers, Reso
 from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.targets import check_devices, default_device
 from atoll.resolve.view_checks import check_views
+from atoll.utils.lazy import LazyTable
 
 DERIVED = "derived"
 """The layer of values that follow from others."""
@@ -84,7 +86,7 @@ def resolve(description: Description) -> ResolvedSoc:
         host=draft.host,
         default_device=default_device(draft),
         console=console,
-        layers=_layers(draft, memories),
+        layers=LazyTable(partial(_layers, draft, memories)),
         interface=CInterface(
             map_inputs=draft.soc.interface.map_inputs, map_outputs=draft.soc.interface.map_outputs
         ),

@@ -5,8 +5,9 @@ Sequences are in canonical order (docs/description.md), never in the order of th
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from atoll.description.loader import Description
 from atoll.resolve.commands import Commands
@@ -72,7 +73,7 @@ class CInterface:
     map_outputs: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ResolvedSoc:
     """A whole chip, complete and consistent.
 
@@ -115,24 +116,46 @@ class ResolvedSoc:
 
     def device(self, name: str) -> Device:
         """Look a device up by name."""
-        return next(device for device in self.devices if device.name == name)
+        return self._devices[name]
 
     def memory(self, name: str) -> Memory:
         """Look a memory up by name."""
-        return next(memory for memory in self.memories if memory.name == name)
+        return self._memories[name]
 
     def pool(self, name: str) -> Pool:
         """Look a pool up by name."""
-        return next(pool for pool in self.pools if pool.name == name)
+        return self._pools[name]
 
-    @property
+    @cached_property
+    def _devices(self) -> Mapping[str, Device]:
+        return {device.name: device for device in self.devices}
+
+    @cached_property
+    def _memories(self) -> Mapping[str, Memory]:
+        return {memory.name: memory for memory in self.memories}
+
+    @cached_property
+    def _pools(self) -> Mapping[str, Pool]:
+        return {pool.name: pool for pool in self.pools}
+
+    @cached_property
+    def known(self) -> dict[Hashable, tuple[Pool, ...]]:
+        """What was asked of the chip's pools; who asks adds it."""
+        return {}
+
+    @cached_property
+    def preferred_pools(self) -> tuple[Pool, ...]:
+        """The pools, those to try first in front."""
+        return tuple(sorted(self.pools, key=lambda pool: pool.preference))
+
+    @cached_property
     def host_cpu(self) -> Cpu:
         """The host as a core."""
         host = self.device(self.host)
         assert isinstance(host, Cpu)
         return host
 
-    @property
+    @cached_property
     def cpus(self) -> tuple[Cpu, ...]:
         """All cores."""
         return tuple(device for device in self.devices if isinstance(device, Cpu))
@@ -152,22 +175,22 @@ class ResolvedSoc:
         """Return the alias at which devices touch a region; None if where its memory is."""
         return next((each for each in self.aliases if region.name in each.regions), None)
 
-    @property
+    @cached_property
     def remote_cpus(self) -> tuple[Cpu, ...]:
         """The cores other than the host that run operators for it: each has a mailbox."""
         return tuple(cpu for cpu in self.cpus if cpu.name != self.host and cpu.mailbox)
 
-    @property
+    @cached_property
     def npus(self) -> tuple[Npu, ...]:
         """All accelerator instances."""
         return tuple(device for device in self.devices if isinstance(device, Npu))
 
-    @property
+    @cached_property
     def dmas(self) -> tuple[Dma, ...]:
         """All DMA engines."""
         return tuple(device for device in self.devices if isinstance(device, Dma))
 
-    @property
+    @cached_property
     def engines(self) -> tuple[Engine, ...]:
         """All devices that run lists of commands."""
         return tuple(device for device in self.devices if isinstance(device, Engine))

@@ -6,12 +6,14 @@ A step is one operator as it is, or a chain of them in stripes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
+from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
 from atoll.tile.ground import Ground, saved_bytes, stripe_bytes, stripe_cycles
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 """Numbers of stripes that are tried."""
@@ -22,10 +24,10 @@ FEWEST = 2
 LONGEST = 24
 """Operators of a chain."""
 
-Apart = frozenset[str]
+NETWORKS_AT_HAND = 8
+"""Networks whose stripes a process keeps; those of some hundred operators take 20 MB."""
 
-Stripes = dict[tuple[int, int, int], tuple[Stripe, ...] | None]
-"""The stripes of chains, by begin, end and count; None where there are none."""
+Apart = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +55,58 @@ class _Path:
 
 
 @dataclass
-class TilingSearch:
-    """Finds ways to cut one network for pools of several sizes.
+class Shapes:
+    """What is known of the stripes of a network, whatever they take.
 
     Attributes:
-        stripes: of chains that were looked at, by begin, end and count; searches may share it.
+        stripes: of chains, by begin, end and count; None where there are none.
+        works: how operators make rows.
+        chains: by begin and end.
+        bytes: of a network with some overlaps: what chains need, by begin, end, count, and what
+            lies apart.
     """
 
+    stripes: dict[tuple[int, int, int], tuple[Stripe, ...] | None] = field(default_factory=dict)
+    works: Works = field(default_factory=dict)
+    chains: dict[tuple[int, int], Chain] = field(default_factory=dict)
+    bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
+
+
+def _network(network: Graph) -> Alike | None:
+    if len(network.operators) > MOST_OPERATORS:
+        return None
+    return Alike((network.name, len(network.operators)), network)
+
+
+@remember(_network, most=NETWORKS_AT_HAND)
+def _shapes(network: Graph) -> Shapes:
+    """Return what is known of a network, to be added to."""
+    return Shapes()
+
+
+def _overlapping(ground: Ground) -> Alike | None:
+    if len(ground.network.operators) > MOST_OPERATORS:
+        return None
+    return Alike(_network(ground.network), ground.overlaps)
+
+
+@remember(_overlapping, most=2 * NETWORKS_AT_HAND)
+def shapes_of(ground: Ground) -> Shapes:
+    """Return what is known of a network with some overlaps; without these, it is shared."""
+    return replace(_shapes(ground.network), bytes={})
+
+
+@dataclass
+class TilingSearch:
+    """Finds ways to cut one network for pools of several sizes."""
+
     ground: Ground
-    stripes: Stripes = field(default_factory=dict)
-    _known: Works = field(default_factory=dict)
-    _parts: dict[tuple[int, int], Chain] = field(default_factory=dict)
-    _bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
+    _shapes: Shapes = field(init=False)
     _cycles: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find what is known of the network."""
+        self._shapes = shapes_of(self.ground)
 
     def best(self, room: int) -> Tiling | None:
         """Return the cheapest way for a pool of `room` bytes, None if there is none."""
@@ -152,22 +193,20 @@ class TilingSearch:
                     break
 
     def _chain(self, begin: int, end: int) -> Chain:
-        key = begin, end
-        if key not in self._parts:
-            self._parts[key] = Chain(self.ground.network, begin, end, self._known)
-        return self._parts[key]
+        known, key = self._shapes, (begin, end)
+        if key not in known.chains:
+            known.chains[key] = Chain(self.ground.network, begin, end, known.works)
+        return known.chains[key]
 
     def _most(self, chain: Chain, count: int, apart: Apart) -> int | None:
         """Return the bytes of a chain in stripes, None if it cannot be cut so."""
-        key = chain.begin, chain.end, count, apart
-        if key not in self._bytes:
+        known, key = self._shapes.bytes, (chain.begin, chain.end, count, apart)
+        if key not in known:
             stripes = self._cut(chain.begin, chain.end, count)
             if stripes is None:
                 return None
-            self._bytes[key] = max(
-                stripe_bytes(self.ground, chain, each, apart) for each in stripes
-            )
-        return self._bytes[key]
+            known[key] = max(stripe_bytes(self.ground, chain, each, apart) for each in stripes)
+        return known[key]
 
     def _striped_cycles(self, chain: Chain, count: int, apart: Apart) -> int:
         """Return the cycles of a chain in stripes."""
@@ -181,10 +220,10 @@ class TilingSearch:
 
     def _cut(self, begin: int, end: int, count: int) -> tuple[Stripe, ...] | None:
         """Return the stripes of a chain, None if it cannot be cut so."""
-        key = begin, end, count
-        if key not in self.stripes:
+        known, key = self._shapes.stripes, (begin, end, count)
+        if key not in known:
             chain = self._chain(begin, end)
             heights = [self.ground.network.tensor(name).shape[1:2] for name in chain.needed]
             possible = heights and all(height and height[0] >= count for height in heights)
-            self.stripes[key] = stripes_of(chain, count) if possible else None
-        return self.stripes[key]
+            known[key] = stripes_of(chain, count) if possible else None
+        return known[key]

@@ -2,7 +2,8 @@
 """Names of a module that are imported from others when they are used first."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 
 
@@ -28,3 +29,26 @@ def lazily(
         return sorted({*places, *vars(sys.modules[module])})
 
     return find, names
+
+
+class LazyTable(Mapping[str, str]):
+    """A mapping that is made when somebody first looks at it."""
+
+    def __init__(self, make: Callable[[], Mapping[str, str]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, str]:
+        return self._make()
+
+    def __getitem__(self, key: str) -> str:
+        """Return what is under a key."""
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the keys."""
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._made)

@@ -5,6 +5,7 @@ from math import ceil, gcd, prod
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
+from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.packing import LINE_ROWS
 from atoll_sim.engines.reef.places import Place
@@ -67,7 +68,9 @@ def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
     params, port = npu.params, npu.params["data_bytes"]
     pixels, scalers = prod(shape.output[:2]), min(params["requantisers"], params["output_lanes"])
     steps, feeding, read, run = (
-        _pointwise(shape, npu, width) if shape.depthwise else _dense(shape, npu)
+        _pointwise(shape, npu, width)
+        if shape.depthwise
+        else _dense(shape, params["data_bytes"], params["input_lanes"])
     )
     written = _channels(width, shape.output[2], npu)
     beat = -(-min(port, width) // places.written.width)
@@ -99,9 +102,10 @@ def _pointwise(shape: Geometry, npu: Engine, width: int) -> tuple[float, float, 
     return rows * columns, rows * columns, rows * columns * beats, 0
 
 
-def _dense(shape: Geometry, npu: Engine) -> tuple[float, float, float, float]:
+@remember(lambda *given: given, most=4096)
+def _dense(shape: Geometry, beat: int, lanes: int) -> tuple[float, float, float, float]:
     """Return steps of a block, cycles in which they come, and beats that are read for them."""
-    beat, lanes, depth = npu.params["data_bytes"], npu.params["input_lanes"], shape.input[2]
+    depth = shape.input[2]
     rows, columns = windows_of(shape)
     runs = [
         average(

@@ -2,12 +2,13 @@
 """How long reef is busy with an operator, and what it moves for it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from math import ceil, prod
 from typing import NamedTuple
 
 from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
+from atoll.utils.remember import remember
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
@@ -42,6 +43,13 @@ class Effort(NamedTuple):
     parameter_bytes: int
 
 
+def _instance(shape: Geometry, npu: Engine, commands: int, places: Places) -> Hashable:
+    """Return all that the effort of an operator depends on."""
+    reads = npu.constants_width, npu.constants_latency, npu.constants_wait, npu.workspace_width
+    return shape, (*npu.params.items(),), reads, commands, places
+
+
+@remember(_instance, most=4096)
 def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Effort:
     """Predict busy cycles from array steps and from the bytes that nothing hides.
 

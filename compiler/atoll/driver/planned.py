@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and plans of placed networks, made once for equal networks on chips of any speed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from atoll.codegen.commands import encode_commands, with_counts
+from atoll.contract.accepted import accept, agree
+from atoll.contract.contract import Contract
+from atoll.driver.task import BuildOptions
+from atoll.ir.tir import IRModule
+from atoll.ir.verify import verify
+from atoll.lower.jobs import prepare_jobs
+from atoll.lower.passes import Program, run_passes
+from atoll.lower.size_hints import ceilings_of
+from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.ceilings import with_ceilings
+from atoll.memory.problem import Answer, MemoryPlan
+from atoll.memory.solve import solve
+from atoll.place.passes import Observer, unobserved
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+AT_HAND = 64
+"""Programs, and plans, that a process keeps; those of vww take 0.3 MiB each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A program with an address for every byte.
+
+    Attributes:
+        module: with the commands that there are.
+        planned: the same before they were encoded.
+        commands: by list, as long as they are.
+    """
+
+    module: IRModule
+    planned: IRModule
+    plan: MemoryPlan
+    commands: Mapping[str, bytes]
+    contract: Contract
+
+
+def _program(program: Program, observe: Observer) -> Alike | None:
+    soc, graph = program.soc, program.graph
+    if observe is not unobserved or len(graph.operators) > MOST_OPERATORS:
+        return None
+    rooms = tuple((pool.region.origin, pool.room) for pool in soc.pools)
+    devices = tuple(op.devices for op in graph.operators)
+    sign = soc.name, graph.name, devices, rooms, program.overlapping, program.spare
+    return Alike(sign, soc, graph, program.requests)
+
+
+@remember(_program, most=AT_HAND)
+def lower(program: Program, observe: Observer) -> Program:
+    """Return the jobs and the module of a program that has none yet."""
+    jobs = prepare_jobs(program.graph, program.soc, program.overlapping.splits)
+    return run_passes(replace(program, jobs=jobs), observe)
+
+
+def _problem(
+    program: Program, module: IRModule, reserved: Mapping[str, int], options: BuildOptions
+) -> Alike | None:
+    if len(program.graph.operators) > MOST_OPERATORS:
+        return None
+    sign = program.graph.name, options.algorithm, options.effort, tuple(reserved.items())
+    steps = tuple(step.number for step in module.entry.steps)
+    return Alike((sign, steps), program, module)
+
+
+@remember(_problem, most=AT_HAND)
+def plan(
+    program: Program, module: IRModule, reserved: Mapping[str, int], options: BuildOptions
+) -> Planned | Answer:
+    """Return a program planned and accepted, or why there is no room.
+
+    Args:
+        program: lowered.
+        module: its own, or one whose devices work at once.
+        reserved: bytes at the start of pools that hold other models' constants.
+        options: what the user chose.
+    """
+    graph, soc, splits = program.graph, program.soc, program.overlapping.splits
+    verify(module, program.module)
+    ceilings = ceilings_of(program.requests, graph, program.module.entry)
+    problem = with_ceilings(build_problem(module, soc, reserved), ceilings)
+    answer = solve(problem, name=options.algorithm, effort=options.effort)
+    if not isinstance(answer, MemoryPlan):
+        return answer
+    found = with_parts(answer, module.entry)
+    accepted = accept(module, found, soc)
+    encoded = encode_commands(graph, soc, program.jobs, program.copies, found, splits)
+    counted = with_counts(accepted, program.jobs, encoded)
+    return Planned(
+        module=counted,
+        planned=accepted,
+        plan=found,
+        commands=encoded,
+        contract=agree(counted, found, graph, soc, encoded),
+    )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A chip without how fast it is: what a placed network becomes does not depend on that."""
+
+from dataclasses import replace
+
+from atoll.plugins.loading import is_own
+from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc
+
+
+def timeless(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return a chip whose clocks, widths, latencies, banks and places in files are forgotten.
+
+    Only estimates, and decisions by them, depend on these; two chips that differ in nothing else
+    are equal without them. Engines whose emitters are of other packages keep theirs.
+    """
+    return replace(
+        soc,
+        devices=tuple(map(_device, soc.devices)),
+        memories=tuple(map(_memory, soc.memories)),
+        pools=tuple(map(_pool, soc.pools)),
+        layers={},
+        source=None,
+    )
+
+
+def _device(device: Device) -> Device:
+    if not isinstance(device, Engine):
+        return replace(device, clock=0, at=None)
+    if not is_own(device.spec.emitter):
+        return replace(device, at=None)
+    return replace(
+        device,
+        clock=0,
+        at=None,
+        constants_width=0,
+        constants_latency=0,
+        constants_wait=0,
+        workspace_width=0,
+        pool_memories={},
+    )
+
+
+def _memory(memory: Memory) -> Memory:
+    return replace(memory, width=0, banks=0, read_latency=0, at=None)
+
+
+def _pool(pool: Pool) -> Pool:
+    return replace(pool, speed=None, at=None)
