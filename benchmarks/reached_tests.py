@@ -3,8 +3,9 @@
 
 A probe is a statement that notes the test of which the environment tells, so children are probed
 too. A line that runs at import has probes in all functions of its module. Files of other languages
-are watched: the kernel says which of them somebody opened during a test. This module is the plugin
-of pytest that asks it, and that notes how long tests take.
+are watched: the kernel says which of them somebody opened during a test, or during one that runs
+at the same time. This module is the plugin of pytest that asks it, and that notes how long tests
+take.
 """
 
 import ast
