@@ -93,7 +93,7 @@ class Trials:
         _forget(self.root / edit.path)
         begin, ran = _processor_seconds(), 0
         marks = RTL if edit.path.suffix in (".sv", ".svh") else GATE
-        tests = shortest(self.reached.get(str(edit), {}), self.seconds)
+        tests = shortest(self._reaching(edit), self.seconds)
         if tests and (failed := self.first_failed(GATE, tests)):
             return failed, len(tests), 0, True
         for files in self._batches(edit):
@@ -103,6 +103,18 @@ class Trials:
             if failed := self.first_failed(marks, files):
                 return failed, len(tests), ran, True
         return "", len(tests), ran, ran < self.files
+
+    def _reaching(self, edit: Edit) -> dict[str, float]:
+        """Return the tests that reach a fault; where they only open its file, the near ones first.
+
+        Many tests open a file for nothing but its digest.
+        """
+        tests = self.reached.get(str(edit), {})
+        if edit.path.suffix == ".py":
+            return tests
+        near = {str(file): rank for rank, file in enumerate(self._near.tests(edit.path))}
+        rank = {test: near.get(test.partition("::")[0], len(near)) for test in tests}
+        return {test: tests[test] for test in sorted(tests, key=lambda test: rank[test])}
 
     def _batches(self, edit: Edit) -> Iterator[Sequence[str]]:
         files = self._near.tests(edit.path)[: self.files]
@@ -129,7 +141,7 @@ class Trials:
             return self.first_failed(marks, rest) if 0 < len(rest) < len(tests) else ""
         if done.returncode in (0, NO_TESTS):
             return ""
-        return (failed or ["the tests could not be collected"])[0][:200]
+        return (failed or [f"the tests broke off with status {done.returncode}"])[0][:200]
 
 
 def shortest(tests: Mapping[str, float], seconds: float) -> list[str]:
