@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plant faults of one line in the product and count how many the tests notice.
 
-Run as ``python -m benchmarks.mutations``. Each fault is planted in a copy of the checkout, and the
-test files there run up to the first that fails, the nearest by imports first. Python,
-SystemVerilog, C, C++, assembler and templates of every room get faults; equal seeds draw equal
-faults of equal sources. Each result is a line of JSON in ``--results``; what is there already is
-not tried again.
+Run as ``python -m benchmarks.mutations``. The tests run once to find which of them reach the lines
+of the faults; ``--reached`` keeps that. Then each fault is planted in a copy of the checkout, and
+the tests that reach it run up to the first that fails, the shortest first. If none fails, test
+files run too, the nearest by imports first. Python, SystemVerilog, C, C++, assembler and templates
+of every room get faults; equal seeds draw equal faults of equal sources. Each result is a line of
+JSON in ``--results``; what is there already is not tried again.
 
 With ``--beside CHECKOUT``, another version of the project, lines are drawn that both versions have,
 and a survivor is planted there too: the tests of which version notice more is then known from the
@@ -14,27 +15,31 @@ survivors alone.
 
 import argparse
 import json
-import os
+import re
 import resource
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from atoll.cli.output import as_command
-from atoll.utils.children import Done, TimeLimitError, run
+from atoll.utils.children import TimeLimitError, run
 from atoll.utils.scratch import temporary_folder
 from benchmarks.near_tests import Nearness
-from benchmarks.planted_edits import PACKAGES, ROOT, Edit, drawn, lines_of
+from benchmarks.planted_edits import ROOT, Edit, drawn, lines_of
+from benchmarks.reached_tests import PARENT, Reached, environment, record
 
 NOT_COPIED = (".git", ".venv", "*_cache", "__pycache__")
 NO_TESTS = 5
+GONE = re.compile(r"^ERROR: not found: (.*)", re.MULTILINE)
+"""What pytest says if a fault took a test away, which is no failure."""
 AT_ONCE = 2
 """Test files that one pytest runs, before the next looks whether there is time left."""
-ENDLESS = 3600.0
+ENDLESS = 1200.0
 """Seconds after which tests are said not to end."""
 GATE = "not slow"
 RTL = "not slow and rtl"
@@ -49,7 +54,8 @@ class Result:
         fault: the place, and the line before and after.
         noticed: the first test that failed; empty if none did.
         beside: likewise of the other version, for a survivor.
-        files: test files that ran.
+        tests: that reach the fault, and ran one by one.
+        files: test files that ran after those.
         all_near: whether those were all from which an import leads to the fault; if not, and if
             none failed, a run with more files or time tries again.
         seconds: of a processor that it took.
@@ -59,6 +65,7 @@ class Result:
     fault: str
     noticed: str
     beside: str
+    tests: int
     files: int
     all_near: bool
     seconds: float
@@ -67,12 +74,12 @@ class Result:
 class Trials:
     """A checkout, and a copy of it that takes one fault after the other."""
 
-    def __init__(self, root: Path, seconds: float, files: int) -> None:
-        self.root, self.seconds, self.files = root, seconds, files
+    def __init__(self, root: Path, seconds: float, files: int, reached: Reached) -> None:
+        self.root, self.seconds, self.files, self.reached = root, seconds, files, reached
         self._near = Nearness(root)
 
-    def noticed(self, edit: Edit) -> tuple[str, int, bool]:
-        """Return the first test that fails with a fault, how many files ran, whether all did."""
+    def noticed(self, edit: Edit) -> tuple[str, int, int, bool]:
+        """Return the first test that fails with a fault, tests and files that ran, if all did."""
         path = self.root / edit.path
         before = path.read_bytes()
         edit.apply(self.root)
@@ -82,35 +89,65 @@ class Trials:
             path.write_bytes(before)
             _forget(path)
 
-    def _first_failure(self, edit: Edit) -> tuple[str, int, bool]:
+    def _first_failure(self, edit: Edit) -> tuple[str, int, int, bool]:
         _forget(self.root / edit.path)
         begin, ran = _processor_seconds(), 0
         marks = RTL if edit.path.suffix in (".sv", ".svh") else GATE
+        tests = shortest(self._reaching(edit), self.seconds)
+        if tests and (failed := self.first_failed(GATE, tests)):
+            return failed, len(tests), 0, True
         for files in self._batches(edit):
             if _processor_seconds() - begin > self.seconds:
-                return "", ran, False
-            try:
-                done = self._tested(marks, files)
-            except TimeLimitError:
-                return f"{files[0]} and others do not end", ran, False
+                return "", len(tests), ran, False
             ran += len(files)
-            if done.returncode not in (0, NO_TESTS):
-                lines = (done.stdout + done.stderr).splitlines()
-                failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-                return (failed or ["the tests could not be collected"])[0][:200], ran, True
-        return "", ran, ran < self.files
+            if failed := self.first_failed(marks, files):
+                return failed, len(tests), ran, True
+        return "", len(tests), ran, ran < self.files
 
-    def _batches(self, edit: Edit) -> Iterator[Sequence[Path]]:
+    def _reaching(self, edit: Edit) -> dict[str, float]:
+        """Return the tests that reach a fault; where they only open its file, the near ones first.
+
+        Many tests open a file for nothing but its digest.
+        """
+        tests = self.reached.get(str(edit), {})
+        if edit.path.suffix == ".py":
+            return tests
+        near = {str(file): rank for rank, file in enumerate(self._near.tests(edit.path))}
+        rank = {test: near.get(test.partition("::")[0], len(near)) for test in tests}
+        return {test: tests[test] for test in sorted(tests, key=lambda test: rank[test])}
+
+    def _batches(self, edit: Edit) -> Iterator[Sequence[str]]:
         files = self._near.tests(edit.path)[: self.files]
         for start in range(0, len(files), AT_ONCE):
-            yield files[start : start + AT_ONCE]
+            yield [str(file) for file in files[start : start + AT_ONCE]]
 
-    def _tested(self, marks: str, files: Sequence[Path]) -> Done:
-        folders = dict.fromkeys(str(self.root / folder.parts[0]) for folder in PACKAGES)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    def first_failed(self, marks: str, tests: Sequence[str]) -> str:
+        """Return which of some tests fails first; empty if none does."""
+        chosen = self.root.parent / "chosen_tests"
+        lines = (test.replace(PARENT, str(self.root.parent)) for test in tests)
+        chosen.write_text("\n".join(lines), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-m", marks]
-        command += ["-p", "no:cacheprovider", "-n", "0", *map(str, files)]
-        return run(command, folder=self.root, environment=environment, seconds=ENDLESS)
+        command += ["-p", "no:cacheprovider", "-n", "0", f"@{chosen}"]
+        try:
+            done = run(
+                command, folder=self.root, environment=environment(self.root), seconds=ENDLESS
+            )
+        except TimeLimitError:
+            return f"{tests[0]} and others do not end"
+        said = done.stdout + done.stderr
+        failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        if not failed and (gone := tuple(GONE.findall(said))):
+            rest = [test for test in tests if not str(self.root / test).startswith(gone)]
+            return self.first_failed(marks, rest) if 0 < len(rest) < len(tests) else ""
+        if done.returncode in (0, NO_TESTS):
+            return ""
+        return (failed or [f"the tests broke off with status {done.returncode}"])[0][:200]
+
+
+def shortest(tests: Mapping[str, float], seconds: float) -> list[str]:
+    """Return the first of some tests, which take so long together at most."""
+    ends = accumulate(tests.values())
+    return [test for test, end in zip(tests, ends, strict=True) if end <= seconds]
 
 
 def _processor_seconds() -> float:
@@ -143,6 +180,7 @@ def main() -> int:
     parser.add_argument("--rooms", nargs="*", default=(), help="begins of their names")
     parser.add_argument("--beside", type=Path, help="a checkout of another version")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutations.jsonl")
+    parser.add_argument("--reached", type=Path, default=ROOT / "build" / "reached.json")
     parser.add_argument("--seconds", type=float, default=300, help="of a processor, for a fault")
     parser.add_argument("--files", type=int, default=999, help="of tests, for a fault")
     parser.add_argument("--list", action="store_true", help="print the faults; try none")
@@ -155,9 +193,10 @@ def main() -> int:
         return 0
     known = _read(arguments.results)
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
+    reached = reaching(chosen, arguments.reached)
     with ExitStack() as stack:
         trials, *others = (
-            Trials(stack.enter_context(copied(each)), arguments.seconds, arguments.files)
+            Trials(stack.enter_context(copied(each)), arguments.seconds, arguments.files, reached)
             for each in filter(None, (ROOT, arguments.beside))
         )
         for edit in chosen:
@@ -175,18 +214,29 @@ def main() -> int:
     return sum(not each.noticed for each in results)
 
 
+def reaching(edits: Sequence[Edit], kept: Path) -> Reached:
+    """Return which tests of the gate reach each edit; run it once for what is not known."""
+    known: Reached = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
+    if fresh := [edit for edit in edits if str(edit) not in known]:
+        with copied(ROOT) as root:
+            known |= record(fresh, root, "-m", GATE, "-n", "2", "--dist", "worksteal")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    return known
+
+
 def tried(
     edit: Edit, trials: Trials, others: Sequence[Trials], theirs: dict[str, tuple[Path, int, str]]
 ) -> Result:
     """Plant one fault, and if it survives in the other version too, if there is one."""
     begin = _processor_seconds()
-    noticed, files, whole = trials.noticed(edit)
+    noticed, tests, files, whole = trials.noticed(edit)
     beside = ""
     for other in others:
         if not noticed:
-            beside, _, _ = other.noticed(edit.at(*theirs[edit.old.strip()]))
+            beside, *_ = other.noticed(edit.at(*theirs[edit.old.strip()]))
     seconds = round(_processor_seconds() - begin, 1)
-    return Result(edit.room, str(edit), noticed, beside, files, whole, seconds)
+    return Result(edit.room, str(edit), noticed, beside, tests, files, whole, seconds)
 
 
 def table(results: Sequence[Result]) -> str:

@@ -170,6 +170,16 @@ def test_c2_scopes_of_one_tensor_narrow_together() -> None:
     assert "scope 'global.dtcm' leaves these and no other (C2)" in told
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "kept"), [("stack", "sram", "on the stack"), ("sram", "stack", "in a pool")]
+)
+def test_c2_scopes_of_a_buffer_in_a_kernel_exclude_each_other(
+    first: str, second: str, kept: str
+) -> None:
+    told = refused(scope=[f"{ROWS}=global.{first}", f"{ROWS}=global.{second}"])
+    assert f"another request keeps it {kept} (C2)" in told
+
+
 def test_c1_a_pattern_is_about_all_that_match_it() -> None:
     made = compiled(
         scope=["*_[67]_out=global.sram", "fully_*_out=global.sram", "*.rows=global.sram"]

@@ -239,6 +239,11 @@ def test_ranges_are_tight_for_indices() -> None:
     assert range_of(maximum(index, 5), {"i": Range(2, 5)}) == Range(5, 7)
 
 
+def test_a_comparison_is_0_or_1() -> None:
+    less = binary(Operation.LT, Var("i"), 3)
+    assert range_of(cast(less, Type.I32), {}) == Range(0, 1)
+
+
 @pytest.mark.parametrize("operation", list(Operation))
 def test_division_by_what_may_be_zero_is_refused(operation: Operation) -> None:
     divides = operation in (Operation.DIV, Operation.REM)

@@ -49,6 +49,7 @@ def test_what_is_imported_is_the_chip(path: Path) -> None:
     assert [(core.name, core.core) for core in found.cores] == [
         (core.name, core.spec.name) for core in soc.cpus
     ]
+    assert "Renode has no model" not in repl
     for read, core in zip(found.cores, soc.cpus, strict=True):
         assert core.isa in read.isas
     memories = {memory.name: memory for memory in found.memories}

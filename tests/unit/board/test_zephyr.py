@@ -191,7 +191,9 @@ def test_metadata_name_what_is_there(module: Any) -> None:
     assert {each["name"] for each in socs[0]["cpuclusters"]} == cores
     for core in cores:
         path = board(soc, folder) / f"{chip}_{chip}_{core}.yaml"
-        assert yaml.safe_load(path.read_text())["identifier"] == f"{chip}/{chip}/{core}"
+        told = yaml.safe_load(path.read_text())
+        assert told["identifier"] == f"{chip}/{chip}/{core}"
+        assert told["flash"] == soc.device(core).code.size // 1024
 
 
 @pytest.mark.parametrize(

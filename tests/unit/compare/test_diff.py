@@ -36,11 +36,16 @@ CASES = {
         "device 'cpu': cache.line is 32 B, was not there",
         "device 'cpu': cache.write_back is true, was not there",
     },
+    "devices.cpu.stack.runs=worker": {
+        "device 'cpu': stack.runs is worker, was the main stack",
+        "device 'cpu': limits.max_stack_size shrank from 8 KiB to 4 KiB",
+    },
     "soc=other": {"the chip: name is other, was lagoon"},
 }
 
 COMMON: dict[str, tuple[str, ...]] = {
     "pools.private.reach.npu=none": ("pools.private.reach.npu=rw",),
+    "devices.cpu.stack.runs=worker": ("devices.cpu.stack.threads={worker: 4 KiB}",),
     "devices.cpu.cache={line: 32}": ("devices.cpu.core=cortex_m7", "devices.cpu.isa=armv7e-m+fp"),
 }
 """What both chips have."""

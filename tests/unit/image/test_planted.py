@@ -27,6 +27,7 @@ ARM = (
     "devices.cpu.protection=true",
 )
 FAMILIES = {"riscv": RISCV, "arm": ARM}
+ENTRY, FLAGS, P_PADDR = 0x18, 0x24, 12
 GCC = {"riscv": "riscv64-unknown-elf-gcc", "arm": "arm-none-eabi-gcc"}
 
 
@@ -76,13 +77,22 @@ def header(offset: int, change: int) -> Callable[[bytearray, ELFFile], None]:
     return patch
 
 
+def load_data_over_code(data: bytearray, elf: ELFFile) -> None:
+    """Change where the segment comes from that is copied."""
+    text = elf.get_section_by_name(".text")
+    copied = (
+        each["p_filesz"] and each["p_paddr"] != each["p_vaddr"] for each in elf.iter_segments()
+    )
+    at = elf["e_phoff"] + [*copied].index(True) * elf["e_phentsize"] + P_PADDR
+    data[at : at + 4] = text["sh_addr"].to_bytes(4, "little")  # type: ignore[index]
+
+
 NETWORK = """
 static volatile int initialised = 1, zero[64];
 int tiny_run(const void *inputs, const void *outputs) {
   return (inputs == outputs) + initialised + zero[3] - 1;
 }
 """
-ENTRY, FLAGS = 0x18, 0x24
 
 BEHIND = {r"(KEEP\(\*\(\.atoll\.reset\)\))\s*(\*\(\.text[^\n]*\))": r"\2 \1"}
 PLANTS = {
@@ -140,6 +150,7 @@ PLANTS = {
     "data copied from a pool": Plant(
         said="outside of 'cpu.code'", edits={r"> data AT > code": "> data AT > pool_weights"}
     ),
+    "data loaded over code": Plant(said="over section '.text'", patch=load_data_over_code),
     "code that is copied": Plant(
         said="holds what the core begins with, is loaded at",
         edits={

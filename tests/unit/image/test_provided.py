@@ -2,13 +2,16 @@
 """Workspaces of the application, where symbols and sections have them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll_image.elf import ElfImage, Span, Variable
 from atoll_image.provided import not_known, provided_faults
+from atoll_sim.api import linked_images
 
 SIZE = 4608
 NEED = (SIZE, 0)
@@ -118,3 +121,10 @@ def test_m7_damaged_records_are_told(workspace: object) -> None:
     )
     (fault,) = provided_faults(soc, found)
     assert fault.code == "E220"
+
+
+def test_an_image_without_the_array_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    soc = chip()
+    monkeypatch.setattr(linked_images, "read_image", lambda _: image(soc, ((0, SIZE - 1),)))
+    with pytest.raises(UsageError):
+        linked_images._check_provided(soc, Path("image.elf"))

@@ -59,6 +59,20 @@ def test_places_in_the_json_are_on_the_marks() -> None:
             assert int(shown.replace(",", "")) == value, title
 
 
+def test_the_grid_spans_the_plot() -> None:
+    grid = [each for each in page_of(estimated("lagoon")).all("path") if is_grid(each)]
+    ends = [tuple(map(float, re.findall(r"[\d.-]+", each.attributes["d"]))) for each in grid]
+    rows = {(left, right) for left, y, right, end in ends if y == end}
+    columns = {(top, bottom) for x, top, end, bottom in ends if x == end}
+    ((left, right),), ((top, bottom),) = rows, columns
+    assert left == min(x for x, *_ in ends) < right == max(x for _, _, x, _ in ends)
+    assert top == min(y for _, y, *_ in ends) < bottom == max(y for *_, y in ends)
+
+
+def is_grid(element: Element) -> bool:
+    return element.attributes.get("class") == "axis"
+
+
 def test_a_device_with_a_slower_clock_has_a_lower_roof() -> None:
     chip = atoll.load_soc("lagoon")
     half = estimated(chip.with_({"devices.npu.clock": "50 MHz"}))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench records becomes a result in the chip's terms."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from atoll_sim.model.monitors import Event
@@ -45,6 +46,13 @@ RECORD = Record(
     cycles=61,
     wall_seconds=0.5,
 )
+
+
+def test_an_operator_that_broke_off_is_not_in_the_next_run() -> None:
+    """A watchdog restarts the chip while operator 7 runs."""
+    events = [trace(20, 4), trace(30, 1, operator=7), trace(40, 3), trace(50, 4), trace(60, 5)]
+    result = make_result(replace(RECORD, events=events, counts=b"", spans=b""), ("cpu", "npu"))
+    assert [each.operators for each in result.phases] == [(), (), (7,), (7,), (), ()]
 
 
 def test_work_survives_its_files(tmp_path: Path) -> None:

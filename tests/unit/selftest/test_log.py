@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atoll.diagnostics.errors import UsageError
+from atoll.resolve import load_soc
+from atoll_selftest.api import judge
 from atoll_selftest.log import read_log
 from atoll_selftest.verdict import findings
 
@@ -30,6 +32,12 @@ def test_times_line_ends_and_other_text_are_left_out() -> None:
         ("boot\x00\ufffd", *lines[:2], "firewall: npu may not read 0x0", *lines[2:])
     )
     assert read_log(noisy, "it").results == read_log(WHOLE, "it").results
+
+
+def test_a_finding_names_the_line_of_its_device() -> None:
+    chip = load_soc("lagoon")
+    (found,) = judge(WHOLE, chip).findings
+    assert (found.devices, found.at) == (("npu",), chip.written("devices.npu."))
 
 
 def test_the_last_of_several_counts() -> None:

@@ -386,6 +386,22 @@ def test_picorv32_waits_for_its_timer_and_takes_its_interrupt_once(run: Run) -> 
     assert 500 < result.exit_status < 540
 
 
+def test_picorv32_returns_the_mask_that_it_had(run: Run) -> None:
+    """All interrupts are masked after the reset."""
+    result = run(
+        "picorv32",
+        """
+        li t0, 0x28
+        .insn r 0x0B, 6, 3, a1, t0, x0 # maskirq
+        .insn r 0x0B, 6, 3, a2, x0, x0 # maskirq
+        addi a1, a1, 1
+        add a1, a1, a2
+        put a1, CONSOLE + 4
+        """,
+    )
+    assert (result.stop, result.exit_status) == (Stop.EXIT, 0x28)
+
+
 def test_the_watchdog_restarts_the_chip(run: Run) -> None:
     result = run(
         "picorv32",
