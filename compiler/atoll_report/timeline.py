@@ -24,7 +24,7 @@ _SHOWN = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """A time of a device; `kind` is ``work``, ``wait`` or ``plan``."""
+    """A time of a device or interrupt line; `kind` is ``work``, ``wait``, ``plan`` or ``line``."""
 
     lane: str
     kind: str
@@ -100,8 +100,18 @@ def _network(
     ]
     how = how_known(clocked) if clocked else "measured"
     links = {str(row["name"]): f"#{row['id']}" for row in rows}
-    spans = [*_ran(clocked, links), *_estimated(estimate, clocked, links)]
+    lines = clocked["cycles"].get("interrupts") if clocked else Node(None)
+    pulses = sorted(
+        ((line, pulse) for line in lines for pulse in line["pulses"]),
+        key=lambda each: each[1]["rise"].raw,
+    )
+    spans = [
+        *_ran(clocked, links),
+        *_estimated(estimate, clocked, links),
+        *_raised(clocked, pulses, f"#t{number}-lines"),
+    ]
     return {
+        "id": f"t{number}",
         "name": name,
         "run": run,
         "clocked": clocked,
@@ -112,6 +122,9 @@ def _network(
         "chain": _chain(list(planned.values())),
         "roofs": list(rooflines(estimate, clocked, links, how)) if estimate else [],
         "shown": min(len(rows), _SHOWN),
+        "lines": lines,
+        "pulses": pulses,
+        "silent": [each for each in lines if not each["raised"].raw],
         "counted": [each for each in ran.values() if each.get("memories").known],
         "moved": _moved(ran.values()),
     }
@@ -165,6 +178,21 @@ def _estimated(
             )
 
 
+def _raised(run: Node | None, pulses: Sequence[tuple[Node, Node]], link: str) -> Iterator[_Span]:
+    """Yield when interrupt lines were high."""
+    for line, pulse in pulses[:_SHOWN]:
+        assert run is not None
+        fall = pulse["fall"] if pulse["fall"].known else run["cycles"]["total"]
+        yield _Span(
+            lane=f"{line['source']} → {line['core']}",
+            kind="line",
+            begin=pulse["rise"].raw,
+            end=fall.raw,
+            name=f"line {line['line']}",
+            link=link,
+        )
+
+
 def _chain(layers: Sequence[Node]) -> list[Node]:
     """Return operators of which each begins when the one before it ends, up to the last one."""
     chain: list[Node] = []
@@ -193,6 +221,8 @@ def _picture(name: str, how: str, spans: Sequence[_Span]) -> Markup:
         kinds = {each.kind for each in spans if each.lane == lane}
         if kinds & {"work", "wait"}:
             write(root, _LEFT - 8, top + 28, f"above: {how.split()[0]}", style="note", anchor="end")
+        if "line" in kinds:
+            write(root, _LEFT - 8, top + 28, "interrupt line", style="note", anchor="end")
         if "plan" in kinds:
             write(root, _LEFT - 8, top + 41, "below: estimate", style="note", anchor="end")
     for span in spans:
@@ -202,7 +232,12 @@ def _picture(name: str, how: str, spans: Sequence[_Span]) -> Markup:
 
 
 def _bar(root: Element, span: _Span, left: float, top: float, width: float) -> None:
-    words = {"work": "works", "wait": "is done, the host waits", "plan": "is expected to work"}
+    words = {
+        "work": "works",
+        "wait": "is done, the host waits",
+        "plan": "is expected to work",
+        "line": "is high",
+    }
     text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}"
     group = SubElement(root, "a", href=span.link)
     SubElement(group, "title").text = printable(text)

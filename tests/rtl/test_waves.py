@@ -88,6 +88,32 @@ def test_names_begin_and_end_with_the_operators(
     assert (result.recorded and result.recorded.last) == cycles[-1][1]
 
 
+def test_interrupts_are_those_of_the_waveform(
+    request_of: Callable[[str], SimRequest],
+    tiny: ResolvedSoc,
+    tmp_path: Path,
+    vcd_reader: ModuleType,
+) -> None:
+    """The edge of the clock at which a line is seen high is the one after it has risen."""
+    waves = asked(tmp_path / "a.vcd")
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
+    chip, vcd = plan_chip(tiny), vcd_reader.read_vcd(waves.path)
+    changes = vcd.of("atoll_chip.irq[31:0]")
+    assert result.lines
+    assert {each.source for each in result.lines} == {"guard", "npu"}
+    for each in result.lines:
+        levels = [(at, value >> each.number & 1) for at, value in changes]
+        seen = [at for (at, now), (_, before) in pairwise_back(levels) if now != before]
+        told = [cycle for pulse in each.pulses for cycle in pulse if cycle is not None]
+        assert [time_of(chip, cycle - 1) for cycle in told] == seen
+        assert len(each.pulses) == (RUNS if each.source == "npu" else 0)
+
+
+def pairwise_back(levels: list[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return each level with the one before it; all are low at first."""
+    return list(zip(levels, [(0, 0), *levels[:-1]], strict=True))
+
+
 def test_save_files_name_signals_that_are_there(
     request_of: Callable[[str], SimRequest],
     tiny: ResolvedSoc,
