@@ -17,7 +17,10 @@ _WIDTH, _LEFT, _RIGHT, _TOP = 1200, 130, 20, 34
 _LANE, _BAR, _GAP = 46, 17, 12
 _TICKS = 8
 _CHARACTER = 6.6
+_LEAST = {False: 0.6, True: 2}
+"""Width of a bar, and of one of a line, which is high for a moment."""
 _ON = {"iss": "the ISS", "qemu": "QEMU"}
+_RAISES = " → "
 _SHOWN = 400
 """Operators whose bars are drawn one by one; all are in the table."""
 
@@ -184,7 +187,7 @@ def _raised(run: Node | None, pulses: Sequence[tuple[Node, Node]], link: str) ->
         assert run is not None
         fall = pulse["fall"] if pulse["fall"].known else run["cycles"]["total"]
         yield _Span(
-            lane=f"{line['source']} → {line['core']}",
+            lane=f"{line['source']}{_RAISES}{line['core']}",
             kind="line",
             begin=pulse["rise"].raw,
             end=fall.raw,
@@ -217,12 +220,14 @@ def _picture(name: str, how: str, spans: Sequence[_Span]) -> Markup:
     write(root, _LEFT, 16, f"cycles of the host, from {since}", style="note")
     for row, lane in enumerate(lanes):
         top = _TOP + row * (_LANE + _GAP)
-        write_within(root, _LEFT - 8, top + 14, lane, _LEFT - 12, style="head", anchor="end")
+        name, _, core = lane.partition(_RAISES)
+        write_within(root, _LEFT - 8, top + 14, name, _LEFT - 12, style="head", anchor="end")
         kinds = {each.kind for each in spans if each.lane == lane}
         if kinds & {"work", "wait"}:
             write(root, _LEFT - 8, top + 28, f"above: {how.split()[0]}", style="note", anchor="end")
         if "line" in kinds:
-            write(root, _LEFT - 8, top + 28, "interrupt line", style="note", anchor="end")
+            words, room = f"interrupts {core}", _LEFT - 12
+            write_within(root, _LEFT - 8, top + 28, words, room, style="note", anchor="end")
         if "plan" in kinds:
             write(root, _LEFT - 8, top + 41, "below: estimate", style="note", anchor="end")
     for span in spans:
@@ -241,7 +246,11 @@ def _bar(root: Element, span: _Span, left: float, top: float, width: float) -> N
     text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}"
     group = SubElement(root, "a", href=span.link)
     SubElement(group, "title").text = printable(text)
-    place = {"x": number(left), "y": number(top), "width": number(max(width, 0.6))}
+    place = {
+        "x": number(left),
+        "y": number(top),
+        "width": number(max(width, _LEAST[span.kind == "line"])),
+    }
     SubElement(group, "rect", {"class": f"bar {span.kind}", **place, "height": str(_BAR)})
     room = int((width - 6) / _CHARACTER)
     if room >= min(4, len(span.name)) and span.kind != "wait":

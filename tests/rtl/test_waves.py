@@ -14,6 +14,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.plan import plan_chip
+from atoll_sim.protocol.records import HEAT_BYTES, AccessKind
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import Buffer, Phase, SimRequest
 from atoll_sim.waves.marks import time_of
@@ -107,6 +108,20 @@ def test_interrupts_are_those_of_the_waveform(
         told = [cycle for pulse in each.pulses for cycle in pulse if cycle is not None]
         assert [time_of(chip, cycle - 1) for cycle in told] == seen
         assert len(each.pulses) == (RUNS if each.source == "npu" else 0)
+
+
+def test_bytes_are_counted_where_and_when_the_first_run_moved_them(
+    request_of: Callable[[str], SimRequest], tmp_path: Path
+) -> None:
+    result = record(asked(tmp_path / "a.vcd", last=100), request_of("GOOD"), (NAMES,), simulate)
+    touches = [each for phase in result.phases if phase.sample == 0 for each in phase.touched]
+    (heat,) = result.heat
+    for number, kind in enumerate((AccessKind.READ, AccessKind.WRITE)):
+        told = sum(each.transferred for each in touches if each.kind is kind)
+        assert sum(moved[number] for moved in heat.values()) == told > 0
+        bytes_ = {at for each in touches if each.kind is kind for span in each.spans for at in span}
+        places = {at // HEAT_BYTES * HEAT_BYTES for at in bytes_}
+        assert places == {at for at, moved in heat.items() if moved[number]}
 
 
 def pairwise_back(levels: list[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:

@@ -183,7 +183,7 @@ void saw_lines(uint64_t lines) {
   Log& now = log();
   for (uint64_t changed = lines ^ now.high; changed != 0; changed &= changed - 1) {
     const auto line = static_cast<uint32_t>(__builtin_ctzll(changed));
-    now.lines.push_back({now.cycle, line, static_cast<uint32_t>(lines >> line & 1)});
+    now.lines.push_back({now.cycle - 1, line, static_cast<uint32_t>(lines >> line & 1)});
   }
   now.high = lines;
 }

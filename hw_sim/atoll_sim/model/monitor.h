@@ -34,7 +34,7 @@ bool hold_against(const char* path);
 // Begin anew: an empty log of the memories of `chip::map()`, and no contract.
 void forget();
 
-// Other interrupt lines than `log().high` are high now: log those that changed.
+// Other interrupt lines than `log().high` were high in the cycle before: log those that changed.
 void saw_lines(uint64_t lines);
 
 // End the current phase: move what was marked since the last call into the log.
