@@ -165,6 +165,7 @@ shadow::Shadow& watcher() {
 void forget() {
   log() = Log{};
   accounts() = make_accounts();
+  begin_heat(accounts());  // the first `accounts()` has ended what `make_accounts` began
   runs = 0;
   counts = false;
   watcher() = shadow::Shadow{};
