@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decisions: who runs what, at which cost, what lost, and what else was tried."""
 
-import re
 from collections.abc import Mapping
 
 from atoll_report.node import Node
-
-_NUMBER = re.compile(r"(?<![\w.])[0-9]{4,}(?![\w.])")
 
 
 def content(documents: Node) -> Mapping[str, object] | None:
@@ -17,7 +14,6 @@ def content(documents: Node) -> Mapping[str, object] | None:
     tried = {each["model"].raw: each for each in documents["candidates"]}
     estimates = {each["model"].raw: each for each in documents["estimate"]}
     return {
-        "grouped": grouped,
         "networks": [
             {
                 "name": name,
@@ -33,8 +29,3 @@ def content(documents: Node) -> Mapping[str, object] | None:
 def _estimated(estimate: Node | None) -> Mapping[str, Node]:
     layers = estimate["cycles"]["by_layer"] if estimate else ()
     return {each["operator"].raw: each["cycles"] for each in layers}
-
-
-def grouped(words: Node) -> str:
-    """Return words in which long numbers have separators, as those of the rest of the page."""
-    return _NUMBER.sub(lambda found: f"{int(found[0]):,}", str(words))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which addresses are touched how often: as a run saw it, else as the plan has it."""
+"""Which addresses are used how often: as a run counted it, else as the plan has it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ _ROW = _CELL + 26
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """Bytes that are touched so often; `words` say of what the number is."""
+    """Bytes that are used so often; `words` say of what the number is."""
 
     first: int
     size: int
-    count: int
+    count: float
     words: str
 
 
@@ -49,9 +49,9 @@ def heat_maps(documents: Node) -> Iterator[HeatMap]:
 def _measured(run: Node) -> Mapping[str, Sequence[_Touched]]:
     pools: dict[str, list[_Touched]] = {}
     for each in run["touched"]:
-        words = f"read in {each['phases_read']} and written in {each['phases_written']} phases"
-        count = each["phases_read"].raw + each["phases_written"].raw
-        touched = _Touched(each["first_address"].raw, each["size_bytes"].raw, count, words)
+        size, read, written = (each[f"{key}_bytes"].raw for key in ("size", "read", "written"))
+        words = f"read {read / size:,.1f} and written {written / size:,.1f} times a byte"
+        touched = _Touched(each["first_address"].raw, size, (read + written) / size, words)
         pools.setdefault(each["pool"].raw, []).append(touched)
     return pools
 
@@ -81,7 +81,7 @@ def _added(spans: Sequence[tuple[int, int, int]]) -> Iterator[_Touched]:
 
 def _picture(name: str, pools: Mapping[str, Sequence[_Touched]]) -> Markup:
     height = 30 + len(pools) * _ROW
-    root = figure(f"{name}: how often addresses are touched", _LEFT + _WIDTH + 20, height)
+    root = figure(f"{name}: how often addresses are used", _LEFT + _WIDTH + 20, height)
     for row, (pool, ranges) in enumerate(pools.items()):
         _row(root, _TOP + row * _ROW, pool, ranges)
     return inline(root)

@@ -17,14 +17,17 @@ _WIDTH, _LEFT, _RIGHT, _TOP = 1200, 130, 20, 34
 _LANE, _BAR, _GAP = 46, 17, 12
 _TICKS = 8
 _CHARACTER = 6.6
+_LEAST = {False: 0.6, True: 2}
+"""Width of a bar, and of one of a line, which is high for a moment."""
 _ON = {"iss": "the ISS", "qemu": "QEMU"}
+_RAISES = " → "
 _SHOWN = 400
 """Operators whose bars are drawn one by one; all are in the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """A time of a device; `kind` is ``work``, ``wait`` or ``plan``."""
+    """A time of a device or interrupt line; `kind` is ``work``, ``wait``, ``plan`` or ``line``."""
 
     lane: str
     kind: str
@@ -100,8 +103,18 @@ def _network(
     ]
     how = how_known(clocked) if clocked else "measured"
     links = {str(row["name"]): f"#{row['id']}" for row in rows}
-    spans = [*_ran(clocked, links), *_estimated(estimate, clocked, links)]
+    lines = clocked["cycles"].get("interrupts") if clocked else Node(None)
+    pulses = sorted(
+        ((line, pulse) for line in lines for pulse in line["pulses"]),
+        key=lambda each: each[1]["rise"].raw,
+    )
+    spans = [
+        *_ran(clocked, links),
+        *_estimated(estimate, clocked, links),
+        *_raised(clocked, pulses, f"#t{number}-lines"),
+    ]
     return {
+        "id": f"t{number}",
         "name": name,
         "run": run,
         "clocked": clocked,
@@ -112,6 +125,9 @@ def _network(
         "chain": _chain(list(planned.values())),
         "roofs": list(rooflines(estimate, clocked, links, how)) if estimate else [],
         "shown": min(len(rows), _SHOWN),
+        "lines": lines,
+        "pulses": pulses,
+        "silent": [each for each in lines if not each["raised"].raw],
         "counted": [each for each in ran.values() if each.get("memories").known],
         "moved": _moved(ran.values()),
     }
@@ -165,6 +181,21 @@ def _estimated(
             )
 
 
+def _raised(run: Node | None, pulses: Sequence[tuple[Node, Node]], link: str) -> Iterator[_Span]:
+    """Yield when interrupt lines were high."""
+    for line, pulse in pulses[:_SHOWN]:
+        assert run is not None
+        fall = pulse["fall"] if pulse["fall"].known else run["cycles"]["total"]
+        yield _Span(
+            lane=f"{line['source']}{_RAISES}{line['core']}",
+            kind="line",
+            begin=pulse["rise"].raw,
+            end=fall.raw,
+            name=f"line {line['line']}",
+            link=link,
+        )
+
+
 def _chain(layers: Sequence[Node]) -> list[Node]:
     """Return operators of which each begins when the one before it ends, up to the last one."""
     chain: list[Node] = []
@@ -189,10 +220,14 @@ def _picture(name: str, how: str, spans: Sequence[_Span]) -> Markup:
     write(root, _LEFT, 16, f"cycles of the host, from {since}", style="note")
     for row, lane in enumerate(lanes):
         top = _TOP + row * (_LANE + _GAP)
-        write_within(root, _LEFT - 8, top + 14, lane, _LEFT - 12, style="head", anchor="end")
+        name, _, core = lane.partition(_RAISES)
+        write_within(root, _LEFT - 8, top + 14, name, _LEFT - 12, style="head", anchor="end")
         kinds = {each.kind for each in spans if each.lane == lane}
         if kinds & {"work", "wait"}:
             write(root, _LEFT - 8, top + 28, f"above: {how.split()[0]}", style="note", anchor="end")
+        if "line" in kinds:
+            words, room = f"interrupts {core}", _LEFT - 12
+            write_within(root, _LEFT - 8, top + 28, words, room, style="note", anchor="end")
         if "plan" in kinds:
             write(root, _LEFT - 8, top + 41, "below: estimate", style="note", anchor="end")
     for span in spans:
@@ -202,11 +237,20 @@ def _picture(name: str, how: str, spans: Sequence[_Span]) -> Markup:
 
 
 def _bar(root: Element, span: _Span, left: float, top: float, width: float) -> None:
-    words = {"work": "works", "wait": "is done, the host waits", "plan": "is expected to work"}
+    words = {
+        "work": "works",
+        "wait": "is done, the host waits",
+        "plan": "is expected to work",
+        "line": "is high",
+    }
     text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}"
     group = SubElement(root, "a", href=span.link)
     SubElement(group, "title").text = printable(text)
-    place = {"x": number(left), "y": number(top), "width": number(max(width, 0.6))}
+    place = {
+        "x": number(left),
+        "y": number(top),
+        "width": number(max(width, _LEAST[span.kind == "line"])),
+    }
     SubElement(group, "rect", {"class": f"bar {span.kind}", **place, "height": str(_BAR)})
     room = int((width - 6) / _CHARACTER)
     if room >= min(4, len(span.name)) and span.kind != "wait":

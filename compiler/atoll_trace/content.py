@@ -79,7 +79,7 @@ class _Picture:
 
 
 def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawing:
-    """Draw what networks of one firmware did: all samples, and the operators of the first.
+    """Draw what networks of one firmware did; what operators moved is known of the first sample.
 
     Args:
         networks: each with what ``atoll run --json`` prints of it.
@@ -90,7 +90,7 @@ def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawi
     picture = _Picture(
         drawing,
         f"{soc.name}: run",
-        f"{basis}; {drawing.clock}; operators of each network's first sample",
+        f"{basis}; {drawing.clock}",
     )
     cycles = document["cycles"]
     asked = {name: document[name] for name in ("soc", "cpu", "accelerator", "samples")}
@@ -105,6 +105,11 @@ def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawi
             for each in document["cycles"]["by_layer"]
         ]
         _draw_network(picture, compiled, document, layers, document["pools"])
+        for sample in document["cycles"]["by_sample"][1:]:
+            told = {"network": document["model"], "sample": sample["sample"]}
+            later = [_later(each) for each in sample["by_layer"]]
+            _draw_sample(picture, compiled, later, document["pools"], told)
+        _draw_interrupts(picture, document)
         _draw_mismatches(picture, document)
         for violation in document["placement"]["violations"]:
             findings.setdefault(str(violation), {"network": document["model"], **violation})
@@ -173,6 +178,13 @@ def _measured(layer: Facts, buffers: Sequence[Facts], soc: ResolvedSoc) -> _Laye
     )
 
 
+def _later(layer: Facts) -> _Layer:
+    """Read a layer of a sample after the first."""
+    devices = {layer["device"]: layer["worked"], **layer["helpers"]}
+    name, begin, end = layer["operator"], layer["begin"], layer["end"]
+    return _Layer(name=name, begin=begin, end=end, devices=devices, traffic={}, facts=layer)
+
+
 def _expected(layer: Facts, before: int) -> _Layer:
     """Read a layer of an estimate, which counts from the begin of the first operator."""
     memories = layer["memories"]
@@ -199,6 +211,17 @@ def _draw_network(
     for facts, span in _network_spans(document, layers):
         track = picture.track("networks")
         picture.slice(track, "network", document["model"], span, {**network, **facts, **verdict})
+    _draw_sample(picture, compiled, layers, pools, network)
+
+
+def _draw_sample(
+    picture: _Picture,
+    compiled: Compiled,
+    layers: Sequence[_Layer],
+    pools: Mapping[str, Facts],
+    network: Facts,
+) -> None:
+    """Draw operators, when the host waits for them, and what is live meanwhile."""
     _draw_layers(picture, compiled, layers, network)
     fed = {each.name for each in compiled.soc.devices if isinstance(each, Engine) and each.spec.fed}
     for under_way, span in _waits(layers, compiled.soc.host):
@@ -207,7 +230,7 @@ def _draw_network(
         track = picture.track("devices", compiled.soc.host)
         facts = {**network, "operators": names}
         picture.slice(track, "wait", f"{does} {', '.join(names)}", span, facts)
-    _draw_pools(picture, compiled, document, layers, pools)
+    _draw_pools(picture, compiled, network["network"], layers, pools)
 
 
 def _network_spans(
@@ -292,7 +315,7 @@ def _waits(
 def _draw_pools(
     picture: _Picture,
     compiled: Compiled,
-    document: Document,
+    network: str,
     layers: Sequence[_Layer],
     pools: Mapping[str, Facts],
 ) -> None:
@@ -306,26 +329,38 @@ def _draw_pools(
         use = pools[pool]
         size = f"{use['size_bytes']} B" if use["size_bytes"] is not None else "no limit"
         about = (
-            f"live bytes of {document['model']}: peak {use['peak_bytes']} B; used "
+            f"live bytes of {network}: peak {use['peak_bytes']} B; used "
             f"{use['used_bytes']} B, at least {use['bound_bytes']} B; size {size}"
         )
-        track = picture.track("pools", f"{pool}: {document['model']}", about=about, counts=True)
+        track = picture.track("pools", f"{pool}: {network}", about=about, counts=True)
         for cycle, level in zip(cycles, levels, strict=False):
             picture.drawing.levels.append(Level(track, cycle, level))
 
 
-def _draw_mismatches(picture: _Picture, document: Document) -> None:
-    """Draw results that differ from the reference: of the first sample where the operator ends.
-
-    Of other samples it is known when they end.
-    """
+def _draw_interrupts(picture: _Picture, document: Document) -> None:
+    """Draw when interrupt lines of the first sample were high; one that stays so, to the end."""
     cycles = document["cycles"]
-    ends = {layer["operator"]: layer["end"] for layer in cycles["by_layer"]}
-    samples = {each["sample"]: each["end"] for each in cycles.get("by_sample", ())}
+    for line in cycles["interrupts"] or ():
+        about = (
+            "high until the core answers; it waits with interrupts disabled, and no handler runs"
+        )
+        name = f"{line['source']}: line {line['line']} of {line['core']}"
+        told = {key: line[key] for key in ("source", "core", "line")}
+        for pulse in line["pulses"]:
+            end = cycles["total"] if pulse["fall"] is None else pulse["fall"]
+            track = picture.track("interrupts", name, about=about)
+            facts = {"network": document["model"], **told, **pulse}
+            picture.slice(track, "interrupt", name, (pulse["rise"], end), facts)
+
+
+def _draw_mismatches(picture: _Picture, document: Document) -> None:
+    """Draw results that differ from the reference where the operator ends, else the sample."""
+    cycles = document["cycles"]
+    samples = {each["sample"]: each for each in cycles["by_sample"]}
     for each in document["mismatches"]:
-        at = samples.get(each["sample"], cycles["total"])
-        if each["sample"] == min(samples, default=0):
-            at = ends.get(each["operator"], at)
+        sample = samples.get(each["sample"], {"end": cycles["total"], "by_layer": ()})
+        layers = {layer["operator"]: layer["end"] for layer in sample["by_layer"]}
+        at = layers.get(each["operator"], sample["end"])
         name = f"{each['tensor']}: sample {each['sample']} differs"
         facts = {"network": document["model"], **each}
         picture.slice(picture.track("mismatches"), "mismatch", name, (at, at), facts)

@@ -62,8 +62,8 @@ class Slice:
     """Something that takes time, or none: a finding or a mismatch.
 
     Attributes:
-        category: ``firmware``, ``network``, ``operator``, ``wait``, ``memory``,
-            ``finding`` or ``mismatch``.
+        category: ``firmware``, ``network``, ``operator``, ``helper``, ``wait``, ``memory``,
+            ``interrupt``, ``finding`` or ``mismatch``.
         flows: numbers of the flows that it begins.
         ends: numbers of the flows that end in it.
     """

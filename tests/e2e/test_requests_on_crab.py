@@ -145,7 +145,9 @@ def test_freeing_what_the_remedy_names_is_enough(tmp_path: Path, capsys: Capture
 def test_a_remedy_of_targets_says_what_it_costs_and_works(tmp_path: Path, capsys: Captured) -> None:
     asked = "targets: {conv_2d_0: plain}\n"
     (fault,) = explain(capsys, *asking(tmp_path, asked))["faults"]
-    entry = re.search(r"add (\{.*\}) to 'on_device', which takes about \d+ cycles", fault["remedy"])
+    entry = re.search(
+        r"add (\{.*\}) to 'on_device', which takes about [\d,]+ cycles", fault["remedy"]
+    )
     assert entry, fault["remedy"]
     mended = explain(capsys, *asking(tmp_path, f"{asked}on_device: [{entry[1]}]\n"))
     assert "buffers" in mended

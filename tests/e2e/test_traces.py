@@ -294,6 +294,24 @@ def findings(case: Case) -> tuple[Any, Any]:
     return sorted(found), sorted(wanted)
 
 
+def interrupts(case: Case) -> tuple[Any, Any]:
+    """Compare when lines were high, of engines and of mailboxes."""
+    found = case.trace.rows(
+        "select extract_arg(arg_set_id, 'debug.network') as network,"
+        " extract_arg(arg_set_id, 'debug.source') as source, ts, dur from slice"
+        " where category = 'interrupt'"
+    )
+    wanted = [
+        (each["model"], line["source"], pulse["rise"] * CYCLE, high * CYCLE)
+        for each in case.documents
+        for line in each["cycles"]["interrupts"]
+        for pulse in line["pulses"]
+        for high in (pulse["fall"] - pulse["rise"],)
+    ]
+    assert wanted
+    return sorted(found), sorted(wanted)
+
+
 def addresses(case: Case) -> tuple[Any, Any]:
     """Compare the addresses of buffers that have no views, by which operators would name them."""
     found = case.trace.rows(
@@ -365,6 +383,7 @@ RUN_QUERIES: Mapping[str, Query] = {
     "ends of the flows": flow_ends,
     "flows go on in time": flows_go_on,
     "findings": findings,
+    "interrupts": interrupts,
     "addresses": addresses,
     "waits": waits,
     "nothing that the trace processor drops": sound,

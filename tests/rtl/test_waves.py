@@ -14,6 +14,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.build.model import build_model
 from atoll_sim.build.wave_formats import WaveFormat
 from atoll_sim.chip.plan import plan_chip
+from atoll_sim.protocol.records import HEAT_BYTES, AccessKind
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import Buffer, Phase, SimRequest
 from atoll_sim.waves.marks import time_of
@@ -86,6 +87,46 @@ def test_names_begin_and_end_with_the_operators(
     cycles = vcd.of("atoll_chip.cycle_q[63:0]")
     assert cycles[1:] == [(time_of(chip, cycle), cycle) for cycle in range(1, len(cycles))]
     assert (result.recorded and result.recorded.last) == cycles[-1][1]
+
+
+def test_interrupts_are_those_of_the_waveform(
+    request_of: Callable[[str], SimRequest],
+    tiny: ResolvedSoc,
+    tmp_path: Path,
+    vcd_reader: ModuleType,
+) -> None:
+    """The edge of the clock at which a line is seen high is the one after it has risen."""
+    waves = asked(tmp_path / "a.vcd")
+    result = record(waves, request_of("GOOD"), (NAMES,), simulate)
+    chip, vcd = plan_chip(tiny), vcd_reader.read_vcd(waves.path)
+    changes = vcd.of("atoll_chip.irq[31:0]")
+    assert result.lines
+    assert {each.source for each in result.lines} == {"guard", "npu"}
+    for each in result.lines:
+        levels = [(at, value >> each.number & 1) for at, value in changes]
+        seen = [at for (at, now), (_, before) in pairwise_back(levels) if now != before]
+        told = [cycle for pulse in each.pulses for cycle in pulse if cycle is not None]
+        assert [time_of(chip, cycle - 1) for cycle in told] == seen
+        assert len(each.pulses) == (RUNS if each.source == "npu" else 0)
+
+
+def test_bytes_are_counted_where_and_when_the_first_run_moved_them(
+    request_of: Callable[[str], SimRequest], tmp_path: Path
+) -> None:
+    result = record(asked(tmp_path / "a.vcd", last=100), request_of("GOOD"), (NAMES,), simulate)
+    touches = [each for phase in result.phases if phase.sample == 0 for each in phase.touched]
+    (heat,) = result.heat
+    for number, kind in enumerate((AccessKind.READ, AccessKind.WRITE)):
+        told = sum(each.transferred for each in touches if each.kind is kind)
+        assert sum(moved[number] for moved in heat.values()) == told > 0
+        bytes_ = {at for each in touches if each.kind is kind for span in each.spans for at in span}
+        places = {at // HEAT_BYTES * HEAT_BYTES for at in bytes_}
+        assert places == {at for at, moved in heat.items() if moved[number]}
+
+
+def pairwise_back(levels: list[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return each level with the one before it; all are low at first."""
+    return list(zip(levels, [(0, 0), *levels[:-1]], strict=True))
 
 
 def test_save_files_name_signals_that_are_there(

@@ -31,8 +31,8 @@ class Cost:
         return self.cycles + self.copying
 
     def __str__(self) -> str:
-        copies = f" and {self.copying} for copies" if self.copying else ""
-        return with_basis(f"about {self.cycles} cycles{copies}", self.basis)
+        copies = f" and {self.copying:,} for copies" if self.copying else ""
+        return with_basis(f"about {self.cycles:,} cycles{copies}", self.basis)
 
 
 def cost_on(device: Device, soc: ResolvedSoc) -> DeviceCost:

@@ -188,8 +188,8 @@ class Search:
         saves = best.cycles - trial.cycles
         if saves > 0:
             least = self._least_saved(trial.candidate, best)
-            return "not clearly faster", f"saves {saves} cycles, not {least}"
-        return "slower", f"{-saves} cycles more" if saves else "no fewer cycles"
+            return "not clearly faster", f"saves {saves:,} cycles, not {least:,}"
+        return "slower", f"{-saves:,} cycles more" if saves else "no fewer cycles"
 
     def _try(self, candidate: Candidate) -> Trial:
         if self.trials:

@@ -166,9 +166,11 @@ class Kernel:
                 used += footprint(each)
                 if each.size <= most and used <= room:
                     continue
-                rule = f"'{core.run_stack.name}' takes buffers of {most} B, not of {each.size} B"
+                rule = (
+                    f"'{core.run_stack.name}' takes buffers of {most:,} B, not of {each.size:,} B"
+                )
                 if each.size <= most:
-                    rule = f"'{core.run_stack.name}' has {room} B for buffers, not {used} B"
+                    rule = f"'{core.run_stack.name}' has {room:,} B for buffers, not {used:,} B"
                 yield each.buffer, Nothing(self._onto_stack(each.buffer), f"{rule} (K1)")
 
     def _onto_stack(self, buffer: str) -> Narrowing:

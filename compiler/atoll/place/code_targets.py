@@ -170,4 +170,4 @@ def _cycles(
     after = sum(compute_cycles(op, graph, core, soc) for op in going)
     before = sum(compute_cycles(op, graph, soc.device(op.device), soc) for op in going)
     devices = {core.name, *(op.device for op in going)}
-    return with_basis(f"about {after} cycles in the place of {before}", basis_of(soc, devices))
+    return with_basis(f"about {after:,} cycles in the place of {before:,}", basis_of(soc, devices))

@@ -473,7 +473,7 @@ class _Chooser:
         alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
         least = costs[best.name].total
         dearer = {
-            name: f"{cost}, {more} more"
+            name: f"{cost}, {more:,} more"
             if (more := cost.total - least) > 0
             else f"{cost}, not fewer"
             for name, cost in costs.items()

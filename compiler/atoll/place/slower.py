@@ -37,7 +37,7 @@ def slower_than_elsewhere(
         cycles = {e.name: compute_cycles(op, graph, e, soc) for e in (chosen, *able)}
         best = min(cycles, key=cycles.__getitem__)
         if (times := cycles[chosen.name] // max(1, cycles[best])) >= MANY_TIMES:
-            figures = f"about {cycles[chosen.name]} cycles, and not about {cycles[best]}"
+            figures = f"about {cycles[chosen.name]:,} cycles, and not about {cycles[best]:,}"
             yield (
                 f"{op.name} takes {times:,} times as long on '{chosen.name}' as on '{best}': "
                 + with_basis(figures, basis_of(soc, cycles))

@@ -65,7 +65,7 @@ class _Spreader:
         cycles, alone = cost.cycles(op, self._graph), cost.alone(op, self._graph)
         basis = basis_of(self._soc, op.devices)
         both = joint_basis((decision.basis, basis))
-        told = f"with {', '.join(op.helpers)} about {cycles} cycles, alone {alone}"
+        told = f"with {', '.join(op.helpers)} about {cycles:,} cycles, alone {alone:,}"
         reason = f"{decision.reason}; {with_basis(told, basis)}"
         others = tuple(each for each in decision.rejected if each[0] not in op.helpers)
         return replace(decision, reason=reason, rejected=others, basis=both)

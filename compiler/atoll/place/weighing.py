@@ -120,7 +120,9 @@ class Weighing:
         more = self.total((op,), there) - self.total((op,), where)
         turns = next((each for each in self.scenarios if self._fewer(op, there, where, each)), None)
         if more >= 0:
-            return f"{cost}, {more} more" + (f"; fewer if {_scenario_text(turns)}" if turns else "")
+            return f"{cost}, {more:,} more" + (
+                f"; fewer if {_scenario_text(turns)}" if turns else ""
+            )
         unless = (each for each in self.scenarios if not self._fewer(op, there, where, each))
         if scenario := next(unless, None):
             return f"{cost}, {-more} fewer, but not if {_scenario_text(scenario)}"

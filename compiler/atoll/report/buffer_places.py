@@ -51,7 +51,7 @@ def other_pools(
         if not lacks and pool.name not in buffer.pools:
             lacks = ("no candidate: a build option or an earlier stage ruled it out",)
         if not lacks and (room := free_room(plan, pool.name, buffer)) < buffer.size:
-            lacks = (f"no room: at most {room} B are free together while it is live",)
+            lacks = (f"no room: at most {room:,} B are free together while it is live",)
         yield Alternative(place=pool.name, lacks=lacks, remark=_remark(chosen, pool.name, buffer))
 
 
@@ -69,9 +69,9 @@ def stack_lacks(cpu: Cpu, size: int) -> Iterator[str]:
     """Yield the limit that keeps a kernel's buffer off the stack of its core."""
     alloca, total = cpu.max_stack_alloca_size, cpu.max_stack_size
     if size > alloca.value:
-        yield f"max_stack_alloca_size is {alloca.value} B ({alloca.layer}), {size} B needed"
+        yield f"max_stack_alloca_size is {alloca.value:,} B ({alloca.layer}), {size:,} B needed"
     else:
-        yield f"max_stack_size is {total.value} B for all of a run ({total.layer})"
+        yield f"max_stack_size is {total.value:,} B for all of a run ({total.layer})"
 
 
 def free_room(plan: MemoryPlan, pool: str, buffer: Buffer) -> int:

@@ -87,6 +87,6 @@ def stack_rule(cpu: Cpu, size: int) -> str:
     """Return why a kernel's buffer is on the stack of its core."""
     alloca, total = cpu.max_stack_alloca_size, cpu.max_stack_size
     return (
-        f"K1: {size} B is within max_stack_alloca_size {alloca.value} B ({alloca.layer}), "
-        f"and all of a run within max_stack_size {total.value} B ({total.layer})"
+        f"K1: {size:,} B is within max_stack_alloca_size {alloca.value:,} B ({alloca.layer}), "
+        f"and all of a run within max_stack_size {total.value:,} B ({total.layer})"
     )

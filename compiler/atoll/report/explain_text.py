@@ -212,9 +212,9 @@ def story_text(story: BufferStory, decisions: Sequence[Decision]) -> str:
 
 
 def _lines(story: BufferStory, decisions: Sequence[Decision]) -> Iterator[str]:
-    size = "sized at run time" if story.size is None else f"{story.size} B"
+    size = "sized at run time" if story.size is None else f"{story.size:,} B"
     yield f"{story.name}: {story.what}, {size}, steps {_steps(story)}"
-    at = "" if story.address is None else f" at {story.address:#010x}, offset {story.offset}"
+    at = "" if story.address is None else f" at {story.address:#010x}, offset {story.offset:,}"
     yield f"  where: {story.place}{at}; scope {story.scope}"
     if any(seen != story.address for seen in story.seen_at.values()):
         places = (f"{device} at {seen:#010x}" for device, seen in story.seen_at.items())

@@ -188,7 +188,27 @@ _CYCLES = object_of(
     clock_hz=COUNT,
     by_device=mapping_of(COUNT),
     by_layer=each(_LAYER),
-    by_sample=each(object_of(sample=COUNT, begin=COUNT, end=COUNT)),
+    by_sample=each(
+        object_of(
+            **dict.fromkeys(("sample", "begin", "end"), COUNT),
+            by_layer=each(
+                object_of(
+                    **dict.fromkeys(("operator", "device"), TEXT),
+                    **dict.fromkeys(("begin", "end", "worked"), COUNT),
+                    helpers=mapping_of(COUNT),
+                )
+            ),
+        )
+    ),
+    interrupts=maybe(
+        each(
+            object_of(
+                **dict.fromkeys(("source", "core"), TEXT),
+                **dict.fromkeys(("line", "raised"), COUNT),
+                pulses=each(object_of(rise=COUNT, fall=maybe(COUNT))),
+            )
+        )
+    ),
 )
 _STACK = object_of(
     bound_bytes=maybe(COUNT),
@@ -218,7 +238,7 @@ _REPORT: Mapping[str, Shape] = dict(
             object_of(
                 pool=TEXT,
                 **dict.fromkeys(
-                    ("first_address", "size_bytes", "phases_read", "phases_written"), COUNT
+                    ("first_address", "size_bytes", "read_bytes", "written_bytes"), COUNT
                 ),
             )
         )

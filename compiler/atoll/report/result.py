@@ -184,6 +184,11 @@ class LayerCycles:
             ],
         }
 
+    def as_short_json(self) -> dict[str, Any]:
+        """Return what is told of all samples: when it ran."""
+        names = ("operator", "device", "begin", "end", "worked", "helpers")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
@@ -223,20 +228,43 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TouchedRange:
-    """Bytes of a pool that a run touched equally often.
+    """Bytes of a pool, and how many a run moved there: each 64 of them equally many.
 
     Attributes:
         first_address: on the bus.
-        phases_read, phases_written: phases of the firmware, from one event such as the begin of an
-            operator to the next, in which a device read or wrote there, for each device; what it
-            did there in one of them counts once.
+        read_bytes, written_bytes: by all devices together, repetitions included; fetched
+            instructions are not counted. Two pools that share 64 bytes of a memory have the same.
     """
 
     pool: str
     first_address: int
     size_bytes: int
-    phases_read: int
-    phases_written: int
+    read_bytes: int
+    written_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptLine:
+    """An interrupt line at a core.
+
+    Attributes:
+        source: the device that raises it, or the guard of the firewalls.
+        line: its number at the core.
+        raised: how often it rose in the whole run.
+        pulses: the cycles at which it rose in the first sample, and at which it fell, as the core
+            had answered; None where it stayed high.
+    """
+
+    source: str
+    core: str
+    line: int
+    raised: int
+    pulses: tuple[tuple[int, int | None], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        pulses = [{"rise": rise, "fall": fall} for rise, fall in self.pulses]
+        return asdict(self) | {"pulses": pulses}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,13 +278,14 @@ class RunReport:
         accesses: bus accesses held against the plan.
         total_cycles: of the host, from reset to exit; 0 where no clock ran.
         cycles_by_kind: cycles in operators by kind of device (``cpu``, ``dsp``, ``npu``, ``dma``).
-        by_sample: cycles from the begin of each sample's first operator to the end of its last.
+        by_sample: its operators likewise, of each sample.
         wall: seconds by part of the run.
         notes: what a reader should know, such as described devices that took no part.
         host_clock: hertz; all cycles are the host's.
         oracle: how far the reference is from another implementation, if one was asked.
         not_modelled: what the cores would have done and the simulation of them does not.
-        touched: ranges of pools that the first sample touched; None if nobody watched cores.
+        touched: ranges of pools in which the first sample moved bytes; None if nobody counted.
+        interrupts: the lines of the chip; None if nobody saw them.
     """
 
     soc: str
@@ -275,13 +304,14 @@ class RunReport:
     total_cycles: int
     cycles_by_kind: Mapping[str, int]
     by_layer: tuple[LayerCycles, ...]
-    by_sample: Mapping[int, range] = field(default_factory=dict)
+    by_sample: Mapping[int, tuple[LayerCycles, ...]] = field(default_factory=dict)
     wall: Mapping[str, float]
     notes: tuple[str, ...] = ()
     host_clock: int
     oracle: OracleVerdict | None = None
     not_modelled: tuple[str, ...] = ()
     touched: tuple[TouchedRange, ...] | None = None
+    interrupts: tuple[InterruptLine, ...] | None = None
 
     @property
     def bit_exact(self) -> bool:
@@ -353,7 +383,15 @@ class RunReport:
             "by_device": dict(concurrency.by_device) if self.clocked else {},
             "by_layer": [layer.as_json(clocked=self.clocked) for layer in self.by_layer],
             "by_sample": [
-                {"sample": number, "begin": each.start, "end": each.stop}
-                for number, each in (self.by_sample.items() if self.clocked else ())
+                {
+                    "sample": number,
+                    "begin": min(each.begin for each in layers),
+                    "end": max(each.end for each in layers),
+                    "by_layer": [each.as_short_json() for each in layers],
+                }
+                for number, layers in (self.by_sample.items() if self.clocked else ())
             ],
+            "interrupts": None
+            if self.interrupts is None
+            else [each.as_json() for each in self.interrupts],
         }

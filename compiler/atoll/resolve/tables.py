@@ -52,7 +52,7 @@ class Table:
 
     def text(self, columns: int | None = None) -> str:
         """Return the table as lines of at most so many columns, if that can be."""
-        cells = [self.columns, *(tuple(printable(str(cell)) for cell in row) for row in self.rows)]
+        cells = [self.columns, *(tuple(map(_shown, row)) for row in self.rows)]
         widths = [max(map(columns_of, column)) for column in zip(*cells, strict=True)]
         head, *rows = laid_out(cells, columns=columns)
         rule = "  ".join("-" * width for width in widths)
@@ -64,6 +64,10 @@ class Table:
 
     def __str__(self) -> str:
         return self.text()
+
+
+def _shown(cell: Cell) -> str:
+    return f"{cell:,}" if isinstance(cell, int) else printable(str(cell))
 
 
 def as_text(tables: tuple[Table, ...], columns: int | None = None) -> str:

@@ -1,48 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which bytes of the pools devices touched, and how often: what a run saw on its buses."""
+"""How many bytes devices moved where in the pools: what a run saw on its buses."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
 from atoll.report.result import TouchedRange
 from atoll.resolve.soc import Pool, ResolvedSoc
-from atoll_sim.protocol.records import AccessKind
-from atoll_sim.trace.simulation import Phase
-
-_ROW = {AccessKind.READ: 0, AccessKind.WRITE: 1}
+from atoll_sim.protocol.records import HEAT_BYTES
 
 
-def touched_ranges(soc: ResolvedSoc, phases: Iterable[Phase]) -> tuple[TouchedRange, ...] | None:
-    """Return the ranges of each pool that the first sample touched; None if nobody watched.
+def touched_ranges(
+    soc: ResolvedSoc, heat: Mapping[int, tuple[int, int]]
+) -> tuple[TouchedRange, ...]:
+    """Return the ranges of each pool in which bytes were moved; neighbours that are alike are one.
 
-    In a range, each byte was read in as many phases as its neighbours, and written likewise.
+    Args:
+        soc: the chip.
+        heat: see `atoll_sim.trace.simulation.SimResult`.
     """
-    during = [phase for phase in phases if phase.sample == 0]
-    if not any(touch.accesses for phase in during for touch in phase.touched):
-        return None
-    return tuple(each for pool in soc.pools for each in _of_pool(pool, during))
+    return tuple(each for pool in soc.pools for each in _of_pool(pool, heat))
 
 
-def _of_pool(pool: Pool, phases: Iterable[Phase]) -> Iterator[TouchedRange]:
-    changes: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for phase in phases:
-        for touch in phase.touched:
-            row = _ROW.get(touch.kind)
-            for span in touch.spans if row is not None else ():
-                begin, end = max(span.start, pool.region.origin), min(span.stop, pool.region.end)
-                if begin < end:
-                    assert row is not None
-                    changes[begin][row] += 1
-                    changes[end][row] -= 1
-    reads = writes = first = 0
-    for address in sorted(each for each, change in changes.items() if any(change)):
-        if reads or writes:
-            yield TouchedRange(
-                pool=pool.name,
-                first_address=first,
-                size_bytes=address - first,
-                phases_read=reads,
-                phases_written=writes,
-            )
-        first = address
-        reads, writes = reads + changes[address][0], writes + changes[address][1]
+def _of_pool(pool: Pool, heat: Mapping[int, tuple[int, int]]) -> Iterator[TouchedRange]:
+    addresses = (at for at in sorted(heat) if _overlaps(pool, at))
+    ranges: list[list[int]] = []
+    for at in addresses:
+        if ranges and ranges[-1][-1] + HEAT_BYTES == at and heat[ranges[-1][0]] == heat[at]:
+            ranges[-1].append(at)
+        else:
+            ranges.append([at])
+    for each in ranges:
+        read, written = heat[each[0]]
+        first = max(each[0], pool.region.origin)
+        yield TouchedRange(
+            pool=pool.name,
+            first_address=first,
+            size_bytes=min(each[-1] + HEAT_BYTES, pool.region.end) - first,
+            read_bytes=read * len(each),
+            written_bytes=written * len(each),
+        )
+
+
+def _overlaps(pool: Pool, address: int) -> bool:
+    return pool.region.origin < address + HEAT_BYTES and address < pool.region.end

@@ -68,6 +68,23 @@ class Mailbox:
     holds: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt:
+    """An interrupt line.
+
+    Attributes:
+        source: the device that raises it, or the guard.
+        core: where it leads.
+        line: its number there.
+        signal: as the core has it.
+    """
+
+    source: str
+    core: str
+    line: int
+    signal: str
+
+
 @dataclass(frozen=True, slots=True)
 class Strap:
     """An input of the top level that takes addresses when the simulation begins.
@@ -193,6 +210,7 @@ class Chip:
         aliases: bytes of memories on the bus that masters see elsewhere too, by a name.
         slaves: signals of the register blocks' ports.
         lines: signal of each interrupt line at the host, by its number.
+        interrupts: these and those at other cores.
         external_host: the test bench makes the host's accesses; there is no core.
         waves: waveforms show the operators by name.
         faults: the top level has ports through which a bench makes hardware faults.
@@ -206,6 +224,7 @@ class Chip:
     blocks: Mapping[str, range]
     slaves: tuple[str, ...]
     lines: Mapping[int, str]
+    interrupts: tuple[Interrupt, ...]
     external_host: bool
     aliases: Mapping[str, range]
     waves: bool = False

@@ -20,7 +20,15 @@ from atoll.resolve.soc import (
     ResolvedSoc,
 )
 from atoll_sim.chip.checks import check_cores, platform_faults
-from atoll_sim.chip.chip_parts import BuiltMemory, Chip, DataPort, Mailbox, Master, Target
+from atoll_sim.chip.chip_parts import (
+    BuiltMemory,
+    Chip,
+    DataPort,
+    Interrupt,
+    Mailbox,
+    Master,
+    Target,
+)
 from atoll_sim.chip.rtl_cores import parameters_of
 
 SMALL_MEMORY = 1 << 20
@@ -75,6 +83,7 @@ def plan_chip(
             *(mailbox.core for mailbox in _mailboxes(soc)),
         ),
         lines=_lines(soc),
+        interrupts=tuple(interrupts_of(soc)),
         external_host=external_host,
         aliases={f"alias_{each.name}": each.shown for each in soc.aliases},
     )
@@ -152,6 +161,18 @@ def _mailboxes(soc: ResolvedSoc) -> tuple[Mailbox, ...]:
 def _lines(soc: ResolvedSoc) -> Mapping[int, str]:
     devices = {line: f"dev_{name}_irq" for name, line in soc.irqs.items()}
     return {soc.host_cpu.spec.bus_error_line: "guard_irq"} | devices
+
+
+def interrupts_of(soc: ResolvedSoc) -> Iterator[Interrupt]:
+    """Yield the interrupt lines of a chip: those at the host, then those of mailboxes."""
+    lines = {soc.host_cpu.spec.bus_error_line: "guard"}
+    lines |= {line: name for name, line in soc.irqs.items()}
+    signals = _lines(soc)
+    for line, source in lines.items():
+        yield Interrupt(source=source, core=soc.host, line=line, signal=signals[line])
+    for box in _mailboxes(soc):
+        ring = f"dev_{box.name}_ring"
+        yield Interrupt(source=soc.host, core=box.name, line=box.line, signal=ring)
 
 
 def _registers(soc: ResolvedSoc, device: Device) -> tuple[Target, ...]:

@@ -11,7 +11,7 @@ from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
-from atoll_sim.chip.plan import plan_chip
+from atoll_sim.chip.plan import interrupts_of, plan_chip
 from atoll_sim.engines.calls import not_played
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Device, Outcome
@@ -20,7 +20,7 @@ from atoll_sim.engines.player import joined_of
 from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
-from atoll_sim.iss.devices import Console, Guard, Mailbox
+from atoll_sim.iss.devices import Console, Guard, Mailbox, Watched
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.programs import begun_of, programs_of, run_by_program
@@ -79,6 +79,8 @@ class IssChip:
         self._code = code
         self._masters = {master.name: master for master in plan_chip(soc).masters}
         self.instructions: list[int] = []
+        self._interrupts = tuple(interrupts_of(soc))
+        self._high: dict[int, tuple[int, int]] = {}
         self._stop: Stop | None = None
         self._cores: dict[str, IssCore] = {}
         self._before_reset = 0
@@ -89,7 +91,10 @@ class IssChip:
         """Run until the firmware ends, or one of the limits is reached."""
         stop = self._run(max_cycles, stall_cycles, pace)
         self.instructions.append(self._count())
-        self._model.at(max((core.time for core in self._cores.values()), default=0))
+        end = max((core.time for core in self._cores.values()), default=0)
+        self._model.at(end)
+        rises = ((at, number, 1) for number, (_, at) in self._high.items() if at <= end)
+        self._model.line_changes += rises
         return stop
 
     def _run(self, max_cycles: int, stall_cycles: int, pace: Callable[[], None]) -> Stop:
@@ -100,6 +105,7 @@ class IssChip:
                 self._guard.restart()
                 self._model.restart()
                 self._reset(at=max(restart, *(each.time for each in self._cores.values())))
+                self._look(restart)
                 continue
             if not due:
                 return Stop.STALL
@@ -127,6 +133,20 @@ class IssChip:
     def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
         """See `around.Around`."""
         self._guard.saw(core.ordinal, address, writes=writes, bus=bus)
+        self._look(self._model.cycle())
+
+    def _look(self, now: int) -> None:
+        """Log lines that have fallen, and remember which have risen, or will."""
+        cores = {each.core for each in self._interrupts}
+        lines = {cpu.name: self._lines(cpu) for cpu in self._soc.cpus if cpu.name in cores}
+        for number, each in enumerate(self._interrupts):
+            at = lines[each.core].get(each.line)
+            told, rise = self._high.get(number, (None, 0))
+            if at != told:
+                if told is not None and rise <= now:
+                    self._model.line_changes += [(rise, number, 1), (now, number, 0)]
+                self._high.pop(number, None)
+                self._high |= {} if at is None else {number: (at, max(at, now))}
 
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
@@ -181,7 +201,7 @@ class IssChip:
         for name, mailbox in self._mailboxes.items():
             devices |= {f"reg_{name}": mailbox, f"box_{name}": mailbox}
         return [
-            (range(seen, seen + len(target.span)), devices[target.signal])
+            (range(seen, seen + len(target.span)), Watched(devices[target.signal], self._look))
             for target in self._masters[cpu.name].targets
             if target.signal in devices
             for seen in (seen_by(self._soc, cpu.name, target.span.start),)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from atoll.protocol import ConsoleRegister, GuardRegister
 from atoll.resolve.mailbox import ID, registers_of
-from atoll_sim.engines.interface import BusFault
+from atoll_sim.engines.interface import BusFault, Device
 
 MAILBOX = registers_of(held=True)
 BUSY, DONE = 1, 2
@@ -110,6 +110,25 @@ class Guard:
 
     def _status(self) -> int:
         return sum(1 << device for device in self._seen)
+
+
+class Watched:
+    """Registers after each access to which somebody looks at the interrupt lines."""
+
+    def __init__(self, device: Device, look: Callable[[int], None]) -> None:
+        self._device = device
+        self._look = look
+
+    def read(self, offset: int, core: str, now: int) -> int:
+        """See `atoll_sim.engines.interface.Device`."""
+        value = self._device.read(offset, core, now)
+        self._look(now)
+        return value
+
+    def write(self, offset: int, value: int, core: str, now: int) -> None:
+        """See `atoll_sim.engines.interface.Device`."""
+        self._device.write(offset, value, core, now)
+        self._look(now)
 
 
 class Mailbox:

@@ -13,7 +13,7 @@ from atoll_sim.host.memory import Accessed, HostMemory
 from atoll_sim.iss.clock import CoreClock
 from atoll_sim.iss.rules import Span, extensions_of
 from atoll_sim.model.monitors import Model
-from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, EventKind
+from atoll_sim.protocol.records import ERASED_ROM, LINE, UNWRITTEN_RAM, EventKind
 from atoll_sim.shadow import memory as shadow
 from atoll_sim.shadow.library import shared_library
 from atoll_sim.trace.simulation import Buffer, Turn
@@ -56,6 +56,7 @@ class IssModel(Model):
         soc: the chip.
         caller: the core that inputs come from and outputs go to, if it has a data cache.
         reads_as_caller: bytes are peeked as that core would load them.
+        line_changes: the rows of `lines`.
         hooks: what Unicorn calls for each block, access, and access that cannot be made.
         execute: what it calls for each instruction of a function unit.
         memory: of the chip, as the image finds it: see docs/platform.md.
@@ -81,6 +82,7 @@ class IssModel(Model):
         self.memory = HostMemory(soc)
         self.caller: CoreState | None = None
         self.reads_as_caller = False
+        self.line_changes: list[tuple[int, int, int]] = []
         self._evictions = evictions
         self.request = Request.NONE
         self.library.atoll_iss_begin(ctypes.c_uint32(len(soc.devices)))
@@ -132,6 +134,10 @@ class IssModel(Model):
     def set_request(self, value: Request) -> None:
         """Set what the firmware reads in the console's REQUEST."""
         self.request = value
+
+    def lines(self) -> bytes:
+        """See `Model`."""
+        return LINE.pack(self.line_changes)
 
     def add_core(
         self,

@@ -74,7 +74,10 @@ class Model {
     const bool edge = clocks_->next() <= deadline;
     context_->time(edge ? clocks_->next() : deadline);
     if (!edge) return false;
-    if (clocks_->toggle()) monitor::log().cycle += top_->clk_i;
+    if (!clocks_->toggle() || !top_->clk_i) return true;
+    monitor::Log& log = monitor::log();
+    ++log.cycle;
+    if (top_->lines_o != log.high) monitor::saw_lines(top_->lines_o);
     return true;
   }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include "backdoor.h"
 #include "memory_map.h"
@@ -21,7 +23,9 @@ class Touched {
 
   // Mark the bytes that `mask` names, counted from `offset`, a multiple of 8.
   void mark(uint32_t offset, uint64_t mask) {
-    moved_ += static_cast<unsigned>(__builtin_popcountll(mask));
+    const auto size = static_cast<unsigned>(__builtin_popcountll(mask));
+    moved_ += size;
+    heat_[offset / record::kHeatBytes] += size;
     uint32_t at = offset / 8;
     first_ = std::min(first_, at);
     bits_[at] |= static_cast<uint8_t>(mask);
@@ -37,6 +41,9 @@ class Touched {
     counts.push_back(row);
     moved_ = 0;
   }
+
+  // Count there from now on what is moved in each `kHeatBytes`.
+  void heat(uint64_t* bins) { heat_ = bins; }
 
   // Append the runs of marked bytes to `spans` and forget them.
   void flush(std::vector<record::Span>& spans, uint32_t phase, uint32_t master, uint32_t kind) {
@@ -67,6 +74,7 @@ class Touched {
   uint32_t first_ = UINT32_MAX;
   uint32_t last_ = 0;
   uint64_t moved_ = 0;
+  uint64_t* heat_ = nullptr;
 };
 
 struct Account {
@@ -77,6 +85,29 @@ struct Account {
 
 using Accounts = std::vector<std::array<Account, record::kAccessKinds>>;
 
+// What all masters move in each `kHeatBytes` of the memories, by memory and kind. Pages that nobody
+// touches take no room.
+struct Free {
+  void operator()(uint64_t* bins) const { std::free(bins); }
+};
+std::vector<std::array<std::unique_ptr<uint64_t, Free>, record::kAccessKinds>> heat;
+uint32_t runs = 0;  // begun
+bool counts = false;
+
+size_t bins_of(const chip::Memory& memory) { return memory.size / record::kHeatBytes + 1; }
+
+void begin_heat(Accounts& accounts) {
+  heat.clear();
+  for (size_t number = 0; number < chip::map().memories.size(); ++number) {
+    const size_t size = bins_of(chip::map().memories[number]);
+    auto& kinds = heat.emplace_back();
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      kinds[kind].reset(static_cast<uint64_t*>(std::calloc(size, sizeof(uint64_t))));
+      for (auto& account : accounts) account[kind].touched[number].heat(kinds[kind].get());
+    }
+  }
+}
+
 Accounts make_accounts() {
   Accounts made(chip::map().masters);
   for (auto& kinds : made) {
@@ -84,12 +115,29 @@ Accounts make_accounts() {
       for (const chip::Memory& memory : chip::map().memories) account.touched.emplace_back(memory);
     }
   }
+  begin_heat(made);
   return made;
 }
 
 Accounts& accounts() {
   static Accounts made = make_accounts();
   return made;
+}
+
+// Move what was counted since the begin of the run into the log, if that was asked for.
+void end_heat() {
+  if (!counts) return;
+  counts = false;
+  for (size_t number = 0; number < heat.size(); ++number) {
+    const chip::Memory& memory = chip::map().memories[number];
+    const auto& kinds = heat[number];
+    for (size_t bin = 0; bin < bins_of(memory); ++bin) {
+      const uint64_t read = kinds[record::kRead].get()[bin];
+      const uint64_t written = kinds[record::kWrite].get()[bin];
+      const uint32_t address = memory.origin + static_cast<uint32_t>(bin) * record::kHeatBytes;
+      if (read || written) log().heat.push_back({address, runs - 1, read, written});
+    }
+  }
 }
 
 // Number of the memory that holds `address`, or that of all memories: registers.
@@ -117,6 +165,9 @@ shadow::Shadow& watcher() {
 void forget() {
   log() = Log{};
   accounts() = make_accounts();
+  begin_heat(accounts());  // the first `accounts()` has ended what `make_accounts` began
+  runs = 0;
+  counts = false;
   watcher() = shadow::Shadow{};
 }
 
@@ -127,6 +178,15 @@ bool hold_against(const char* path) {
   std::memcpy(words.data(), packed.data(), words.size() * sizeof(uint32_t));
   watcher().look_with(backdoor::peek);
   return watcher().load(words.data(), words.size());
+}
+
+void saw_lines(uint64_t lines) {
+  Log& now = log();
+  for (uint64_t changed = lines ^ now.high; changed != 0; changed &= changed - 1) {
+    const auto line = static_cast<uint32_t>(__builtin_ctzll(changed));
+    now.lines.push_back({now.cycle - 1, line, static_cast<uint32_t>(lines >> line & 1)});
+  }
+  now.high = lines;
 }
 
 void close_phase() {
@@ -207,7 +267,14 @@ void atoll_saw_event(unsigned kind, unsigned value) {
   log.events.push_back({log.cycle, kind, value});
   if (kind != record::kTrace) return;
   monitor::close_phase();
-  if (monitor::watcher().loaded()) monitor::watcher().trace(log.cycle, value);
+  shadow::Shadow& watcher = monitor::watcher();
+  const uint32_t event = console::event_of(value);
+  if (event == console::kRunBegin || event == console::kRunEnd) monitor::end_heat();
+  if (event == console::kRunBegin && monitor::runs++ < (watcher.loaded() ? watcher.models() : 1)) {
+    monitor::begin_heat(monitor::accounts());
+    monitor::counts = true;
+  }
+  if (watcher.loaded()) watcher.trace(log.cycle, value);
 }
 
 }  // extern "C"
@@ -232,6 +299,17 @@ size_t atoll_counts(const record::Count** first) {
 size_t atoll_spans(const record::Span** first) {
   *first = monitor::log().spans.data();
   return monitor::log().spans.size();
+}
+
+size_t atoll_lines(const record::Line** first) {
+  *first = monitor::log().lines.data();
+  return monitor::log().lines.size();
+}
+
+size_t atoll_heat(const record::Heat** first) {
+  monitor::end_heat();
+  *first = monitor::log().heat.data();
+  return monitor::log().heat.size();
 }
 
 shadow::Shadow* atoll_shadow_of_model() { return &monitor::watcher(); }

@@ -16,6 +16,9 @@ struct Log {
   std::vector<record::Event> events;  // without text
   std::vector<record::Count> counts;
   std::vector<record::Span> spans;
+  std::vector<record::Line> lines;
+  uint64_t high = 0;  // the interrupt lines that are
+  std::vector<record::Heat> heat;
   std::string text;
 };
 
@@ -30,6 +33,9 @@ bool hold_against(const char* path);
 
 // Begin anew: an empty log of the memories of `chip::map()`, and no contract.
 void forget();
+
+// Other interrupt lines than `log().high` were high in the cycle before: log those that changed.
+void saw_lines(uint64_t lines);
 
 // End the current phase: move what was marked since the last call into the log.
 void close_phase();

@@ -9,7 +9,7 @@ import ctypes
 from dataclasses import dataclass
 
 from atoll.protocol import Request
-from atoll_sim.protocol.records import COUNT, EVENT, SPAN, EventKind
+from atoll_sim.protocol.records import COUNT, EVENT, HEAT, LINE, SPAN, EventKind
 from atoll_sim.shadow.memory import Shadow
 
 
@@ -36,7 +36,10 @@ class Model:
     def __init__(self, library: ctypes.CDLL | None = None) -> None:
         self._library = library or ctypes.CDLL(None)
         self._library.atoll_cycle.restype = ctypes.c_uint64
-        for name in ("atoll_events", "atoll_counts", "atoll_spans", "atoll_text"):
+        for name in (
+            *("atoll_events", "atoll_counts", "atoll_spans"),
+            *("atoll_lines", "atoll_heat", "atoll_text"),
+        ):
             getattr(self._library, name).restype = ctypes.c_size_t
         self._library.atoll_shadow_of_model.restype = ctypes.c_void_p
         self.shadow = Shadow(self._library, self._library.atoll_shadow_of_model())
@@ -99,6 +102,14 @@ class Model:
     def spans(self) -> bytes:
         """Return a `SPAN` for bytes that a master touched in one way in a phase."""
         return self._records("atoll_spans", SPAN.size)
+
+    def lines(self) -> bytes:
+        """Return a `LINE` for each time that an interrupt line rose or fell."""
+        return self._records("atoll_lines", LINE.size)
+
+    def heat(self) -> bytes:
+        """Return a `HEAT` for each place at which bytes were moved."""
+        return self._records("atoll_heat", HEAT.size)
 
     def text(self) -> str:
         """Return what the firmware printed."""

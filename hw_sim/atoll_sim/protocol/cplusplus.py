@@ -25,11 +25,12 @@ def protocol_header() -> str:
             unwritten_ram=records.UNWRITTEN_RAM,
             erased_rom=records.ERASED_ROM,
             after_run=records.AFTER_RUN,
+            heat_bytes=records.HEAT_BYTES,
             access_kinds=len(records.KINDS),
         ),
         enumeration(records.EventKind),
         enumeration(records.AccessKind),
-        *map(structure, (records.EVENT, records.COUNT, records.SPAN)),
+        *map(structure, (records.EVENT, records.COUNT, records.LINE, records.HEAT, records.SPAN)),
     )
     return header({"console": console, "record": record})
 

@@ -11,6 +11,9 @@ RESET_CYCLES = 2
 UNWRITTEN_RAM, ERASED_ROM = 0xDB, 0xFF
 """What memories hold before the image is loaded: see docs/platform.md."""
 
+HEAT_BYTES = 64
+"""Of a memory, from its origin on, are counted together; no beat is larger."""
+
 AFTER_RUN = 0xFFFF_FFFF
 """In the place of an operator's number: when the run has ended."""
 
@@ -58,6 +61,23 @@ COUNT = record(
     accesses=Field(U64, "of this kind to all memories"),
     bytes=U64,
     last=Field(U64, "cycle of the last of them"),
+)
+
+LINE = record(
+    "Line",
+    "An interrupt line has risen or fallen; at reset all are low.",
+    cycle=U64,
+    line=Field(U32, "its place in `Chip.interrupts`"),
+    high=U32,
+)
+
+HEAT = record(
+    "Heat",
+    "What all masters moved in HEAT_BYTES of a memory in a run, without instructions fetched.",
+    address=Field(U32, "the first of them"),
+    run=U32,
+    read=U64,
+    written=U64,
 )
 
 SPAN = record(

@@ -163,6 +163,13 @@ class Machine:
         """Return that none was seen."""
         return b""
 
+    def lines(self) -> None:
+        """Nobody sees interrupt lines."""
+
+    def heat(self) -> bytes:
+        """Return that no byte was seen."""
+        return b""
+
     def text(self) -> str:
         """Return what the firmware printed."""
         return self._text

@@ -14,11 +14,12 @@ from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import Sample
 from atoll.bsp.image_stacks import stacks_of
 from atoll.cost.basis import basis_of_operator
+from atoll.cost.spent import Spent
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled, expected_cycles
 from atoll.ops.registry import kind_of
 from atoll.report.explanation import cautions, notes
-from atoll.report.result import LayerCycles, RunReport
+from atoll.report.result import InterruptLine, LayerCycles, RunReport
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.stack.bound import StackBound
 from atoll.utils.scratch import temporary_folder
@@ -204,6 +205,8 @@ def judge(
     begin = time.perf_counter()
     layers = check_layers(compiled.graph, samples, result, compiled.soc, compiled.network)
     stacks = stack_use(compiled.soc, result, setup.stacks)
+    samples_cycles = _by_sample(compiled, result, setup.in_rtl(compiled.soc))
+    by_layer = samples_cycles.get(0, ())
     report = RunReport(
         soc=compiled.soc.name,
         model=compiled.graph.name,
@@ -229,9 +232,9 @@ def judge(
         stack=stacks,
         pools=compiled.plan.use,
         total_cycles=result.cycles,
-        cycles_by_kind=_cycles_by_kind(compiled, result),
-        by_layer=tuple(_by_layer(compiled, result, setup.in_rtl(compiled.soc))),
-        by_sample=_by_sample(result),
+        cycles_by_kind=_cycles_by_kind(compiled, by_layer),
+        by_layer=by_layer,
+        by_sample=samples_cycles,
         wall={
             **setup.wall,
             "simulation": result.wall_seconds,
@@ -240,9 +243,8 @@ def judge(
         notes=(*unmeasured_stacks(stacks), *_notes(compiled, result, samples)),
         host_clock=compiled.soc.host_cpu.clock,
         not_modelled=not_modelled(compiled.soc) if setup.cpu is CpuKind.ISS else (),
-        touched=(
-            None if setup.cpu is CpuKind.NATIVE else touched_ranges(compiled.soc, result.phases)
-        ),
+        touched=touched_ranges(compiled.soc, result.heat[0]) if result.heat else None,
+        interrupts=_interrupts(result),
     )
     return Outcome(report=report, outputs=tuple(_outputs(compiled, result)))
 
@@ -253,16 +255,29 @@ def _working_devices(compiled: Compiled) -> frozenset[str]:
     return frozenset((compiled.soc.host, *(call.device for step in steps for call in step.calls)))
 
 
-def _by_layer(
-    compiled: Compiled, result: SimResult, in_rtl: frozenset[str] = frozenset()
-) -> Iterator[LayerCycles]:
-    """Yield when each operator of the first sample ran, in the order in which they began."""
-    phases: dict[int, list[Phase]] = defaultdict(list)
+def _by_sample(
+    compiled: Compiled, result: SimResult, in_rtl: frozenset[str]
+) -> Mapping[int, tuple[LayerCycles, ...]]:
+    """Return when each operator of each sample ran, in the order in which they began."""
+    samples: dict[int, dict[int, list[Phase]]] = defaultdict(lambda: defaultdict(list))
     for phase in result.phases:
-        for number in phase.operators if phase.sample == 0 else ():
-            phases[number].append(phase)
-    estimates = expected_cycles(compiled) if phases else {}
-    for number, during in phases.items():
+        if phase.sample is not None:
+            for number in phase.operators:
+                samples[phase.sample][number].append(phase)
+    estimates = expected_cycles(compiled) if samples else {}
+    return {
+        sample: tuple(_layers(compiled, operators, estimates, in_rtl))
+        for sample, operators in samples.items()
+    }
+
+
+def _layers(
+    compiled: Compiled,
+    operators: Mapping[int, Sequence[Phase]],
+    estimates: Mapping[str, Spent],
+    in_rtl: frozenset[str],
+) -> Iterator[LayerCycles]:
+    for number, during in operators.items():
         op = compiled.graph.operators[number]
         begin, end = during[0].begin, during[-1].end
         device = compiled.soc.device(op.device)
@@ -306,14 +321,22 @@ def _moved(
     return {name: (read, written) for name, (read, written) in moved.items()} or None
 
 
-def _by_sample(result: SimResult) -> Mapping[int, range]:
-    """Return the cycles in which the operators of each sample ran."""
-    spans: dict[int, range] = {}
-    for phase in result.phases:
-        if phase.sample is not None and phase.operators:
-            first = spans.get(phase.sample, range(phase.begin, phase.end))
-            spans[phase.sample] = range(first.start, phase.end)
-    return spans
+def _interrupts(result: SimResult) -> tuple[InterruptLine, ...] | None:
+    """Return what interrupt lines did, in the first sample and in all."""
+    during = [phase for phase in result.phases if phase.sample == 0]
+    sample = range(during[0].begin, during[-1].end) if during else range(0)
+    if result.lines is None:
+        return None
+    return tuple(
+        InterruptLine(
+            source=each.source,
+            core=each.core,
+            line=each.number,
+            raised=len(each.pulses),
+            pulses=tuple(pulse for pulse in each.pulses if pulse[0] in sample),
+        )
+        for each in result.lines
+    )
 
 
 def _counts(phases: Iterable[Phase]) -> tuple[int, ...]:
@@ -326,10 +349,10 @@ def last_access(device: str, phases: Iterable[Phase]) -> int:
     return max((touch.last for touch in touched if touch.master == device), default=0)
 
 
-def _cycles_by_kind(compiled: Compiled, result: SimResult) -> Mapping[str, int]:
-    """Sum the first sample's cycles over the devices of each kind."""
+def _cycles_by_kind(compiled: Compiled, layers: Iterable[LayerCycles]) -> Mapping[str, int]:
+    """Sum the cycles of operators over the devices of each kind."""
     sums = {device.kind: 0 for device in compiled.soc.devices}
-    for layer in _by_layer(compiled, result):
+    for layer in layers:
         sums[compiled.soc.device(layer.device).kind] += layer.cycles
     return sums
 

@@ -26,6 +26,9 @@ class Shadow {
   bool load(const uint32_t* words, size_t count);
   bool loaded() const { return loaded_; }
 
+  // Networks that run in turn.
+  size_t models() const { return table_.models.size(); }
+
   // The chip begins anew, as after loading; what was found before stays.
   void restart();
 

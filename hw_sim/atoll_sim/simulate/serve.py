@@ -42,6 +42,10 @@ class Served(Protocol):
 
     def spans(self) -> bytes: ...  # noqa: D102
 
+    def lines(self) -> bytes | None: ...  # noqa: D102
+
+    def heat(self) -> bytes: ...  # noqa: D102
+
     def text(self) -> str: ...  # noqa: D102
 
 
@@ -112,6 +116,8 @@ class Bench:
             captures=self.captures,
             counts=self.model.counts(),
             spans=self.model.spans(),
+            lines=self.model.lines(),
+            heat=self.model.heat(),
             findings=findings,
             findings_total=findings_total,
             text=self.model.text(),

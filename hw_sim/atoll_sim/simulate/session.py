@@ -61,9 +61,10 @@ def simulate(request: SimRequest) -> SimResult:
 def result_of(request: SimRequest, record: Record) -> SimResult:
     """Return what a bench's record says, in the terms of the chip."""
     soc, table = request.soc, request.table
-    masters = tuple(master.name for master in plan_chip(soc).masters)
+    chip = plan_chip(soc)
+    masters = tuple(master.name for master in chip.masters)
     findings = name_findings(record.findings, table, soc) if table else ()
-    result = make_result(record, masters, findings)
+    result = make_result(record, masters, findings, chip.interrupts)
     return replace(result, unpainted=unpainted_bytes(soc, result.phases))
 
 

@@ -19,6 +19,7 @@ def turn_of(result: SimResult, number: int, count: int) -> SimResult:
         results=result.results[number::count],
         outputs=result.outputs[number::count],
         layers=result.layers[number::count],
+        heat=result.heat[number::count],
         phases=tuple(
             _renumber(phase, count)
             for phase in result.phases

@@ -23,7 +23,7 @@ REQUEST, SAMPLES = "request.json", "samples.bin"
 SHADOW = "shadow.bin"
 PACE = "pace.txt"
 RESULT, CAPTURES = "result.json", "captures.bin"
-RECORDS = {name: f"access.{name}.bin" for name in ("counts", "spans", "findings")}
+RECORDS = {name: f"access.{name}.bin" for name in ("counts", "spans", "lines", "heat", "findings")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +66,18 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the bench saw; see `monitors` for counts and spans, `Shadow` for findings."""
+    """What the bench saw; see `monitors` for counts to heat, `Shadow` for findings.
+
+    `lines` is None where nobody sees interrupt lines.
+    """
 
     stop: Stop
     events: Sequence[Event]
     captures: Sequence[Capture]
     counts: bytes
     spans: bytes
+    lines: bytes | None
+    heat: bytes
     findings: bytes
     findings_total: int
     text: str
@@ -152,7 +157,7 @@ def write_record(folder: Path, record: Record) -> None:
     }
     (folder / CAPTURES).write_bytes(b"".join(capture.data for capture in record.captures))
     for name, file in RECORDS.items():
-        (folder / file).write_bytes(getattr(record, name))
+        (folder / file).write_bytes(getattr(record, name) or b"")
     (folder / RESULT).write_text(json.dumps(plain, indent=1))
 
 

@@ -182,6 +182,23 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """An interrupt line in a run.
+
+    Attributes:
+        source: the device that raises it, or the guard.
+        core: where it leads.
+        number: of the line there.
+        pulses: the cycles at which it rose and fell; None for a fall that did not come.
+    """
+
+    source: str
+    core: str
+    number: int
+    pulses: tuple[tuple[int, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """An access that the plan does not allow.
 
@@ -214,6 +231,9 @@ class SimResult:
         trapped: the core that met an illegal instruction or address, or None.
         cycles: clock cycles simulated.
         wall_seconds: from the release of reset to the end.
+        lines: the interrupt lines of the chip; None where nobody saw them.
+        heat: for the first run of each model the bytes read and written at an address and behind
+            it, see `HEAT_BYTES`; empty where nobody counted.
         recorded: the waveforms, if any were asked for.
     """
 
@@ -230,6 +250,8 @@ class SimResult:
     trapped: str | None
     cycles: int
     wall_seconds: float
+    lines: tuple[Line, ...] | None = None
+    heat: tuple[Mapping[int, tuple[int, int]], ...] = ()
     recorded: Recorded | None = None
     unpainted: Mapping[str, int] = field(default_factory=dict)
 

@@ -2,18 +2,22 @@
 """Make a `SimResult` of what the bench recorded: name the phases, masters and buffers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, zip_longest
 
 from atoll.protocol import Trace, TraceEvent
+from atoll_sim.chip.chip_parts import Interrupt
 from atoll_sim.model.monitors import Event
-from atoll_sim.protocol.records import COUNT, KINDS, SPAN, EventKind
+from atoll_sim.protocol.records import COUNT, HEAT, KINDS, LINE, SPAN, EventKind
 from atoll_sim.trace.run_files import Capture, Record
-from atoll_sim.trace.simulation import Finding, Phase, SimResult, Touched
+from atoll_sim.trace.simulation import Finding, Line, Phase, SimResult, Touched
 
 
 def make_result(
-    record: Record, masters: Sequence[str], findings: tuple[Finding, ...] = ()
+    record: Record,
+    masters: Sequence[str],
+    findings: tuple[Finding, ...] = (),
+    interrupts: Sequence[Interrupt] = (),
 ) -> SimResult:
     """Put a bench's record into the terms of the chip.
 
@@ -21,6 +25,7 @@ def make_result(
         record: what the bench wrote.
         masters: names of the devices by the monitors' numbers.
         findings: the record's, named.
+        interrupts: the lines by the monitor's numbers.
     """
     runs = [event for event in record.events if event.kind is EventKind.RESULT]
     last = record.events[-1] if record.events else None
@@ -33,6 +38,8 @@ def make_result(
         phases=_phases(record, masters),
         findings=findings,
         findings_total=record.findings_total,
+        lines=None if record.lines is None else tuple(_lines(record.lines, interrupts)),
+        heat=_heat(record.heat),
         stacks={capture.name: capture.data for capture in record.captures if capture.run < 0},
         text=record.text,
         trapped=masters[last.value] if last and last.kind is EventKind.TRAP else None,
@@ -89,6 +96,23 @@ def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
             )
         )
     return tuple(phases)
+
+
+def _lines(changes: bytes, interrupts: Sequence[Interrupt]) -> Iterator[Line]:
+    by_line: dict[int, list[int]] = defaultdict(list)
+    for change in LINE.unpack(changes):
+        by_line[change["line"]].append(change["cycle"])
+    for number, each in enumerate(interrupts):
+        cycles = by_line[number]
+        pulses = tuple(zip_longest(cycles[::2], cycles[1::2]))
+        yield Line(source=each.source, core=each.core, number=each.line, pulses=pulses)
+
+
+def _heat(rows: bytes) -> tuple[Mapping[int, tuple[int, int]], ...]:
+    runs: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
+    for row in HEAT.unpack(rows):
+        runs[row["run"]][row["address"]] = row["read"], row["written"]
+    return tuple(runs[run] for run in range(max(runs, default=-1) + 1))
 
 
 def touched_by_phase(

@@ -204,7 +204,8 @@ def test_c7_explain_tells_what_was_tried_and_why_it_lost(
     assert third["outcome"] == "chosen"
     assert third["why"] == ""
     assert fourth["outcome"] == "slower"
-    assert fourth["why"] == f"{fourth['cycles'] - third['cycles']} cycles more"  # type: ignore[operator]
+    more = fourth["cycles"] - third["cycles"]  # type: ignore[operator]
+    assert fourth["why"] == f"{more:,} cycles more"
 
 
 def test_c7_what_a_candidate_lacks_is_enough_for_it(capsys: pytest.CaptureFixture[str]) -> None:

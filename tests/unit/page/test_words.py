@@ -9,9 +9,7 @@ from tests.unit.page.html_values import Element, bare_numbers, read_page, wrong_
 from tests.unit.page.test_page import documents, html
 
 from atoll.soc_checks import ALWAYS_LEFT_OUT, ELABORATES, FITS, SIMULATED
-from atoll_report.decisions import grouped
 from atoll_report.figures import shortened
-from atoll_report.node import Node
 
 NAME = "the_neural_processing_unit_of_the_second_cluster"
 GAIN = "would be live at a step"
@@ -77,13 +75,37 @@ def test_bytes_that_a_run_moved_are_added_up_where_they_were_counted() -> None:
         layer["memories"] = None
     time = section(found, "time")
     assert "bytes through each memory's port" not in time.text
-    assert "Interrupts, and the measured load of ports" in time.text
+    assert "The measured load of ports: not in these documents" in time.text
     for layer, read in zip(layers[:2], (100, 1000), strict=True):
         layer["memories"] = [{"memory": "sram", "read_bytes": read, "written_bytes": 7}]
     time = section(found, "time")
     (table,) = (each for each in time.all("table") if "bytes through each" in each.text)
     assert [each.text for each in table.all("td")] == ["1,100", "14", f"2 of {len(layers)}"]
-    assert "the measured load of ports" not in time.text
+    assert "The measured load of ports" not in time.text
+
+
+def test_interrupts_are_told_as_the_run_has_them() -> None:
+    found = run_by("rtl")
+    cycles = found["run"][0]["cycles"]
+    assert cycles["interrupts"] is None
+    assert "Interrupts\nNot in these documents" in section(found, "time").text
+    guard = {"source": "guard", "core": "cpu", "line": 2, "raised": 0, "pulses": []}
+    cycles["interrupts"] = [guard]
+    alone = section(found, "time").text
+    assert "No line rose in the first sample: guard to cpu (line 2)." in alone
+    assert "No device of this chip has an interrupt line of its own" in alone
+    pulses = [{"rise": 1234, "fall": 1300}, {"rise": 1500, "fall": None}]
+    npu = {"source": "npu", "core": "cpu", "line": 3, "raised": 7, "pulses": pulses}
+    cycles["interrupts"] = [guard, npu]
+    time = section(found, "time")
+    (table,) = (each for each in time.all("table") if "interrupt lines" in each.text)
+    assert [each.text for each in table.all("td")] == [
+        *("cpu", "3", "7", "1,234", "1,300"),
+        *("cpu", "3", "7", "1,500", "the end"),
+    ]
+    assert "Never raised: guard to cpu (line 2)." in time.text
+    titles = [each.text for each in time.all("title")]
+    assert "line 3: npu → cpu is high, 1,234 to 1,300" in titles
 
 
 def test_what_plan_and_run_show_is_not_called_unchecked() -> None:
@@ -214,15 +236,8 @@ def test_costs_of_placement_are_told_from_the_estimate() -> None:
     assert "why (cycles alone)" in heads
 
 
-def test_only_numbers_get_separators() -> None:
-    words = "about 1828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1234567"
-    assert grouped(Node(words)) == (
-        "about 1,828 cycles of conv_2d_1000 at 0x20000000, 0.12345 of 1,234,567"
-    )
-
-
 def heat(found: Any) -> tuple[str, list[str]]:
-    """Return what the page says of touched addresses, and the titles of the cells."""
+    """Return what the page says of addresses that are used, and the titles of the cells."""
     text = section(found, "bytes")
     titles = [
         next(each.all("title")).text
@@ -232,30 +247,30 @@ def heat(found: Any) -> tuple[str, list[str]]:
     return text.text, titles
 
 
-def test_what_a_run_touched_is_shown_as_it_says() -> None:
+def test_what_a_run_moved_is_shown_as_it_says() -> None:
     found = copied()
     found["run"][0]["touched"] = [
         {
             "pool": "shared",
             "first_address": 0x2000_0000,
             "size_bytes": 96,
-            "phases_read": 3,
-            "phases_written": 1,
+            "read_bytes": 1152,
+            "written_bytes": 48,
         },
         {
             "pool": "shared",
             "first_address": 0x2000_0080,
             "size_bytes": 64,
-            "phases_read": 0,
-            "phases_written": 2,
+            "read_bytes": 0,
+            "written_bytes": 128,
         },
     ]
     text, titles = heat(found)
-    assert "As the run of the first sample saw it" in text
+    assert "As the run of the first sample counted it" in text
     assert "not accesses of a run" not in text
-    assert titles[0] == "0x20000000 to 0x20000001: at most read in 3 and written in 1 phases"
+    assert titles[0] == "0x20000000 to 0x20000001: at most read 12.0 and written 0.5 times a byte"
     assert titles[48] == "0x20000060 to 0x20000061: never"
-    assert titles[-1] == "0x200000be to 0x200000bf: at most read in 0 and written in 2 phases"
+    assert titles[-1] == "0x200000be to 0x200000bf: at most read 0.0 and written 2.0 times a byte"
 
 
 def test_without_a_run_uses_of_the_plan_are_counted_and_called_so() -> None:

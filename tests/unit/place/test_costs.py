@@ -102,7 +102,7 @@ def test_p1_copies_from_and_to_neighbours_count(
     decision = decide(placed, soc)[1]
     assert decision.device == device
     if neighbours:
-        assert f"{far} cycles and {moving * len(neighbours)} for copies" in str(decision)
+        assert f"{far:,} cycles and {moving * len(neighbours):,} for copies" in str(decision)
 
 
 def test_p1_a_reason_shows_both_parts() -> None:

@@ -80,7 +80,7 @@ def test_a_large_operator_is_spread_over_all_cores(soc: ResolvedSoc) -> None:
     core = soc.host_cpu
     alone = CoreCost(core, soc).alone(found.graph.operators[0], found.graph)
     expected = alone // 4 + 3 * (PART_CYCLES * 8 // 9)
-    assert f"with one, two, three about {expected} cycles, alone {alone}" in str(decision)
+    assert f"with one, two, three about {expected:,} cycles, alone {alone:,}" in str(decision)
     assert cycles_of(found.graph, soc) == {"add_0": expected}
 
 

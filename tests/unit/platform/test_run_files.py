@@ -4,8 +4,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from atoll_sim.chip.chip_parts import Interrupt
 from atoll_sim.model.monitors import Event
-from atoll_sim.protocol.records import COUNT, SPAN, EventKind
+from atoll_sim.protocol.records import COUNT, HEAT, LINE, SPAN, EventKind
 from atoll_sim.shadow.records import FINDING
 from atoll_sim.trace.run_files import (
     Capture,
@@ -40,6 +41,8 @@ RECORD = Record(
     captures=[Capture(0, 7, "b", b"xyz"), Capture(0, -1, "a", b"ok"), Capture(-1, -1, "cpu", b"s")],
     counts=COUNT.pack([(3, 1, 0, 0, 4, 32, 38), (3, 0, 2, 0, 9, 36, 39)]),
     spans=SPAN.pack([(3, 1, 0, 0x220, 0x228), (3, 1, 0, 0x200, 0x208)]),
+    lines=LINE.pack([(21, 1, 1), (25, 1, 0), (38, 0, 1), (47, 1, 1)]),
+    heat=HEAT.pack([(0x200, 1, 8, 0), (0x240, 1, 0, 9)]),
     findings=FINDING.pack([(35, 2, 3, 1, 1, 0x400, 8, 6, 0, 8, 1, 0, 0, 0)]),
     findings_total=2,
     text="hi",
@@ -76,6 +79,22 @@ def test_a_record_survives_its_files(tmp_path: Path) -> None:
     write_record(tmp_path, RECORD)
     read = read_record(tmp_path)
     assert make_result(read, ("cpu", "npu")) == make_result(RECORD, ("cpu", "npu"))
+
+
+def test_lines_and_heat_have_their_places() -> None:
+    wires = (("guard", 2), ("npu", 5), ("dma", 6))
+    told = [Interrupt(source=name, core="cpu", line=n, signal="") for name, n in wires]
+    result = make_result(RECORD, ("cpu", "npu"), (), told)
+    assert [(each.source, each.core, each.number) for each in result.lines or ()] == [
+        (name, "cpu", number) for name, number in wires
+    ]
+    assert [each.pulses for each in result.lines or ()] == [
+        ((38, None),),
+        ((21, 25), (47, None)),
+        (),
+    ]
+    assert result.heat == ({}, {0x200: (8, 0), 0x240: (0, 9)})
+    assert make_result(replace(RECORD, lines=None), ("cpu", "npu"), (), told).lines is None
 
 
 def test_result_names_phases_masters_and_buffers() -> None:

@@ -103,7 +103,7 @@ def test_k1_explain_names_the_limit_that_moved_a_buffer_off_the_stack(lagoon: Co
 def test_k2_explain_names_the_total_that_moved_a_buffer_off_the_stack() -> None:
     told = stories(compiled("devices.cpu.limits.max_stack_size=1792"))["softmax_9_powers"]
     assert told.rule.startswith(
-        "K2: a kernel's buffer that left the stack, max_stack_size is 1792 B for all of a run"
+        "K2: a kernel's buffer that left the stack, max_stack_size is 1,792 B for all of a run"
     )
 
 
@@ -154,7 +154,7 @@ def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[st
     without = ["--set", "devices.npu.params.vector=0"]
     assert main(["explain", "lagoon", str(DIGITS), "--buffer", "conv_2d_0_out", *without]) == 0
     assert capsys.readouterr().out == (
-        "conv_2d_0_out: activation, 1536 B, steps 0..3\n"
+        "conv_2d_0_out: activation, 1,536 B, steps 0..3\n"
         "  where: shared at 0x20000000, offset 0; scope global.shared\n"
         "  why: C3: 'shared' is the first of the pools that all its devices (npu rw, cpu ro) "
         "reach: shared\n"
@@ -166,9 +166,9 @@ def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[st
         "    private: 'npu' has access none, rw needed\n"
         "    weights: its role is constants, not workspace; 'npu' has access ro, rw needed\n"
         "  operators:\n"
-        "    conv_2d_0 on npu: about 1828 cycles; not cpu: about 408000 cycles, 406172 more\n"
-        "    depthwise_conv_2d_1 on npu: about 1717 cycles; "
-        "not cpu: about 416256 cycles, 414539 more\n"
+        "    conv_2d_0 on npu: about 1,828 cycles; not cpu: about 408,000 cycles, 406,172 more\n"
+        "    depthwise_conv_2d_1 on npu: about 1,717 cycles; "
+        "not cpu: about 416,256 cycles, 414,539 more\n"
         "    add_3 on cpu: no accelerator can run it; not npu: vector is 0, at least 1\n"
     )
 

@@ -1,76 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run tells of the addresses that devices touched, against counting byte by byte."""
-
-from collections import Counter
-from collections.abc import Iterable
+"""What a run tells of the bytes that devices moved, against a look at each 64 bytes."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from atoll.resolve import load_soc
 from atoll_sim.check.touched import touched_ranges
-from atoll_sim.protocol.records import AccessKind
-from atoll_sim.trace.simulation import Phase, Touched
+from atoll_sim.protocol.records import HEAT_BYTES
 
-SOC = load_soc("lagoon")
+SOC = load_soc("lagoon", ["pools.shared.offset=96", "pools.shared.size=224"])
 SHARED = SOC.pool("shared").region
-END = 64
+FIRST = SHARED.origin - 96
+PLACES = st.integers(-1, 6).map(lambda number: FIRST + number * HEAT_BYTES)
+COUNTS = st.tuples(st.integers(0, 2), st.integers(0, 1)).filter(any)
 
 
-def phase(*touched: Touched, sample: int | None = 0) -> Phase:
-    return Phase(sample=sample, operators=(), begin=0, end=1, touched=touched)
-
-
-def touch(kind: AccessKind, *spans: tuple[int, int], master: str = "npu") -> Touched:
-    ranges = tuple(range(SHARED.origin + begin, SHARED.origin + end) for begin, end in spans)
-    return Touched(master=master, kind=kind, accesses=1, transferred=1, spans=ranges)
-
-
-def counted(phases: Iterable[Phase]) -> dict[int, tuple[int, int]]:
-    """Return (reads, writes) of each byte."""
-    found: dict[AccessKind, Counter[int]] = {each: Counter() for each in AccessKind}
-    for each in phases:
-        for one in each.touched if each.sample == 0 else ():
-            found[one.kind].update(byte for span in one.spans for byte in span)
-    reads, writes = found[AccessKind.READ], found[AccessKind.WRITE]
-    inside = range(SHARED.origin, SHARED.end)
-    return {at: (reads[at], writes[at]) for at in reads | writes if at in inside}
-
-
-SPANS = st.lists(st.integers(-8, END), min_size=2, max_size=6, unique=True).map(
-    lambda ends: list(zip(*[iter(sorted(ends)[: len(ends) // 2 * 2])] * 2, strict=True))
-)
-TOUCHES = st.builds(lambda kind, spans: touch(kind, *spans), st.sampled_from(AccessKind), SPANS)
-PHASES = st.lists(
-    st.builds(
-        lambda touches, sample: phase(*touches, sample=sample),
-        st.lists(TOUCHES, max_size=3),
-        st.sampled_from([0, 0, 0, 1, None]),
-    ),
-    max_size=6,
-)
-
-
-@given(PHASES)
-def test_ranges_are_those_of_every_byte(phases: list[Phase]) -> None:
-    found = touched_ranges(SOC, phases)
-    watched = [each for each in phases if each.sample == 0 and each.touched]
-    assert (found is None) == (not watched)
-    shown = {}
-    for each in found or ():
+@given(st.dictionaries(PLACES, COUNTS))
+def test_ranges_are_those_of_every_64_bytes(heat: dict[int, tuple[int, int]]) -> None:
+    """The pool begins and ends within 64 bytes, which count for it."""
+    shown: dict[int, tuple[int, int]] = {}
+    for each in touched_ranges(SOC, heat):
         assert each.pool == "shared"
-        assert each.size_bytes > 0
-        for byte in range(each.first_address, each.first_address + each.size_bytes):
-            assert byte not in shown
-            shown[byte] = (each.phases_read, each.phases_written)
-    assert shown == counted(phases)
+        assert SHARED.origin <= each.first_address
+        assert each.first_address + each.size_bytes <= SHARED.end
+        first = each.first_address // HEAT_BYTES
+        parts = range(first, -(-(each.first_address + each.size_bytes) // HEAT_BYTES))
+        assert each.read_bytes % len(parts) == each.written_bytes % len(parts) == 0
+        for part in parts:
+            assert part * HEAT_BYTES not in shown
+            moved = each.read_bytes // len(parts), each.written_bytes // len(parts)
+            shown[part * HEAT_BYTES] = moved
+    inside = range(FIRST + HEAT_BYTES, FIRST + 5 * HEAT_BYTES)
+    assert shown == {at: moved for at, moved in heat.items() if at in inside}
 
 
-def test_neighbours_that_are_touched_alike_are_one_range() -> None:
-    phases = [phase(touch(AccessKind.READ, (0, 8))), phase(touch(AccessKind.READ, (8, 16)))]
-    (found,) = touched_ranges(SOC, phases) or ()
-    assert (found.first_address - SHARED.origin, found.size_bytes, found.phases_read) == (0, 16, 1)
-
-
-def test_cores_that_tell_no_access_are_not_known() -> None:
-    assert touched_ranges(SOC, [phase()]) is None
+def test_neighbours_in_which_the_same_was_moved_are_one_range() -> None:
+    (found,) = touched_ranges(SOC, dict.fromkeys((FIRST + 128, FIRST + 192), (64, 8)))
+    assert (found.first_address - FIRST, found.size_bytes) == (128, 128)
+    assert (found.read_bytes, found.written_bytes) == (128, 16)

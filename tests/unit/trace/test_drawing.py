@@ -80,16 +80,20 @@ def test_a_finding_at_an_unknown_cycle_says_so(tmp_path: Path) -> None:
 
 
 def test_a_result_that_differs_is_where_its_operator_ends(tmp_path: Path) -> None:
-    """Of a later sample it is known when that ends."""
     compiled = made()
     document = atoll.run(compiled, cpu="iss", accelerator="model").network.to_json()
     layer = document["cycles"]["by_layer"][2]
     named = {"tensor": "t", "operator": layer["operator"], "device": "npu", "first_element": 3}
     differs = {**named, "differing_elements": 1, "expected": 5, "actual": None}
     document["cycles"]["by_sample"] = [
-        {"sample": sample, "begin": 0, "end": 1000 * (sample + 1)} for sample in (0, 1)
+        {
+            "sample": sample,
+            **{"begin": 0, "end": 1000 * (sample + 1)},
+            "by_layer": [{**layer, "end": layer["end"] + 7 * sample}] if sample < 2 else [],
+        }
+        for sample in (0, 1, 2)
     ]
-    document["mismatches"] = [{"sample": sample, **differs} for sample in (0, 1)]
+    document["mismatches"] = [{"sample": sample, **differs} for sample in (0, 1, 2)]
     trace = trace_of(draw_run([(compiled.network._compiled, document)], "none"), tmp_path)
     found = trace.rows(
         "select ts, dur, s.name, extract_arg(arg_set_id, 'debug.expected') from slice s"
@@ -97,7 +101,8 @@ def test_a_result_that_differs_is_where_its_operator_ends(tmp_path: Path) -> Non
     )
     assert found == [
         (10 * layer["end"], 0, "t: sample 0 differs", 5),
-        (20_000, 0, "t: sample 1 differs", 5),
+        (10 * layer["end"] + 70, 0, "t: sample 1 differs", 5),
+        (30_000, 0, "t: sample 2 differs", 5),
     ]
 
 

@@ -96,11 +96,12 @@ def test_what_is_not_known_is_null(
 def test_each_sample_has_its_cycles(compiled: Compiled) -> None:
     spans = [(0, 100), (0, 110), (1, 200), (2, 300), (2, 340)]
     phases = [phase((0,), READ, sample=sample, begin=begin) for sample, begin in spans]
-    assert judged(compiled, phase((), HOST), *phases)["by_sample"] == [
-        {"sample": 0, "begin": 100, "end": 120},
-        {"sample": 1, "begin": 200, "end": 210},
-        {"sample": 2, "begin": 300, "end": 350},
-    ]
+    found = judged(compiled, phase((), HOST), *phases)
+    told = [(each["sample"], each["begin"], each["end"]) for each in found["by_sample"]]
+    assert told == [(0, 100, 120), (1, 200, 210), (2, 300, 350)]
+    first = {key: found["by_layer"][0][key] for key in found["by_sample"][0]["by_layer"][0]}
+    assert found["by_sample"][0]["by_layer"] == [first]
+    assert found["by_sample"][2]["by_layer"] == [first | {"begin": 300, "end": 350, "worked": 0}]
 
 
 def test_counts_are_added_up_by_memory() -> None:
@@ -115,7 +116,9 @@ def test_counts_are_added_up_by_memory() -> None:
     assert found.by_memory == {4096: 8, 8192: 12}
 
 
-def drawn(folder: Path, by_sample: int) -> tuple[TraceProcessor, dict[str, Any]]:
+def drawn(
+    folder: Path, by_sample: int, interrupts: Any = None
+) -> tuple[TraceProcessor, dict[str, Any]]:
     """Return the trace of a run whose figures are made up."""
     made = atoll.compile("lagoon", DIGITS)
     document = atoll.run(made, cpu="native", accelerator="model").network.to_json()
@@ -124,8 +127,20 @@ def drawn(folder: Path, by_sample: int) -> tuple[TraceProcessor, dict[str, Any]]
         moved = [{"memory": "sram", "read_bytes": 10 + number, "written_bytes": 1}]
         layer |= {"begin": 10 * number, "end": 10 * number + 10, "worked": 8}
         layer["memories"] = moved if number != 2 else None
-    samples = [{"sample": n, "begin": 100 * n, "end": 100 * n + 90} for n in range(by_sample)]
-    document["cycles"] |= {"total": 500, "by_sample": samples}
+    short = ("operator", "device", "helpers", "worked")
+    samples = [
+        {
+            "sample": n,
+            **{"begin": 100 * n, "end": 100 * n + 90},
+            "by_layer": [
+                {name: layer[name] for name in short}
+                | {key: 100 * n + layer[key] for key in ("begin", "end")}
+                for layer in layers
+            ],
+        }
+        for n in range(by_sample)
+    ]
+    document["cycles"] |= {"total": 500, "by_sample": samples, "interrupts": interrupts}
     path = folder / "drawn.pftrace"
     path.write_bytes(encode(draw_run([(made.network._compiled, document)], "none")))
     return open_trace(path), document
@@ -154,3 +169,28 @@ def test_a_trace_counts_the_bytes_and_shows_each_sample(tmp_path: Path) -> None:
         " where category = 'network' order by ts"
     )
     assert samples == [(n, 1000 * n, 900) for n in range(3)]
+    for sample in document["cycles"]["by_sample"]:
+        operators = trace.rows(
+            "select extract_arg(arg_set_id, 'debug.operator') as operator, ts, dur from slice"
+            " where category = 'operator'"
+            f" and ts between {10 * sample['begin']} and {10 * sample['end']} - 1 order by ts"
+        )
+        assert operators == [
+            (each["operator"], 10 * each["begin"], 10 * each["worked"])
+            for each in sample["by_layer"]
+        ]
+
+
+def test_a_trace_shows_when_lines_were_high(tmp_path: Path) -> None:
+    """A line that stays high does so up to the end."""
+    pulses = [{"rise": 30, "fall": 34}, {"rise": 90, "fall": None}]
+    line = {"source": "npu", "core": "cpu", "line": 3, "raised": 2, "pulses": pulses}
+    trace, _ = drawn(tmp_path, 1, interrupts=[line, line | {"source": "guard", "pulses": []}])
+    assert trace.rows(
+        "select t.name as track, ts, dur, extract_arg(arg_set_id, 'debug.rise'),"
+        " extract_arg(arg_set_id, 'debug.fall') from slice s join track t on t.id = s.track_id"
+        " where category = 'interrupt'"
+    ) == [
+        ("npu: line 3 of cpu", 300, 40, 30, 34),
+        ("npu: line 3 of cpu", 900, 4100, 90, None),
+    ]
