@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from atoll.cost.core_costs import add_fetch_latency
+from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import (
     AFTER_CYCLES,
     BEFORE_CYCLES,
@@ -32,9 +32,9 @@ def before_cycles(soc: ResolvedSoc, models: Sequence[ProgramCost]) -> int:
         + FILLED_CYCLES * filled // START_BLOCK
         + COPIED_CYCLES * copied // START_BLOCK
     )
-    return add_fetch_latency(cycles, host, soc)
+    return drive_cycles(cycles, host, soc)
 
 
 def after_cycles(soc: ResolvedSoc) -> int:
     """Predict the cycles of the host from the end of the last operator to the end of the run."""
-    return add_fetch_latency(AFTER_CYCLES, soc.host_cpu, soc)
+    return drive_cycles(AFTER_CYCLES, soc.host_cpu, soc)

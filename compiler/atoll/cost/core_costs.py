@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from atoll.cost.counted import counted_cycles, driver_times
 from atoll.cost.data.picorv32 import (
     ACCESS_BYTES,
     KERNEL_CYCLES,
@@ -41,7 +42,10 @@ class CoreCost:
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
-        cycles = add_fetch_latency(kernel_cycles(op, graph), self.core, self.soc, KERNEL_CYCLES)
+        cycles = counted_cycles(op, graph, self.core, self.soc)
+        if cycles is None:
+            usual = kernel_cycles(op, graph)
+            cycles = _add_fetch_latency(usual, self.core, self.soc, KERNEL_CYCLES)
         cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles, self.core, self.soc) + self._wait_cycles(op, graph)
 
@@ -134,7 +138,15 @@ def target_times(op: Operator, core: Cpu, soc: ResolvedSoc) -> float:
     return made.middle / own.middle if made and own else 1.0
 
 
-def add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTHER_CYCLES) -> int:
+def drive_cycles(cycles: int, core: Cpu, soc: ResolvedSoc) -> int:
+    """Return what drivers, steps or start-up code take that take `cycles` on the measured core."""
+    times = driver_times(core, soc)
+    if times is None:
+        return _add_fetch_latency(cycles, core, soc, OTHER_CYCLES)
+    return int(cycles * times)
+
+
+def _add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int) -> int:
     """Return what `cycles` become with the latency of the memory of the core's instructions.
 
     `other` is what passes between two fetches besides it.
@@ -145,7 +157,7 @@ def add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int = OTH
 
 def asking_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes to have another core run something, and to hear of its end."""
-    return add_fetch_latency(PART_CYCLES, soc.host_cpu, soc)
+    return drive_cycles(PART_CYCLES, soc.host_cpu, soc)
 
 
 def alike(other: Cpu, core: Cpu, soc: ResolvedSoc) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from atoll.cost.core_costs import add_fetch_latency
+from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import (
     ACCESS_CYCLES,
     BYTE_CYCLES,
@@ -82,17 +82,15 @@ class EngineCost:
         counts = (effort.accesses, effort.moves, effort.words, effort.bytes, effort.turns)
         each = (ACCESS_CYCLES, MOVE_CYCLES, WORD_CYCLES, BYTE_CYCLES, TURN_CYCLES)
         cycles = sum(count * cost for count, cost in zip(counts, each, strict=True))
-        return add_fetch_latency(cycles, self.soc.host_cpu, self.soc)
+        return drive_cycles(cycles, self.soc.host_cpu, self.soc)
 
 
 def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
     """Return what the host takes to start an engine, to know that it is done, and at least."""
     further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)
     half, host = further // 2, soc.host_cpu
-    start, finish = (
-        add_fetch_latency(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES)
-    )
-    return start, finish, add_fetch_latency(LEAST_CYCLES + further, host, soc)
+    start, finish = (drive_cycles(each + half, host, soc) for each in (START_CYCLES, FINISH_CYCLES))
+    return start, finish, drive_cycles(LEAST_CYCLES + further, host, soc)
 
 
 def crossing_cycles(engine: Engine, soc: ResolvedSoc) -> int:

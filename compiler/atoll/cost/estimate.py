@@ -163,7 +163,7 @@ def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
             begin=cost.timeline.begins[op.name],
             end=cost.timeline.ends[op.name],
             cycles=each.cycles,
-            basis=basis_of_operator(op, cost.soc),
+            basis=basis_of_operator(op, cost.graph, cost.soc),
             bound=each.bound,
             macs=kind_of(op).features(op, cost.graph)["macs"],
             parts=each.busy.parts if each.busy else {},

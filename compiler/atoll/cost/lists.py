@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators take whose engine goes from one to the next by itself, in cycles of the host."""
 
-from atoll.cost.core_costs import add_fetch_latency
+from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES, GOES_ON_CYCLES, LINK_BYTES
 from atoll.cost.engines import crossing_cycles, driver_cycles
 from atoll.cost.spent import Spent, of_host
@@ -43,5 +43,5 @@ def joint_saving(device: Device, soc: ResolvedSoc) -> int:
     if not (isinstance(device, Engine) and links(emitter_of(device))):
         return 0
     start, finish, _ = driver_cycles(soc)
-    between = add_fetch_latency(BETWEEN_CYCLES, soc.host_cpu, soc)
+    between = drive_cycles(BETWEEN_CYCLES, soc.host_cpu, soc)
     return start + finish + between - goes_on_cycles(device, soc)

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.cost.core_costs import add_fetch_latency
+from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
@@ -57,4 +57,4 @@ def timeline_of(lists: Lists, cycles: Mapping[str, int], soc: ResolvedSoc) -> Ti
 
 def between_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes from one list to the next."""
-    return add_fetch_latency(BETWEEN_CYCLES, soc.host_cpu, soc)
+    return drive_cycles(BETWEEN_CYCLES, soc.host_cpu, soc)

@@ -7,6 +7,7 @@ from typing import Any
 
 from atoll.cost.basis import MEASURED, basis_of, joint_basis
 from atoll.cost.copies import speed_of
+from atoll.cost.counted import counted_instructions
 from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
 from atoll.cost.program import ProgramCost
 from atoll.ir.busy import Busy
@@ -126,7 +127,8 @@ def _fetch_traffic(cost: ProgramCost, op: Operator, cycles: int) -> Iterator[Tra
         core = cost.soc.device(name)
         if isinstance(core, Cpu):
             latency = cost.soc.memory(core.code.memory).read_latency
-            count = cycles // (KERNEL_CYCLES + latency)
+            counted = counted_instructions(op, cost.graph, core)
+            count = cycles // (KERNEL_CYCLES + latency) if counted is None else counted
             moved = _traffic(core.code.memory, count * FETCH_BYTES, count, written=False)
             yield replace(moved, basis=basis_of(cost.soc, (name,)))
 

@@ -35,6 +35,7 @@ NVIC_LINES = 240
 LOCAL_SIZE = 64 * 2**10
 """Bytes of the registers that a core keeps to itself."""
 
+_SOURCE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 _SIGNAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)*")
 
 
@@ -50,8 +51,24 @@ Controller = Literal["picorv32", "fast", "vexriscv", "nvic"]
 CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
 """Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
 
-Cycles = Annotated[int, *number(0, 1000)]
+_MOST_CYCLES = 1000
+
+
+def _mean(given: object) -> float:
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, int | float)
+        or not (0 <= given <= _MOST_CYCLES)
+    ):
+        raise must_be(f"a number from 0 to {_MOST_CYCLES}")
+    return float(given)
+
+
+_CYCLES = {"minimum": 0, "maximum": _MOST_CYCLES, "examples": [2]}
+Cycles = Annotated[int, number(0, _MOST_CYCLES)[0], WithJsonSchema({"type": "integer", **_CYCLES})]
+MeanCycles = Annotated[float, BeforeValidator(_mean), WithJsonSchema({"type": "number", **_CYCLES})]
 Line = Annotated[int, *number(0, NVIC_LINES - 1)]
+SourceText = Annotated[str, *text(_SOURCE, "one line of at most 200 characters")]
 Word = Annotated[int, *number(0, 2**32 - 1)]
 Bits = Annotated[int, *number(1, 1024)]
 ProtectionRegions = Annotated[int, *number(1, 64)]
@@ -106,6 +123,34 @@ class ProtectionUnit(Described):
     regions: ProtectionRegions = Field(description="Entries of its table.", examples=["16"])
     granule: Alignment = Field(
         description="Bytes whose multiples regions begin and end at.", examples=["4"]
+    )
+
+
+class Timing(Described):
+    """What instructions take on the core itself, from which kernels are estimated."""
+
+    basis: Literal["measured", "published"] = Field(
+        description="Where the numbers come from: 'measured', runs of the core's RTL; 'published', "
+        "its maker's tables.",
+        examples=["published"],
+    )
+    source: SourceText = Field(
+        description="The command that measured them, or the document and its table.",
+        examples=["Arm 100166_0001_00, table 3-1"],
+    )
+    cycles: dict[CycleClass, MeanCycles] = Field(
+        min_length=1,
+        description="Mean cycles of an instruction of each class, as in 'cycles', with memories "
+        "that answer in the next cycle; 1 where none are given, and nothing more for a jump that "
+        "is taken.",
+        examples=["{load: 2, taken: 2}"],
+    )
+    waits: dict[CycleClass, MeanCycles] = Field(
+        default={},
+        description="What an instruction of each class takes longer for each further cycle of the "
+        "latency of the memory that holds instructions and constants; nothing where none are "
+        "given.",
+        examples=["{load: 1, taken: 1}"],
     )
 
 
@@ -176,6 +221,12 @@ class Core(Described):
         description="Cycles that an instruction of each class takes on an instruction-set "
         "simulator; 1 where none are given, and nothing more for a jump that is taken.",
         examples=["{load: 5, taken: 2}"],
+    )
+    timing: Timing | None = Field(
+        default=None,
+        description="What instructions take on the core itself, for estimates. Without it, "
+        "estimates count the core as PicoRV32, and say so.",
+        examples=["{basis: published, source: Arm 100166_0001_00, cycles: {load: 2, taken: 2}}"],
     )
     cache: Literal["scb", "zicbom"] | None = Field(
         default=None,

@@ -237,7 +237,7 @@ def placeholder(shape: Shape, schema: Shape) -> Plain:
             least = shape.get("minItems", 0)
             items = shape.get("prefixItems") or [shape.get("items", {})] * least
             return [placeholder(item, schema) for item in items]
-        case "integer":
+        case "integer" | "number":
             return max(int(shape.get("minimum", 0)), 0)
         case "boolean":
             return False

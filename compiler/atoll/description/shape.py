@@ -42,7 +42,7 @@ def kinds_of(shape: Shape) -> Mapping[str, tuple[str, ...]]:
 
 def example_of(shape: Shape, key: str) -> str | None:
     """Return a value that `key` of a mapping of this shape could have."""
-    examples = shape.get("properties", {}).get(key, {}).get("examples", ())
+    examples = child_of(shape, key).get("examples", ())
     return str(examples[0]) if examples else None
 
 

@@ -46,7 +46,7 @@ def coverage_of(graph: Graph, cycles: Mapping[str, int], soc: ResolvedSoc) -> tu
             operators=1,
             macs=kind_of(op).features(op, graph).get("macs", 0),
             cycles=cycles[op.name],
-            basis=basis_of_operator(op, soc),
+            basis=basis_of_operator(op, graph, soc),
         )
         for op in graph.operators
     ]

@@ -3,8 +3,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
-from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, Interrupts
+from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, CycleClass, Interrupts
 from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
@@ -15,7 +16,7 @@ from atoll.resolve.code_targets import check_targets
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
-from atoll.resolve.specs import ProtectionUnit
+from atoll.resolve.specs import ProtectionUnit, Timing
 
 MAINTAINED = {"armv": "scb", "rv32": "zicbom", "rv64": "zicbom"}
 """How the data cache of a core is maintained, by the begin of its instruction set."""
@@ -109,6 +110,7 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         bus_error_line=model.interrupts.bus_error,
         controller=model.interrupts.controller,
         cycles={str(name): cycles for name, cycles in model.cycles.items()},
+        timing=_timing_of(model),
         reset_offset=model.reset.offset,
         code_alignment=model.reset.alignment,
         local=model.local,
@@ -127,6 +129,15 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         waves=rtl.waves,
         places=dict(_places(description)),
     )
+
+
+def _timing_of(core: Core) -> Timing | None:
+    if (timing := core.timing) is None:
+        return None
+    cycles = {str(name): 0.0 if name == "taken" else 1.0 for name in get_args(CycleClass)}
+    cycles |= {str(name): each for name, each in timing.cycles.items()}
+    waits = {str(name): each for name, each in timing.waits.items()}
+    return Timing(basis=timing.basis, cycles=cycles, waits=waits)
 
 
 def _unit_of(core: Core) -> ProtectionUnit | None:

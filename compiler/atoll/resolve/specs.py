@@ -25,6 +25,21 @@ class ProtectionUnit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """What instructions take on a core, by class: see `atoll.description.core.Timing`.
+
+    Attributes:
+        basis: ``measured`` or ``published``.
+        cycles: of an instruction, with memories that answer in the next cycle.
+        waits: what it takes longer for each further cycle of latency.
+    """
+
+    basis: str
+    cycles: Mapping[str, float]
+    waits: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoreSpec:
     """What a core's own YAML says, the same for all its instances.
 
@@ -35,6 +50,7 @@ class CoreSpec:
         bus_error_line: where a host learns of accesses that firewalls kept back.
         controller: how the core sees its lines, see `atoll.description.core`; None if not said.
         cycles: that instructions take on an instruction-set simulator, by class.
+        timing: what instructions take on the core itself; None if not said.
         reset_offset: bytes from the begin of the code region to the first instruction.
         code_alignment: least alignment of the code region in bytes.
         local: where the 64 KiB of registers begin that the core answers itself, if it has any.
@@ -63,6 +79,7 @@ class CoreSpec:
     bus_error_line: int
     controller: str | None = None
     cycles: Mapping[str, int] = field(default_factory=dict)
+    timing: Timing | None = None
     reset_offset: int
     code_alignment: int
     local: int | None

@@ -292,7 +292,7 @@ def _layers(
             cycles=end - begin,
             worked=max(0, done - begin),
             estimate=estimates[op.name].cycles,
-            basis=basis_of_operator(op, compiled.soc),
+            basis=basis_of_operator(op, compiled.graph, compiled.soc),
             instructions=sum(counted) if (counted := _counts(during)) else None,
             clock=device.clock,
             host_clock=compiled.soc.host_cpu.clock,

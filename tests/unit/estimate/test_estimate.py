@@ -135,11 +135,11 @@ def test_p1_every_layer_says_what_decides() -> None:
 
 def test_p1_cores_that_were_not_measured_are_named() -> None:
     assert estimate("lagoon").notes == ()
-    cores = ("fc", *(f"core{number}" for number in range(8)))
-    assert estimate("pulp").notes == tuple(
-        f"{core}: cv32e40p is not measured; it counts as picorv32" for core in cores
-    )
-    assert "note: fc: cv32e40p is not measured" in text_of(estimate("pulp"))
+    found = estimate("lagoon", "devices.cpu.core=vexriscv", "devices.cpu.isa=rv32im")
+    assert found.notes == ("cpu: vexriscv is not measured; it counts as picorv32",)
+    assert "note: cpu: vexriscv is not measured" in text_of(found)
+    assert estimate("pulp").notes == ()
+    assert estimate("pulp").basis == "counted x measured"
 
 
 def text_of(found: NetworkEstimate) -> str:

@@ -13,7 +13,9 @@ from atoll.resolve import load_soc
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DIGITS = str(EXAMPLES / "01_digits" / "digits_int8.tflite")
 ISLANDS = Path(__file__).parents[2] / "data" / "islands.yaml"
-IBEX = ("--set", "devices.cpu.core=ibex")
+UNMEASURED = ("devices.cpu.core=vexriscv", "devices.cpu.isa=rv32im")
+SET_UNMEASURED = [word for each in UNMEASURED for word in ("--set", each)]
+ISAS = {"picorv32": "rv32imc", "vexriscv": "rv32im"}
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
@@ -35,12 +37,12 @@ def bases(value: object) -> list[str]:
 def test_all_estimates_rest_on_the_core_that_stands_in(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("estimate", "explain"):
         assert set(bases(told(capsys, command, "lagoon", DIGITS))) == {"measured"}
-    found = told(capsys, "explain", "lagoon", DIGITS, *IBEX)
+    found = told(capsys, "explain", "lagoon", DIGITS, *SET_UNMEASURED)
     kinds = {each["operator"]: each["basis"] for each in found["operators"]}  # type: ignore[attr-defined]
     assert kinds.pop("reshape_7") == "measured", "no figure decided about it"
     assert {*kinds.values()} == {"picorv32"}
     assert {*bases(found["coverage"])} == {"driver picorv32"}
-    cycles = told(capsys, "estimate", "lagoon", DIGITS, *IBEX)["cycles"]
+    cycles = told(capsys, "estimate", "lagoon", DIGITS, *SET_UNMEASURED)["cycles"]
     assert cycles["basis"] == "picorv32"  # type: ignore[index]
     assert {*bases(cycles["by_layer"])} == {"driver picorv32", "measured"}  # type: ignore[index]
 
@@ -49,7 +51,7 @@ def test_all_estimates_rest_on_the_core_that_stands_in(capsys: pytest.CaptureFix
 def test_a_stand_in_is_marked_in_text(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "lagoon", DIGITS]) == 0
     assert "basis" not in capsys.readouterr().out
-    assert main([command, "lagoon", DIGITS, *IBEX]) == 0
+    assert main([command, "lagoon", DIGITS, *SET_UNMEASURED]) == 0
     assert "(basis: picorv32)" in capsys.readouterr().out
 
 
@@ -59,7 +61,7 @@ def test_cycles_of_an_accelerator_rest_on_its_own_source() -> None:
     assert basis_of(soc, ("ethos_u55",)) == "vela, driver picorv32"
     assert basis_of(soc, ("ethos_u55", "cpu")) == "picorv32, vela"
     assert basis_of(load_soc(EXAMPLES / "10_vector_engine" / "chip.yaml"), ("vector",)) == "formula"
-    assert basis_of(load_soc("lagoon", IBEX[1:]), ("npu",)) == "driver picorv32"
+    assert basis_of(load_soc("lagoon", UNMEASURED), ("npu",)) == "driver picorv32"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_sums_name_each_source_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("core", "basis"), [("ibex", "picorv32, formula"), ("picorv32", "formula")]
+    ("core", "basis"), [("vexriscv", "picorv32, formula"), ("picorv32", "formula")]
 )
 def test_copies_by_a_core_get_faster_with_it(
     core: str, basis: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -105,19 +107,20 @@ def test_copies_by_a_core_get_faster_with_it(
     )
     chip, npu = tmp_path / "chip.yaml", "{accelerator: ./adder.yaml, params: null, runs: null}"
     chip.write_text(f"extends: {ISLANDS}\nsoc: own\ndevices: {{npu_b: {npu}}}\n")
-    found = told(capsys, "explain", str(chip), DIGITS, "--set", f"devices.cpu.core={core}")
+    chosen = ("--set", f"devices.cpu.core={core}", "--set", f"devices.cpu.isa={ISAS[core]}")
+    found = told(capsys, "explain", str(chip), DIGITS, *chosen)
     (add,) = (each for each in found["operators"] if each["operator"] == "add_3")  # type: ignore[attr-defined]
     assert (add["device"], add["turns_to"], add["basis"]) == ("npu_b", None, basis)
     assert "for copies" in add["reason"]
 
 
 def test_one_core_of_two_is_measured() -> None:
-    soc = load_soc("twin", ("devices.dsp.core=ibex",))
+    soc = load_soc("twin", ("devices.dsp.core=vexriscv", "devices.dsp.isa=rv32im"))
     assert basis_of(soc, ("npu",)) == "measured"
     assert basis_of(soc, ("dsp",)) == "picorv32"
 
 
-@pytest.mark.parametrize(("core", "turns_to"), [("ibex", "cpu"), ("picorv32", None)])
+@pytest.mark.parametrize(("core", "turns_to"), [("vexriscv", "cpu"), ("picorv32", None)])
 def test_explain_says_when_a_faster_core_would_get_an_operator(
     core: str, turns_to: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,7 +131,8 @@ def test_explain_says_when_a_faster_core_would_get_an_operator(
     chip = tmp_path / "chip.yaml"
     npu = "{accelerator: ./slow.yaml, params: null}"
     chip.write_text(f"extends: lagoon\nsoc: own\ndevices: {{npu: {npu}}}\n")
-    words = ("explain", str(chip), DIGITS, "--set", f"devices.cpu.core={core}")
+    chosen = ("--set", f"devices.cpu.core={core}", "--set", f"devices.cpu.isa={ISAS[core]}")
+    words = ("explain", str(chip), DIGITS, *chosen)
     first = told(capsys, *words)["operators"][0]  # type: ignore[index]
     assert (first["device"], first["turns_to"]) == ("npu", turns_to)
     sentence = "; 'cpu' if unmeasured cores are 10 times faster than that"

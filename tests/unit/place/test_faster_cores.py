@@ -19,6 +19,10 @@ DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tfl
 UNLIKE = str(Path(__file__).parents[2] / "data" / "unlike.yaml")
 CLOCKS = ("5 MHz", "40 MHz", "50 MHz", "60 MHz", "200 MHz", "600 MHz")
 CORES = ("picorv32", "ibex", "cv32e40p")
+UNMEASURED = {
+    name: (f"devices.{name}.core=vexriscv", f"devices.{name}.isa=rv32im")
+    for name in ("cpu", "quick")
+}
 REACHES = ("rw", "ro", "none")
 
 
@@ -71,28 +75,27 @@ def test_what_it_does_not_reach_stays() -> None:
 
 
 def test_a_core_that_may_be_faster_than_its_estimate_keeps_its_operators() -> None:
-    """Four times are less than the factor of ten by which an Ibex may be faster than counted."""
-    made = compiled("devices.cpu.core=ibex")
+    """Four times are less than the factor of ten by which a VexRiscv may be faster than counted."""
+    made = compiled(*UNMEASURED["cpu"])
     assert devices(made) == {"cpu"}
-    unless = "fewer, but not if ibex, which nobody measured, is 10 times faster than that"
+    unless = "fewer, but not if vexriscv, which nobody measured, is 10 times faster than that"
     assert all(each.endswith(unless) for each in against(made, "quick"))
 
 
 def test_more_than_that_factor_is_enough() -> None:
-    assert devices(compiled("devices.cpu.core=ibex", "devices.cpu.clock=4 MHz")) == {"quick"}
+    assert devices(compiled(*UNMEASURED["cpu"], "devices.cpu.clock=4 MHz")) == {"quick"}
 
 
 def test_cores_of_one_kind_are_wrong_by_one_factor() -> None:
-    cores = ("devices.cpu.core=ibex", "devices.quick.core=ibex")
-    assert "quick" in devices(compiled(*cores))
+    assert "quick" in devices(compiled(*UNMEASURED["cpu"], *UNMEASURED["quick"]))
 
 
 def test_a_core_that_would_be_faster_only_if_measured_so_takes_nothing() -> None:
-    made = compiled("devices.quick.core=ibex", "devices.quick.clock=25 MHz")
+    made = compiled(*UNMEASURED["quick"], "devices.quick.clock=25 MHz")
     assert devices(made) == {"cpu"}
     first, *_ = against(made, "quick")
     assert first.endswith(
-        "more; fewer if ibex, which nobody measured, is 10 times faster than that"
+        "more; fewer if vexriscv, which nobody measured, is 10 times faster than that"
     )
 
 

@@ -13,3 +13,10 @@ of an accelerator goes on as another one."""
 
 FASTER = 10
 """How many times as fast as its estimate a core that nobody measured may well be."""
+
+FETCHES = 0.75
+"""Words that a core fetches for an instruction of two or four bytes, where its timing does not say
+how long it waits for them."""
+
+TAKEN_SHARE = 0.5
+"""How often a kernel takes one way of a branch that rests on data."""

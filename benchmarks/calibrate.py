@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measure what estimates of a core rest on: instructions of kernels, and what these take on it.
+
+``python -m benchmarks.calibrate counts --core NAME --isa ISA`` counts the instructions of kernels
+of an instruction set by class, on the instruction-set simulator, and writes how many of them each
+thing comes to that `atoll.cost.executed` finds in kernels: ``compiler/atoll/cost/data/counts``.
+
+``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
+with instructions in memories of several latencies, and prints the `timing` of the core's
+description. ``--chip`` names a chip of one's own whose host is the core.
+
+Both run random networks and print how far what was fitted is off; `benchmarks.estimate` holds
+estimates against networks to which nothing was fitted.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+from tests import tflite_builder
+from tests.differential.case import case_of
+
+from atoll.artifacts.build_tree import build
+from atoll.artifacts.samples import random_sample
+from atoll.cli.output import as_command
+from atoll.cost.counted import CLASSES, DRIVER, EACH
+from atoll.cost.data.picorv32 import (
+    BETWEEN_CYCLES,
+    FINISH_CYCLES,
+    START_CYCLES,
+)
+from atoll.cost.executed import UncountableError, executed
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
+from atoll.frontend.registry import Source, load_network
+from atoll.ir.graph import Graph
+from atoll.ops.loops.fixed_point_loops import LIBRARY
+from atoll.ops.registry import kind_of
+from atoll.report.result import LayerCycles
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.scratch import temporary_folder
+from atoll_sim.iss import core as iss_core
+from atoll_sim.runs import checked_run
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
+from benchmarks.estimate_constants import apart, driver_cycles
+from benchmarks.estimate_layers import random_network
+
+COUNTS = Path(__file__).parents[1] / "compiler" / "atoll" / "cost" / "data" / "counts"
+CHIP, CODE = "lagoon", "flash"
+NOWHERE, ALONE = Source("", b"", Path()), BuildOptions(accelerators=False)
+KINDS, LAYERS = 1000, 300
+"""The first seeds of networks of all kinds, and of larger layers."""
+
+MOST_MACS = {CpuKind.ISS: 4_000_000, CpuKind.RTL: 250_000}
+"""Of a network, so that it ends soon."""
+
+LATENCIES = (1, 2, 8)
+LEAST, FULL = 300, 2000
+"""Cycles of an operator in RTL from which on it counts, and instructions from which on it counts
+whole: what optimisers make of a few rounds of a loop is another thing."""
+
+NEAR = 0.01
+"""Error, as a share of a kernel's instructions, below which all are as good."""
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """An operator that ran.
+
+    Attributes:
+        kind: of it.
+        executes: what `atoll.cost.executed` finds in its kernel, and `EACH`.
+        counts: its instructions, in the order of `CLASSES`.
+    """
+
+    kind: str
+    executes: Mapping[str, float]
+    counts: Sequence[int]
+
+
+def main() -> int:
+    """Write counts, or print a timing."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("counts", "timing"))
+    parser.add_argument("--core", required=True, help="of the chip's host")
+    parser.add_argument("--isa", required=True, help="likewise")
+    parser.add_argument("--chip", default=CHIP, help="default: %(default)s")
+    parser.add_argument("--code", default=CODE, help="its memory of instructions (%(default)s)")
+    parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
+    parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
+    chosen = parser.parse_args()
+    networks = (*range(LAYERS, LAYERS + chosen.layers), *range(KINDS, KINDS + chosen.count))
+    host = load_soc(chosen.chip).host
+    settings = (f"devices.{host}.core={chosen.core}", f"devices.{host}.isa={chosen.isa}")
+    if chosen.what == "counts":
+        write_counts(chosen.isa, load_soc(chosen.chip, settings), networks)
+        return 0
+    chips = {
+        latency: load_soc(
+            chosen.chip, (*settings, f"memories.{chosen.code}.read_latency={latency}")
+        )
+        for latency in LATENCIES
+    }
+    print_timing(chips, networks)
+    return 0
+
+
+def write_counts(isa: str, soc: ResolvedSoc, networks: Sequence[int]) -> None:
+    """Count the instructions of kernels and of drivers, and write them for an instruction set."""
+    samples = [
+        sample
+        for (compiled,) in _compiled((soc,), networks, CpuKind.ISS)
+        for sample, _ in _samples(compiled)
+    ]
+    write(isa, fitted(samples) | {DRIVER: _of_drivers(soc)})
+
+
+def write(isa: str, counts: Mapping[str, Sequence[float]]) -> None:
+    """Write what things come to in an instruction set."""
+    lines = (
+        f'  "{name}": {json.dumps([round(n, 4) for n in each])}' for name, each in counts.items()
+    )
+    COUNTS.mkdir(exist_ok=True)
+    (COUNTS / f"{isa}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
+    """Return how many instructions of each class each thing comes to that kernels execute.
+
+    The sum of absolute errors, as shares of a kernel, is least: some kernels are none of what they
+    seem to be, such as those of one row whose results optimisers know.
+    """
+    names = sorted({name for each in samples for name in each.executes})
+    table = np.array([[each.executes.get(name, 0) for name in names] for each in samples], float)
+    counts = np.array([each.counts for each in samples], float)
+    ran = counts[:, : len(CLASSES) - 1].sum(axis=1)
+    size = np.maximum(ran, table.sum(axis=1))
+    for _ in range(2):
+        share = np.minimum(1, size / FULL) / size
+        found = np.array([_least_errors(table, each, share) for each in counts.T]).T
+        told = (table @ found)[:, : len(CLASSES) - 1].sum(axis=1)
+        size = np.maximum(ran, told)
+    whole = ran >= FULL
+    off = np.abs(told[whole] / ran[whole] - 1)
+    parts = (f"{np.quantile(off, part):.1%} at {part:.0%}" for part in (0.5, 0.9))
+    print(f"{whole.sum()} large operators: off by {', '.join(parts)}", file=sys.stderr)
+    return dict(zip(names, found.tolist(), strict=True))
+
+
+def print_timing(chips: Mapping[int, ResolvedSoc], networks: Sequence[int]) -> None:
+    """Print what instructions take, from the cycles of operators in RTL, and how well that fits."""
+    rows: list[Vector] = []
+    cycles: list[int] = []
+    for each in _compiled([*chips.values()], networks, CpuKind.RTL):
+        counts = {layer.operator: sample.counts for sample, layer in _samples(each[0])}
+        for latency, compiled in zip(chips, each, strict=True):
+            for layer in _layers(compiled, CpuKind.RTL):
+                if layer.cycles >= LEAST:
+                    ran = np.array(counts[layer.operator], float)
+                    rows.append(np.concatenate((ran, ran * (latency - 1))))
+                    cycles.append(layer.cycles)
+    table, measured = np.array(rows), np.array(cycles, float)
+    found = _least_squares(table / measured[:, None], np.ones(len(cycles)))
+    off = np.abs(table @ found / measured - 1)
+    print("timing:\n  basis: measured\n  source: ...")
+    for name, part in (("cycles", found[: len(CLASSES)]), ("waits", found[len(CLASSES) :])):
+        words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
+        print(f"  {name}: {{{', '.join(words)}}}")
+    median, most = (float(np.quantile(off, share)) for share in (0.5, 0.95))
+    print(f"# {len(cycles)} operators: off by {median:.1%} at the median, {most:.1%} at 95 %")
+
+
+def _compiled(
+    socs: Sequence[ResolvedSoc], networks: Sequence[int], cpu: CpuKind
+) -> Iterator[Sequence[Compiled]]:
+    """Yield random networks for the hosts of chips alone, those that are refused left out."""
+    with temporary_folder() as folder:
+        for seed in networks:
+            try:
+                graph = random_network(seed) if seed < KINDS else _of_all_kinds(seed, folder)
+                macs = sum(kind_of(op).features(op, graph)["macs"] for op in graph.operators)
+                if macs <= MOST_MACS[cpu]:
+                    yield [compile_graph(soc, graph, NOWHERE, ALONE) for soc in socs]
+                    print(f"network {seed}", file=sys.stderr)
+            except AtollError as error:  # some are refused on purpose
+                print(error.faults[0], file=sys.stderr)
+
+
+def _of_all_kinds(seed: int, folder: Path) -> Graph:
+    path = folder / f"net{seed}.tflite"
+    path.write_bytes(tflite_builder.write(case_of(seed).model))
+    return load_network(path)
+
+
+def _samples(compiled: Compiled) -> Iterator[tuple[Sample, LayerCycles]]:
+    """Yield each operator that ran with its instructions."""
+    operators = {op.name: op for op in compiled.graph.operators}
+    for layers in zip(*_by_class(compiled, AcceleratorKind.NONE), strict=True):
+        op = operators[layers[0].operator]
+        lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
+        with suppress(UncountableError):
+            found = executed(lowered.function, (*LIBRARY, *lowered.library))
+            counts = tuple(layer.cycles for layer in layers)
+            yield Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts), layers[0]
+
+
+def _by_class(compiled: Compiled, accelerator: AcceleratorKind) -> Iterator[Sequence[LayerCycles]]:
+    """Run a network once for each class, the cycles of whose instructions alone are not 0."""
+    with temporary_folder() as folder:
+        tree = build((compiled,), folder / "build")
+        for name in CLASSES:
+            costs = tuple(int(each == name) for each in CLASSES)
+            with (
+                patch.object(iss_core, "costs_of", lambda cpu, costs=costs: costs),
+                patch.object(checked_run, "build", lambda *_, **__: tree),
+            ):
+                yield _layers(compiled, CpuKind.ISS, accelerator)
+
+
+def _layers(
+    compiled: Compiled, cpu: CpuKind, accelerator: AcceleratorKind = AcceleratorKind.NONE
+) -> Sequence[LayerCycles]:
+    samples = (random_sample(compiled.graph),)
+    (outcome,) = run_models((compiled,), samples, cpu=cpu, accelerator=accelerator)
+    assert outcome.report.passed, f"{compiled.graph.name} does not run as it should"
+    return outcome.report.by_layer
+
+
+def _of_drivers(soc: ResolvedSoc) -> Sequence[float]:
+    """Return the instructions of drivers for each cycle that they take on the measured core."""
+    compiled = apart(soc)
+    measured = START_CYCLES + FINISH_CYCLES + BETWEEN_CYCLES
+    found = (driver_cycles(compiled, each) for each in _by_class(compiled, AcceleratorKind.MODEL))
+    return [round(sum(each.values()) / measured, 5) for each in found]
+
+
+def _least_errors(table: Vector, wanted: Vector, share: Vector) -> Vector:
+    """Return no numbers below 0 with which `table` comes nearest to what is wanted.
+
+    The sum of absolute errors is least, each times its `share`: least squares again and again, by
+    the errors of the last ones.
+    """
+    weight = np.ones(len(wanted))
+    for _ in range(10):
+        each = share * np.sqrt(weight)
+        found = _least_squares(table * each[:, None], wanted * each)
+        weight = 1 / np.maximum(np.abs(table @ found - wanted) * share, NEAR)
+    return found
+
+
+def _least_squares(table: Vector, wanted: Vector) -> Vector:
+    """Return no numbers below 0 with which `table` comes nearest to what is wanted.
+
+    They are those of the method of Lawson and Hanson (Solving Least Squares Problems, 1974, 23).
+    """
+    scale = np.linalg.norm(table, axis=0)
+    scale[scale == 0] = 1
+    table = table / scale
+    found, kept = np.zeros(table.shape[1]), np.zeros(table.shape[1], bool)
+    for _ in range(10 * table.shape[1]):
+        gain = table.T @ (wanted - table @ found)
+        gain[kept] = -np.inf
+        if gain.max(initial=-np.inf) <= 1e-9:
+            break
+        kept[int(gain.argmax())] = True
+        while True:
+            best = np.zeros_like(found)
+            best[kept] = np.linalg.lstsq(table[:, kept], wanted, rcond=None)[0]
+            low = kept & (best <= 0)
+            if not low.any():
+                break
+            step = (found[low] / (found[low] - best[low])).min()
+            found = found + step * (best - found)
+            kept &= found > 1e-12
+            found[~kept] = 0
+        found = best
+    answer: Vector = found / scale
+    return answer
+
+
+if __name__ == "__main__":
+    sys.exit(as_command(main))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels take by the instructions that they run, and what these take on a core."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import get_args
+
+from atoll.cost.data.assumed import FETCHES
+from atoll.cost.executed import UncountableError, executed
+from atoll.description.core import CycleClass
+from atoll.ir.graph import Graph, Operator
+from atoll.isa.instruction_set import Arithmetic
+from atoll.ops.loops.fixed_point_loops import LIBRARY
+from atoll.ops.registry import kind_of
+from atoll.resolve.soc import Cpu, ResolvedSoc
+from atoll.resolve.specs import Timing
+from atoll.utils.remember import Alike, remember
+
+CLASSES: tuple[str, ...] = get_args(CycleClass)
+Counts = tuple[float, ...]
+"""Instructions of each class, in the order of `CLASSES`."""
+
+EACH, DRIVER = "each", "driver"
+"""In files of counts: what each kernel has once, and what drivers, steps and start-up code have for
+each cycle that they take on the core that was measured."""
+
+FLOATS = "+fp"
+"""Instruction sets that differ from here on run the same kernels, which are of whole numbers."""
+
+KERNELS_AT_HAND = 4096
+"""What kernels execute, that a process keeps."""
+
+
+def is_counted(core: Cpu) -> bool:
+    """Tell whether it is known what instructions take on a core, and which of them kernels run.
+
+    A data cache makes that depend on more than the core and its code.
+    """
+    return core.spec.timing is not None and not core.cache and bool(_counts_of(core))
+
+
+def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> int | None:
+    """Predict the cycles of a core that a kernel takes, None if they can't be counted."""
+    timing = core.spec.timing
+    return None if timing is None else _weighed(op, graph, core, cycles_by_class(core, timing, soc))
+
+
+def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
+    """Predict how many instructions of a core a kernel runs, None if they can't be counted."""
+    return _weighed(op, graph, core, tuple(float(name != "taken") for name in CLASSES))
+
+
+def is_countable(op: Operator, graph: Graph, core: Cpu) -> bool:
+    """Tell whether the instructions of a kernel can be counted: they may rest on data."""
+    return bool(_executed(op, graph, core.arithmetic))
+
+
+def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
+    """Return how many times the cycles of the measured core drivers take, None if not counted."""
+    timing = core.spec.timing
+    if timing is None or not is_counted(core):
+        return None
+    takes = cycles_by_class(core, timing, soc)
+    return sum(map(float.__mul__, _counts_of(core)[DRIVER], takes))
+
+
+def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
+    """Return what instructions take with the latency of their memory."""
+    further, waits = further_latency(core, soc), timing.waits
+    if not waits:
+        waits = {name: FETCHES for name in CLASSES if name != "taken"}
+    return tuple(timing.cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
+
+
+def further_latency(core: Cpu, soc: ResolvedSoc) -> int:
+    """Return the latency of the memory of instructions beyond that of the fastest memories."""
+    return soc.memory(core.code.memory).read_latency - 1
+
+
+def _weighed(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:
+    found = _executed(op, graph, core.arithmetic) if is_counted(core) else {}
+    if not found:
+        return None
+    counts = _counts_of(core)
+    takes = ((number, counts.get(name, ())) for name, number in {**found, EACH: 1}.items())
+    return int(sum(number * sum(map(float.__mul__, each, weights)) for number, each in takes))
+
+
+def _kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Alike:
+    tensors = tuple(map(graph.tensor, filter(None, (*op.inputs, *op.outputs))))
+    return Alike((op.name, arithmetic), op, tensors)
+
+
+@remember(_kernel, most=KERNELS_AT_HAND)
+def _executed(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Mapping[str, float]:
+    """Return what a kernel executes, {} if nobody can tell."""
+    lowered = kind_of(op).lower_for(op, graph, arithmetic)
+    try:
+        return executed(lowered.function, (*LIBRARY, *lowered.library))
+    except UncountableError:
+        return {}
+
+
+def _counts_of(core: Cpu) -> Mapping[str, Counts]:
+    return read_counts(core.instructions.name.split(FLOATS)[0])
+
+
+@cache
+def read_counts(isa: str) -> Mapping[str, Counts]:
+    """Return what `python -m benchmarks.calibrate` counted for an instruction set, {} if nothing.
+
+    By `EACH`, `DRIVER` and what kernels execute: how many instructions of each class that comes to.
+    """
+    file = files("atoll.cost.data") / "counts" / f"{isa}.json"
+    if not file.is_file():
+        return {}
+    counts = json.loads(file.read_text(encoding="utf-8"))
+    return {name: tuple(map(float, each)) for name, each in counts.items()}

@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel executes: its loop program, counted as an optimiser leaves it.
+
+An expression counts as often as its innermost variable changes, since what does not change in a
+loop moves out of it; scalars live in registers; addresses that lie a constant apart share a pointer
+which goes on with its loop; loops that fill or copy are counted by what they move. How often a loop
+runs whose bounds rest on those around it follows from their values.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atoll.cost.data.assumed import TAKEN_SHARE
+from atoll.ir.affine import Affine, affine
+from atoll.ir.scalars import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Dot,
+    Execute,
+    Expr,
+    Load,
+    Operation,
+    Select,
+    Type,
+    Var,
+    Word,
+    operands,
+)
+from atoll.ir.statements import (
+    Allocate,
+    CallExtern,
+    Direction,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    Return,
+    RuntimeAllocate,
+    Stmt,
+    Store,
+)
+from atoll.ir.walk import blocks_of, expressions_of, statements, subexpressions
+from atoll.resolve.storage_scope import LOCAL
+
+MOST_VALUES = 64
+"""Values of a loop's variable that are looked at where how often another loop runs rests on it."""
+
+UNROLLED = 265
+"""Instructions of LLVM up to which it unrolls a loop whole: `llvm_machine.SMALL_LOOPS`."""
+
+Weight = NDArray[np.float64]
+"""How often a block runs, for each value that outer loops give to variables which matter."""
+
+Values = NDArray[np.int64]
+
+_ONCE: Weight = np.ones(())
+
+
+class UncountableError(Exception):
+    """How often something runs rests on data, or its code is none of ours."""
+
+
+def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Mapping[str, float]:
+    """Count what a kernel executes, by names that only the fit of instructions knows.
+
+    Args:
+        function: a kernel.
+        library: scalar functions that it may call.
+
+    Raises:
+        UncountableError: a loop's end rests on data, or the kernel calls C or takes from a heap.
+    """
+    count = _Count({each.name: each for each in library})
+    count.kept |= {each.name for each in function.buffers if each.direction is Direction.READ}
+    count.block(function.body, _ONCE)
+    return dict(count.found)
+
+
+@dataclass
+class _Count:
+    """What was found, and what is known where the walk is.
+
+    Attributes:
+        calls: what scalar functions come to.
+        times: how often each block around runs, the innermost last.
+        depths: of variables: the block in whose rounds they change.
+        lets: what named values are.
+        linear: the same as sums over the variables of loops.
+        values: of variables on which it rests how often a loop runs.
+        axes: loops over whose values these arrays go.
+        kept: buffers that do not change.
+        scalars: buffers that live in registers.
+        unrolled: variables of loops that are no more.
+        seen: what was counted already in each block around.
+    """
+
+    functions: Mapping[str, PrimFunc]
+    found: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    calls: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    times: list[float] = field(default_factory=lambda: [1.0])
+    depths: dict[str, int] = field(default_factory=dict)
+    lets: dict[str, Expr] = field(default_factory=dict)
+    linear: dict[str, Affine] = field(default_factory=dict)
+    values: dict[str, Values] = field(default_factory=dict)
+    axes: int = 0
+    kept: set[str] = field(default_factory=set)
+    scalars: set[str] = field(default_factory=set)
+    unrolled: set[str] = field(default_factory=set)
+    seen: list[set[object]] = field(default_factory=lambda: [set()])
+
+    def block(self, body: Sequence[Stmt], weight: Weight) -> None:
+        """Count the statements of a block."""
+        control = _controlling(body)
+        for statement in body:
+            match statement:
+                case Let():
+                    self._name(statement, control)
+                case Allocate():
+                    if statement.scope == LOCAL:
+                        self.scalars.add(statement.buffer)
+                case Store(_, _, value):
+                    self._evaluate(value)
+                    what = f"store_{_width(value.type)}"
+                    self._access(statement, what, len(self.times) - 1)
+                case If():
+                    self._branch(statement, weight)
+                case For():
+                    self._loop(statement, weight)
+                case Return(value):
+                    self._evaluate(value)
+                case RuntimeAllocate() | CallExtern():
+                    raise UncountableError
+
+    def _name(self, let: Let, control: set[str]) -> None:
+        name, value = let.variable, let.value
+        self.lets[name], self.depths[name] = value, self._depth(value)
+        self.linear[name] = affine(value, self.linear) or Affine(0, {name: 1})
+        self.values.pop(name, None)
+        known = self._value(value) if name in control else None
+        if known is not None:
+            self.values[name] = known
+        parts = (each for each in subexpressions(value) if isinstance(each, Load))
+        if any(each.buffer not in self.kept for each in parts):
+            self._evaluate(Var(name))
+
+    def _loop(self, loop: For, weight: Weight) -> None:
+        begin, end = self._value(loop.begin), self._value(loop.end)
+        if begin is None or end is None:
+            raise UncountableError
+        for bound in (loop.begin, loop.end):
+            self._evaluate(bound)
+        name, length = loop.variable, np.maximum(end - begin, 0)
+        self.depths[name], self.linear[name] = len(self.times), Affine(0, {name: 1})
+        self.lets.pop(name, None)
+        self.values.pop(name, None)
+        inside = weight * length
+        if inside.any() and name in _controlling(loop.body):
+            inside = self._spread(name, begin, length, weight)
+        rounds, entered = float(inside.mean()), float(weight.mean())
+        if not rounds:
+            return
+        if moved := _moves(loop):
+            self.found[f"{moved}_loops"] += entered
+            self.found[moved] += rounds
+            return
+        way = ""
+        if _rounds(loop) * _size(loop.body) <= UNROLLED:
+            way = "unrolled_"
+            self.unrolled.add(name)
+        self.found[f"{way}loops"] += entered
+        self.found[f"{way}rounds"] += rounds
+        with self._inside(rounds):
+            self.block(loop.body, inside)
+
+    def _spread(self, name: str, begin: Values, length: Values, weight: Weight) -> Weight:
+        """Give a loop's variable some of its values, and return how often the body runs for each.
+
+        The mean of what is returned is how often it runs in all.
+        """
+        step = -(-int(length.max()) // MOST_VALUES)
+        offsets = np.arange(0, length.max(), step).reshape(-1, *(1,) * self.axes)
+        self.axes += 1
+        self.values[name] = begin + offsets
+        each = np.clip(length - offsets, 0, step)
+        found: Weight = weight * each * len(offsets)
+        return found
+
+    def _branch(self, branch: If, weight: Weight) -> None:
+        self._evaluate(branch.condition)
+        self._add("branches", len(self.times) - 1)
+        known = self._value(branch.condition)
+        share = np.asarray(TAKEN_SHARE if known is None else known, np.float64)
+        for body, part in ((branch.then, share), (branch.otherwise, 1 - share)):
+            inside = weight * part
+            if body and inside.any():
+                with self._inside(float(inside.mean())):
+                    self.block(body, inside)
+
+    @contextmanager
+    def _inside(self, times: float) -> Iterator[None]:
+        self.times.append(times)
+        self.seen.append(set())
+        yield
+        self.seen.pop()
+        self.times.pop()
+
+    def _add(self, what: str, depth: int, count: float = 1) -> None:
+        self.found[what] += count * self.times[min(depth, len(self.times) - 1)]
+
+    def _depth(self, expr: Expr) -> int:
+        """Return the block in whose rounds the value of an expression may change."""
+        match expr:
+            case Var(name):
+                return self.depths.get(name, 0)
+            case Load(buffer, index):
+                return self._depth(index) if buffer in self.kept else len(self.times) - 1
+        return max((self._depth(each) for each in operands(expr)), default=0)
+
+    def _evaluate(self, expr: Expr) -> None:
+        """Count what it takes to know an expression's value, unless it is known already."""
+        match expr:
+            case Const():
+                return
+            case Var(name):
+                if name in self.lets and not self._again(expr):
+                    self._evaluate(self.lets[name])
+                return
+        if self._again(expr):
+            return
+        depth = self._depth(expr)
+        match expr:
+            case Load():
+                self._access(expr, f"load_{_width(expr.type)}", depth)
+            case Word(first):
+                self._access(first, "load_32", depth)
+            case Dot(start, left, right, length):
+                self._evaluate(start)
+                self._add("dots", depth)
+                self._add("products", depth, length)
+                self._point(left)
+                self._point(right)
+            case _:
+                for each in operands(expr):
+                    self._evaluate(each)
+                if isinstance(expr, Call):
+                    self._call(expr.function, depth)
+                elif what := _operation(expr):
+                    self._add(what, depth)
+
+    def _call(self, name: str, depth: int) -> None:
+        """Count a scalar function, whose body stands in place of the call."""
+        if name not in self.calls:
+            inner = _Count(self.functions)
+            inner.block(self.functions[name].body, _ONCE)
+            self.calls[name] = inner.found
+        for what, count in self.calls[name].items():
+            self._add(what, depth, count)
+
+    def _access(self, place: Load | Store, what: str, depth: int) -> None:
+        if not (place.buffer in self.scalars and isinstance(place.index, Const)):
+            self._add(what, depth)
+            self._point(place)
+
+    def _point(self, access: Load | Store) -> None:
+        """Count the pointer of an access, one for all that lie a constant apart."""
+        place = affine(access.index, self.linear)
+        if place is None:
+            self._evaluate(access.index)
+            self._add("scattered", self._depth(access.index))
+            return
+        steps = tuple(each for each in place.coefficients.items() if each[0] not in self.unrolled)
+        for name, _ in steps:
+            self._evaluate(Var(name))
+        if steps and not self._again((access.buffer, steps)):
+            self._add("pointers", max(self.depths.get(name, 0) for name, _ in steps))
+
+    def _value(self, expr: Expr) -> Values | None:
+        """Return the values of an expression over those of outer loops, None if nobody knows."""
+        match expr:
+            case Const(value):
+                return np.asarray(value, np.int64)
+            case Var(name):
+                return self.values.get(name)
+            case Cast(_, inner):
+                return self._value(inner)
+        parts = [self._value(each) for each in operands(expr)]
+        known = [each for each in parts if each is not None]
+        if len(known) < len(parts):
+            return None
+        match expr:
+            case Binary(operation):
+                return _applied(operation, *known)
+            case Select():
+                condition, then, otherwise = known
+                return np.where(condition != 0, then, otherwise)
+        return None
+
+    def _again(self, what: object) -> bool:
+        """Tell whether something was counted already where the walk is; if not, it is now."""
+        if any(what in each for each in self.seen):
+            return not isinstance(what, Load) or what.buffer in self.kept
+        self.seen[-1].add(what)
+        return False
+
+
+def _applied(operation: Operation, a: Values, b: Values) -> Values | None:
+    if operation in _ARRAYS:
+        return np.asarray(_ARRAYS[operation](a, b), np.int64)
+    if operation not in (Operation.DIV, Operation.REM) or not (b != 0).all():
+        return None
+    quotient = np.asarray(np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b), np.int64)
+    return quotient if operation is Operation.DIV else a - quotient * b
+
+
+_ARRAYS: Mapping[Operation, np.ufunc] = {
+    Operation.ADD: np.add,
+    Operation.SUB: np.subtract,
+    Operation.MUL: np.multiply,
+    Operation.MIN: np.minimum,
+    Operation.MAX: np.maximum,
+    Operation.LT: np.less,
+    Operation.LE: np.less_equal,
+    Operation.EQ: np.equal,
+    Operation.NE: np.not_equal,
+    Operation.SHL: np.left_shift,
+    Operation.SHR: np.right_shift,
+}
+"""Operations whose values can be followed, as numpy has them."""
+
+_OPERATIONS = {
+    Operation.MIN: "extremes",
+    Operation.MAX: "extremes",
+    Operation.LT: "compares",
+    Operation.LE: "compares",
+    Operation.EQ: "compares",
+    Operation.NE: "compares",
+    Operation.DIV: "quotients",
+    Operation.REM: "quotients",
+    Operation.MUL: "multiplies",
+}
+
+
+def _operation(expr: Expr) -> str:
+    """Return as what an expression counts besides its operands; "" for what costs nothing.
+
+    Accesses widen and narrow what they move, and products of 64 bits are made of 32 each.
+    """
+    match expr:
+        case Select():
+            return "selects"
+        case Execute():
+            return "executes"
+        case Cast(_, value, type):
+            free = isinstance(value, Load) or type.bits < value.type.bits or type is Type.I64
+            return "" if free else "alu"
+        case Binary(operation, left, right):
+            name = _OPERATIONS.get(operation, "alu")
+            if name == "multiplies" and isinstance(right, Const) and right.value.bit_count() == 1:
+                name = "alu"
+            return f"wide_{name}" if left.type is Type.I64 else name
+    return ""
+
+
+def _controlling(body: Iterable[Stmt]) -> set[str]:
+    """Return the variables on which it rests how often loops and branches of a block run."""
+    inside = [*statements(body)]
+    lets = {each.variable: each.value for each in inside if isinstance(each, Let)}
+    waiting = [
+        expr for each in inside if isinstance(each, For | If) for expr in expressions_of(each)
+    ]
+    names: set[str] = set()
+    while waiting:
+        new = _names(waiting.pop()) - names
+        names |= new
+        waiting += [lets[name] for name in new if name in lets]
+    return names
+
+
+def _names(expr: Expr) -> set[str]:
+    return {each.name for each in subexpressions(expr) if isinstance(each, Var)}
+
+
+def _moves(loop: For) -> str:
+    """Return as what a loop counts that only fills or copies elements one after the other."""
+    *lets, store = loop.body
+    if not isinstance(store, Store):
+        return ""
+    known = {loop.variable: Affine(0, {loop.variable: 1})}
+    for each in lets:
+        if not isinstance(each, Let):
+            return ""
+        known[each.variable] = affine(each.value, _Known(known)) or Affine(0, {each.variable: 1})
+    indices = [store.index]
+    match store.value:
+        case Load(_, index):
+            what = "copied"
+            indices.append(index)
+        case Const():
+            what = "filled"
+        case _:
+            return ""
+    places = [affine(index, _Known(known)) for index in indices]
+    if any(place is None or place.coefficients.get(loop.variable) != 1 for place in places):
+        return ""
+    long = "" if _rounds(loop) < math.inf else "_any"
+    return f"{what}{long}_{_width(store.value.type)}"
+
+
+class _Known(dict[str, Affine]):
+    """Variables as sums; any other one stands for itself."""
+
+    def get(self, name: str, default: object = None) -> Affine:
+        return self[name] if name in self else Affine(0, {name: 1})
+
+
+def _rounds(loop: For) -> float:
+    """Return how often a loop runs, infinitely often if its bounds are no literals."""
+    match loop.begin, loop.end:
+        case Const(begin), Const(end):
+            return max(end - begin, 0)
+    return math.inf
+
+
+def _size(body: Iterable[Stmt]) -> float:
+    """Return about how many instructions of LLVM a block is, its short loops unrolled."""
+    size = 0.0
+    for each in body:
+        parts = (part for expr in expressions_of(each) for part in subexpressions(expr))
+        size += sum(not isinstance(part, Const | Var) for part in parts) + isinstance(each, Store)
+        inside = sum(_size(block) for block in blocks_of(each))
+        if isinstance(each, For):
+            whole = _rounds(each) * inside
+            inside = whole if whole <= UNROLLED else inside + 3
+        size += inside
+    return size
+
+
+def _width(type: Type) -> str:
+    return "8" if type.bits <= 16 else str(type.bits)

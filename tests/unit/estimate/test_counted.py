@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of kernels that were counted, and what they take on a core whose timing is known."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from atoll.artifacts.samples import random_sample
+from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.core_costs import drive_cycles
+from atoll.cost.counted import (
+    CLASSES,
+    DRIVER,
+    EACH,
+    counted_cycles,
+    counted_instructions,
+    is_counted,
+)
+from atoll.cost.executed import UncountableError, executed
+from atoll.driver.pipeline import BuildOptions, compile_file
+from atoll.ir.statements import PrimFunc
+from atoll.report.estimates import estimates_of
+from atoll.resolve import load_soc
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.specs import Timing
+from atoll.utils.remember import forget
+from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
+
+ROOT = Path(__file__).parents[3]
+DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
+ISAS = [each.name.removesuffix(".json") for each in (files("atoll.cost.data") / "counts").iterdir()]
+ONE_EACH = Timing(
+    basis="published",
+    cycles=dict.fromkeys(CLASSES, 1.0) | {"taken": 0.0},
+    waits=dict.fromkeys(CLASSES, 0.0),
+)
+M4 = ("devices.cpu.core=cortex_m4", "devices.cpu.isa=armv7e-m")
+ALONE = BuildOptions(accelerators=False)
+
+
+def timed(soc: ResolvedSoc, timing: Timing | None) -> ResolvedSoc:
+    """Return a chip whose host takes what a timing says."""
+    host = replace(soc.host_cpu, spec=replace(soc.host_cpu.spec, timing=timing))
+    devices = tuple(host if each.name == host.name else each for each in soc.devices)
+    return replace(soc, devices=devices)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_counts_are_of_each_class_of_instructions(isa: str) -> None:
+    counts = json.loads((files("atoll.cost.data") / "counts" / f"{isa}.json").read_text())
+    assert {EACH, "rounds", "load_8", "store_8", "multiplies"} <= counts.keys()
+    assert all(len(row) == len(CLASSES) for row in counts.values())
+    assert all(0 <= count < 1000 for row in counts.values() for count in row)
+    assert 0.05 < sum(counts[DRIVER]) < 1, "a cycle of drivers has less than an instruction"
+    load, store = (CLASSES.index(name) for name in ("load", "store"))
+    assert counts["load_8"][load] == pytest.approx(1, abs=0.05)
+    assert counts["store_8"][store] == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("network", [DIGITS, SAMPLER], ids=["digits", "sampler"])
+@pytest.mark.parametrize("core", [(), M4], ids=["rv32imc", "armv7e-m"])
+def test_counts_are_near_those_of_a_simulator(core: tuple[str, ...], network: Path) -> None:
+    """Neither network is one that the counts come from."""
+    soc = timed(load_soc("lagoon", core), ONE_EACH)
+    compiled = compile_file(soc, network, ALONE)
+    (outcome,) = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
+        cpu=CpuKind.ISS,
+        accelerator=AcceleratorKind.NONE,
+    )
+    operators = {op.name: op for op in compiled.graph.operators}
+    found = {
+        layer.operator: (
+            layer.instructions or 0,
+            counted_instructions(operators[layer.operator], compiled.graph, soc.host_cpu),
+        )
+        for layer in outcome.report.by_layer
+    }
+    assert all(told is not None for _, told in found.values())
+    ran, told = (sum(each or 0 for each in part) for part in zip(*found.values(), strict=True))
+    assert told == pytest.approx(ran, rel=0.15)
+
+
+def test_cycles_are_instructions_times_what_they_take() -> None:
+    soc = load_soc("lagoon", ("memories.flash.read_latency=3",))
+    taking = dict.fromkeys(CLASSES, 2.0)
+    compiled = compile_file(soc, DIGITS, ALONE)
+    (op, *_) = compiled.graph.operators
+    told = {}
+    for waits in (0.0, 0.5):
+        timing = Timing(basis="published", cycles=taking, waits=dict.fromkeys(CLASSES, waits))
+        chip = timed(soc, timing)
+        told[waits] = counted_cycles(op, compiled.graph, chip.host_cpu, chip)
+    assert told[0.0] is not None
+    assert told[0.5] is not None
+    assert told[0.5] / told[0.0] == pytest.approx((2 + 2 * 0.5) / 2, rel=1e-3)
+    one = timed(load_soc("lagoon", ("memories.flash.read_latency=1",)), ONE_EACH)
+    assert counted_cycles(op, compiled.graph, one.host_cpu, one) == counted_instructions(
+        op, compiled.graph, one.host_cpu
+    )
+
+
+def test_a_core_is_counted_only_where_all_of_it_is_known() -> None:
+    """Without timing, with a data cache, or with instructions that nobody counted, it is not."""
+    usual = load_soc("lagoon", ("devices.cpu.core=ibex",))
+    for soc, known in (
+        (timed(usual, ONE_EACH), True),
+        (timed(usual, None), False),
+        (
+            timed(
+                load_soc("lagoon", ("devices.cpu.core=ibex", "devices.cpu.isa=rv32im")), ONE_EACH
+            ),
+            "rv32im" in ISAS,
+        ),
+    ):
+        assert is_counted(soc.host_cpu) is known
+        assert stands_in(soc.host_cpu) is not known
+    cached = replace(timed(usual, ONE_EACH).host_cpu, cache=load_soc("imxrt1176").host_cpu.cache)
+    assert cached.cache
+    assert not is_counted(cached)
+
+
+def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:
+    soc = timed(load_soc("lagoon", ("devices.cpu.core=ibex",)), ONE_EACH)
+    assert basis_of(soc, ("cpu",)) == "counted x published"
+    assert basis_of(soc, ("npu",)) == "driver counted x published"
+    assert basis_of(soc, ("cpu", "npu")) == "counted x published"
+    (estimate,) = estimates_of((compile_file(soc, DIGITS),))
+    assert estimate.basis == "counted x published"
+    assert not estimate.notes
+
+
+def test_a_kernel_that_rests_on_data_rests_on_the_stand_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from atoll.cost import counted
+
+    def uncountable(function: PrimFunc, library: Iterable[PrimFunc]) -> Mapping[str, float]:
+        if function.name.startswith("conv_2d"):
+            raise UncountableError
+        return executed(function, library)
+
+    soc = timed(load_soc("lagoon", ("devices.cpu.core=ibex",)), ONE_EACH)
+    compiled = compile_file(soc, DIGITS, ALONE)
+    monkeypatch.setattr(counted, "executed", uncountable)
+    forget()
+    (estimate,) = estimates_of((compiled,))
+    bases = {layer.kind: layer.basis for layer in estimate.layers}
+    assert bases["conv_2d"] == "picorv32"
+    assert bases["softmax"] == "counted x published"
+    assert estimate.basis == "counted x published, picorv32"
+
+
+def test_drivers_are_counted_too() -> None:
+    soc = load_soc("lagoon", ("devices.cpu.core=ibex",))
+    counted = timed(soc, ONE_EACH)
+    assert drive_cycles(1000, counted.host_cpu, counted) < 500
+    alone = timed(soc, None)
+    assert drive_cycles(1000, alone.host_cpu, alone) == 1000
+
+
+def test_a_core_of_ones_own_says_its_timing(tmp_path: Path) -> None:
+    text = (ROOT / "socs" / "cores" / "ibex.yaml").read_text()
+    text = text.replace("core: ibex", "core: tide")
+    head = text.split("timing:")[0] if "timing:" in text else text
+    tail = text[text.index("\nrtl:") :]
+    own = "timing: {basis: published, source: our manual, cycles: {load: 2.5, taken: 1}}"
+    (tmp_path / "tide.yaml").write_text(head.split("\nrtl:")[0] + f"\n{own}\n" + tail)
+    chip = (ROOT / "socs" / "lagoon.yaml").read_text().replace("picorv32", "./tide.yaml")
+    (tmp_path / "chip.yaml").write_text(chip)
+    host = load_soc(tmp_path / "chip.yaml").host_cpu
+    assert host.spec.timing is not None
+    assert host.spec.timing.cycles["load"] == 2.5
+    assert host.spec.timing.cycles["multiply"] == 1

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel executes, counted in its loop program, held against a walk that takes each step."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from tests import tflite_builder
+from tests.differential.case import case_of
+
+from atoll.cost.executed import UncountableError, executed
+from atoll.diagnostics.errors import AtollError
+from atoll.driver.pipeline import BuildOptions, compile_file
+from atoll.ir.arithmetic import evaluate
+from atoll.ir.expressions import add, maximum, multiply, subtract
+from atoll.ir.scalars import Binary, Cast, Const, Conversion, Expr, Load, Select, Type, Var
+from atoll.ir.statements import (
+    Allocate,
+    BufferParam,
+    Direction,
+    For,
+    If,
+    Let,
+    PrimFunc,
+    RuntimeAllocate,
+    Stmt,
+    Store,
+)
+from atoll.ops.loops.fixed_point_loops import LIBRARY
+from atoll.ops.registry import kind_of
+from atoll.resolve import load_soc
+from atoll.resolve.storage_scope import LOCAL
+
+ROUNDS = ("rounds", "unrolled_rounds")
+MOVES = tuple(
+    f"{what}{length}_{width}"
+    for what in ("copied", "filled")
+    for length in ("", "_any")
+    for width in ("8", "32", "64")
+)
+
+
+class Walk:
+    """Runs the loops of a kernel one round after the other, and counts rounds and stores."""
+
+    def __init__(self) -> None:
+        self.rounds = self.stores = 0
+        self.registers: set[str] = set()
+
+    def run(self, body: Iterable[Stmt], known: dict[str, int]) -> None:
+        for each in body:
+            match each:
+                case Allocate() if each.scope == LOCAL:
+                    self.registers.add(each.buffer)
+                case Let(name, value):
+                    known.pop(name, None)
+                    if (number := self.value(value, known)) is not None:
+                        known[name] = number
+                case Store(buffer, index, _):
+                    self.stores += buffer not in self.registers or not isinstance(index, Const)
+                case For(name, begin, end, inside):
+                    first, last = self.value(begin, known), self.value(end, known)
+                    assert first is not None
+                    assert last is not None
+                    for round_ in range(first, last):
+                        self.rounds += 1
+                        self.run(inside, {**known, name: round_})
+                case If(condition, then, otherwise):
+                    taken = self.value(condition, known)
+                    if taken is None:
+                        raise UncountableError
+                    self.run(then if taken else otherwise, dict(known))
+
+    def value(self, expr: Expr, known: Mapping[str, int]) -> int | None:
+        match expr:
+            case Const(value):
+                return value
+            case Var(name):
+                return known.get(name)
+            case Binary(operation, left, right):
+                a, b = self.value(left, known), self.value(right, known)
+                return None if a is None or b is None else evaluate(operation, a, b, left.type)
+            case Cast(_, value):
+                return self.value(value, known)
+            case Select(condition, then, otherwise):
+                chosen = self.value(condition, known)
+                if chosen is None:
+                    return None
+                return self.value(then if chosen else otherwise, known)
+        return None
+
+
+def total(found: Mapping[str, float], names: Iterable[str]) -> float:
+    return sum(found.get(name, 0) for name in names)
+
+
+@pytest.mark.parametrize("first", range(2000, 2024, 6))
+def test_rounds_and_stores_are_those_of_each_step(first: int, tmp_path: Path) -> None:
+    soc, seen = load_soc("lagoon"), 0
+    for seed in range(first, first + 6):
+        path = tmp_path / "net.tflite"
+        path.write_bytes(tflite_builder.write(case_of(seed).model))
+        try:
+            graph = compile_file(soc, path, BuildOptions(accelerators=False)).graph
+        except AtollError:  # some are refused on purpose
+            continue
+        for op in graph.operators:
+            lowered = kind_of(op).lower_for(op, graph, soc.host_cpu.arithmetic)
+            walk = Walk()
+            try:
+                walk.run(lowered.function.body, {})
+            except UncountableError:
+                continue
+            found = executed(lowered.function, (*LIBRARY, *lowered.library))
+            assert total(found, (*ROUNDS, *MOVES)) == pytest.approx(walk.rounds), op.name
+            stores = (*(f"store_{width}" for width in ("8", "32", "64")), *MOVES)
+            assert total(found, stores) == pytest.approx(walk.stores), op.name
+            seen += 1
+    assert seen >= 5
+
+
+ROW, COLUMN = Var("row"), Var("column")
+BYTE = Const(3, Type.I8)
+
+
+def over(variable: Var, end: int, *body: Stmt) -> For:
+    return For(variable.name, Const(0), Const(end), body)
+
+
+def read(index: Expr) -> Load:
+    return Load("x", index, Type.I8)
+
+
+def kernel(*body: Stmt) -> PrimFunc:
+    ways = (Direction.READ, Direction.WRITE)
+    buffers = (BufferParam(name, Type.I8, 4096, way) for name, way in zip("xy", ways, strict=True))
+    return PrimFunc("kernel", tuple(buffers), body)
+
+
+@pytest.mark.parametrize(
+    ("loop", "found"),
+    [
+        (over(ROW, 64, Store("y", ROW, read(ROW))), {"copied_8": 64, "copied_8_loops": 1}),
+        (over(ROW, 64, Store("y", add(ROW, 5), BYTE)), {"filled_8": 64, "filled_8_loops": 1}),
+        (
+            over(ROW, 64, Store("y", subtract(63, ROW), read(ROW))),
+            {"load_8": 64, "store_8": 64, "unrolled_loops": 1, "unrolled_rounds": 64},
+        ),
+        (
+            over(ROW, 900, Store("y", ROW, maximum(read(ROW), BYTE))),
+            {"loops": 1, "rounds": 900, "load_8": 900, "store_8": 900, "extremes": 900}
+            | {"pointers": 1800},
+        ),
+        (
+            over(
+                ROW,
+                300,
+                over(COLUMN, 300, Store("y", multiply(COLUMN, 2), maximum(read(ROW), BYTE))),
+            ),
+            {"loops": 301, "rounds": 90300, "load_8": 300, "extremes": 300, "store_8": 90000}
+            | {"pointers": 90300},
+        ),
+    ],
+    ids=["copied", "filled", "unrolled", "a loop", "what an inner loop does not change"],
+)
+def test_loops_count_as_an_optimiser_leaves_them(loop: For, found: Mapping[str, float]) -> None:
+    assert executed(kernel(loop)) == pytest.approx(found)
+
+
+def test_what_rests_on_data_is_not_counted() -> None:
+    data = Cast(Conversion.SEXT, read(Const(0)), Type.I32)
+    with pytest.raises(UncountableError):
+        executed(kernel(For("row", Const(0), data, (Store("y", ROW, BYTE),))))
+    block = RuntimeAllocate(
+        buffer="b", type=Type.I8, elements=Const(4), align=1, scope="global.workspace"
+    )
+    with pytest.raises(UncountableError):
+        executed(kernel(block))
