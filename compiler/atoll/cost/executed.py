@@ -50,8 +50,9 @@ from atoll.ir.statements import (
 from atoll.ir.walk import blocks_of, expressions_of, statements, subexpressions
 from atoll.resolve.storage_scope import LOCAL
 
-MOST_VALUES = 64
-"""Values of a loop's variable that are looked at where how often another loop runs rests on it."""
+MOST_VALUES, MOST_TOGETHER = 64, 65_536
+"""Values of a loop's variable that are looked at where how often another loop runs rests on it, and
+those of all such variables together."""
 
 UNROLLED = 265
 """Instructions of LLVM up to which it unrolls a loop whole: `llvm_machine.SMALL_LOOPS`."""
@@ -185,11 +186,12 @@ class _Count:
 
         The mean of what is returned is how often it runs in all.
         """
-        step = -(-int(length.max()) // MOST_VALUES)
+        most = max(1, min(MOST_VALUES, MOST_TOGETHER // np.broadcast(length, weight).size))
+        step = -(-int(length.max()) // most)
         offsets = np.arange(0, length.max(), step).reshape(-1, *(1,) * self.axes)
         self.axes += 1
-        self.values[name] = begin + offsets
         each = np.clip(length - offsets, 0, step)
+        self.values[name] = begin + offsets + np.maximum(each - 1, 0) // 2
         found: Weight = weight * each * len(offsets)
         return found
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kernel executes, counted in its loop program, held against a walk that takes each step."""
 
+import tracemalloc
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -176,3 +177,18 @@ def test_what_rests_on_data_is_not_counted() -> None:
     )
     with pytest.raises(UncountableError):
         executed(kernel(block))
+
+
+def test_loops_whose_ends_rest_on_many_others_take_little_memory() -> None:
+    """Each of six loops over 60 rounds has its share in how often the innermost one runs."""
+    names = [f"at{number}" for number in range(6)]
+    end = add(*(Var(name) for name in names))
+    loop = For("row", Const(0), end, (Store("y", ROW, maximum(read(ROW), BYTE)),))
+    for name in reversed(names):
+        loop = For(name, Const(0), Const(60), (loop,))
+    tracemalloc.start()
+    found = executed(kernel(loop))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 64 * 2**20
+    assert found["store_8"] == pytest.approx(60**6 * 6 * 29.5, rel=0.1)
