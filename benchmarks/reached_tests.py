@@ -63,7 +63,8 @@ def record(edits: Sequence[Edit], root: Path, *words: str) -> Reached:
 def environment(root: Path) -> dict[str, str]:
     """Return variables for tests of the checkout at `root`."""
     folders = dict.fromkeys(str(root / folder.parts[0]) for folder in PACKAGES)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return {**own, "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def reached_by(log: Sequence[str], edits: Sequence[Edit]) -> Reached:

@@ -33,7 +33,7 @@ def _forgetting(method: Callable[..., None]) -> Callable[..., None]:
     return forgetful
 
 
-for _name in ("setattr", "delattr", "undo"):
+for _name in ("setattr", "delattr", "syspath_prepend", "undo"):
     setattr(pytest.MonkeyPatch, _name, _forgetting(getattr(pytest.MonkeyPatch, _name)))
 
 

@@ -187,7 +187,7 @@ def _planned(
     )
     try:
         lowered = lower(program, observe)
-    except AtollError:  # says where files have what is wrong
+    except (AtollError, ZeroDivisionError):  # refusals name places in files, and weigh speeds
         lower(replace(program, soc=placing.soc), observe)
         raise
     found = _scheduled(task, placed, lowered)

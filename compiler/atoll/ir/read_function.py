@@ -191,7 +191,8 @@ class FunctionReader:
     def _branch(self) -> If:
         self._tokens.expect("if")
         condition, then = self._expression(), self._block()
-        return If(condition, then, self._block() if self._tokens.accept("else") else ())
+        other = self._tokens.ahead(1) == "{" and self._tokens.accept("else")  # else a buffer's name
+        return If(condition, then, self._block() if other else ())
 
     def _expression(self) -> Expr:
         tokens, word = self._tokens, self._tokens.next

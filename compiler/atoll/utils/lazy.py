@@ -52,3 +52,7 @@ class LazyTable(Mapping[str, str]):
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._made)
+
+    def __repr__(self) -> str:
+        """Return the text of the mapping."""
+        return repr(self._made)

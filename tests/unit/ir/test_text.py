@@ -57,3 +57,9 @@ def test_a_brief_text_has_the_checksum_of_long_data() -> None:
 
 def test_white_space_is_free() -> None:
     assert parse_module(" ".join(GOOD.split())) == parse_module(GOOD)
+
+
+def test_a_buffer_may_have_the_name_of_a_branch() -> None:
+    body = "if (0 < 1) {\n      let a = 1\n    }\n    else[i] ="
+    text = GOOD.replace("scratch[i] =", body, 1).replace("scratch", "else")
+    assert str(parse_module(text)).count("else[i] =") == text.count("else[i] =")
