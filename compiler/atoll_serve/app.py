@@ -116,8 +116,10 @@ def make_app(desk: Desk, secret: str, port: int) -> ASGIApp:
     return Guard(app, secret, port)
 
 
-def serve_until_interrupted(desk: Desk, secret: str, door: socket.socket) -> None:
-    """Answer whoever comes to a socket that listens."""
+def serve_until_interrupted(
+    desk: Desk, secret: str, door: socket.socket, ready: Callable[[], None]
+) -> None:
+    """Answer whoever comes to a socket that listens; `ready` is called once Ctrl-C ends that."""
     settings = uvicorn.Config(
         make_app(desk, secret, door.getsockname()[1]),
         log_level="error",
@@ -126,15 +128,20 @@ def serve_until_interrupted(desk: Desk, secret: str, door: socket.socket) -> Non
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    _Server(settings, desk).run(sockets=[door])
+    _Server(settings, desk, ready).run(sockets=[door])
 
 
 class _Server(uvicorn.Server):
     """Ends the streams of listeners first, which would never end by themselves."""
 
-    def __init__(self, settings: uvicorn.Config, desk: Desk) -> None:
+    def __init__(self, settings: uvicorn.Config, desk: Desk, ready: Callable[[], None]) -> None:
         super().__init__(settings)
-        self._desk = desk
+        self._desk, self._ready = desk, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so; signals are heeded by then."""
+        await super().startup(sockets)
+        self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the desk, then what is open."""

@@ -76,11 +76,14 @@ def serve(
     with _listening(ADDRESS, port) as door:
         secret, number = secrets.token_urlsafe(24), door.getsockname()[1]
         address = f"http://{ADDRESS}:{number}/{secret}/"
-        print(address, flush=True)
-        if show:
-            webbrowser.open(address)
+
+        def ready() -> None:
+            print(address, flush=True)
+            if show:
+                webbrowser.open(address)
+
         with suppress(KeyboardInterrupt):
-            serve_until_interrupted(Desk(asked), secret, door)
+            serve_until_interrupted(Desk(asked), secret, door, ready)
         end_all()
 
 

@@ -189,6 +189,17 @@ def test_a_port_that_is_taken_is_refused(chip: Path) -> None:
     assert caught.value.code == "E237"
 
 
+def test_an_interrupt_that_comes_with_the_address_ends_it(chip: Path) -> None:
+    """A shell has processes in the background ignore interrupts until they ask for them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with served(chip) as server:
+            pass
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert server.process.returncode == 0
+
+
 def used_by(process: int) -> tuple[int, int, int]:
     """Return MiB of memory, open files and threads of a process."""
     folder = Path("/proc") / str(process)
