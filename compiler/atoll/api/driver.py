@@ -50,7 +50,10 @@ def at_speeds_of(
     found = [speeds.at_speeds_of(each, soc._resolved) for each in models]
     same = tuple(each for each in found if each is not None)
     if len(same) < len(found):
-        raise ValueError(f"this {soc.name} differs from the compiled one in more than speed")
+        raise ValueError(
+            f"this {soc.name} differs from the compiled one in more than speed, or in that of an "
+            "engine whose emitter is of another package and may look at it"
+        )
     changed = [each.graph.name for each in models if not speeds.stays(each, soc._resolved)]
     return same, tuple(
         f"compiled for this chip, '{name}' becomes another program than the one that is estimated"

@@ -54,7 +54,7 @@ def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
 
 def is_countable(op: Operator, graph: Graph, core: Cpu) -> bool:
     """Tell whether the instructions of a kernel can be counted: they may rest on data."""
-    return bool(_executed(op, graph, core.arithmetic))
+    return bool(_known(op, graph, core))
 
 
 def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
@@ -80,12 +80,18 @@ def further_latency(core: Cpu, soc: ResolvedSoc) -> int:
 
 
 def _weighed(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:
-    found = _executed(op, graph, core.arithmetic) if is_counted(core) else {}
+    found = _known(op, graph, core) if is_counted(core) else {}
     if not found:
         return None
     counts = _counts_of(core)
-    takes = ((number, counts.get(name, ())) for name, number in {**found, EACH: 1}.items())
+    takes = ((number, counts[name]) for name, number in {**found, EACH: 1}.items())
     return int(sum(number * sum(map(float.__mul__, each, weights)) for number, each in takes))
+
+
+def _known(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:
+    """Return what a kernel executes, {} if nobody knows what some of that comes to."""
+    found = _executed(op, graph, core.arithmetic)
+    return found if found.keys() <= _counts_of(core).keys() else {}
 
 
 def _kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Alike:
@@ -99,7 +105,7 @@ def _executed(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Mapping[str
     lowered = kind_of(op).lower_for(op, graph, arithmetic)
     try:
         return executed(lowered.function, (*LIBRARY, *lowered.library))
-    except UncountableError:
+    except (UncountableError, RecursionError):
         return {}
 
 

@@ -54,6 +54,9 @@ MOST_VALUES, MOST_TOGETHER = 64, 65_536
 """Values of a loop's variable that are looked at where how often another loop runs rests on it, and
 those of all such variables together."""
 
+MOST_AXES = 30
+"""Loops within each other whose values matter; arrays of numpy have at most 32 dimensions."""
+
 UNROLLED = 265
 """Instructions of LLVM up to which it unrolls a loop whole: `llvm_machine.SMALL_LOOPS`."""
 
@@ -158,7 +161,7 @@ class _Count:
             raise UncountableError
         for bound in (loop.begin, loop.end):
             self._evaluate(bound)
-        name, length = loop.variable, np.maximum(end - begin, 0)
+        name, length, axes = loop.variable, np.maximum(end - begin, 0), self.axes
         self.depths[name], self.linear[name] = len(self.times), Affine(0, {name: 1})
         self.lets.pop(name, None)
         self.values.pop(name, None)
@@ -167,6 +170,7 @@ class _Count:
             inside = self._spread(name, begin, length, weight)
         rounds, entered = float(inside.mean()), float(weight.mean())
         if not rounds:
+            self.axes = axes
             return
         if moved := _moves(loop):
             self.found[f"{moved}_loops"] += entered
@@ -180,12 +184,15 @@ class _Count:
         self.found[f"{way}rounds"] += rounds
         with self._inside(rounds):
             self.block(loop.body, inside)
+        self.axes = axes
 
     def _spread(self, name: str, begin: Values, length: Values, weight: Weight) -> Weight:
         """Give a loop's variable some of its values, and return how often the body runs for each.
 
         The mean of what is returned is how often it runs in all.
         """
+        if self.axes == MOST_AXES:
+            raise UncountableError
         most = max(1, min(MOST_VALUES, MOST_TOGETHER // np.broadcast(length, weight).size))
         step = -(-int(length.max()) // most)
         offsets = np.arange(0, length.max(), step).reshape(-1, *(1,) * self.axes)

@@ -139,7 +139,6 @@ class Timing(Described):
         examples=["Arm 100166_0001_00, table 3-1"],
     )
     cycles: dict[CycleClass, MeanCycles] = Field(
-        min_length=1,
         description="Mean cycles of an instruction of each class, as in 'cycles', with memories "
         "that answer in the next cycle; 1 where none are given, and nothing more for a jump that "
         "is taken.",

@@ -8,7 +8,7 @@ gap: the model holds a placeholder there, and later stages ask `Gaps` before the
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -259,7 +259,8 @@ def _table(shape: Shape, schema: Shape) -> dict[str, Any]:
 def spare_name(shape: Shape, taken: Container[str]) -> str:
     """Return a name that a mapping of this shape allows and that is not `taken`."""
     pattern = next(iter(shape.get("patternProperties", {})), "")
-    names = (f"{_word(pattern)}_{number}" for number in count())
+    closed: Iterable[str] = shape.get("propertyNames", {}).get("enum", ())
+    names = chain(closed, (f"{_word(pattern)}_{number}" for number in count()))
     return next(name for name in names if name not in taken)
 
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Hashable
 from functools import wraps
+from threading import Lock
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -11,6 +12,7 @@ MOST_OPERATORS = 500
 """Of networks whose programs, plans and costs are kept; those of larger ones take much memory."""
 
 _TABLES: list[dict[Hashable, Any]] = []
+_LOCK = Lock()
 
 
 def remember(
@@ -34,10 +36,11 @@ def remember(
             found = known.get(wanted)
             if found is None:
                 found = function(*arguments)
-                if len(known) >= most:
-                    known.pop(next(iter(known)), None)
-                if wanted is not None:
-                    known[wanted] = found
+                with _LOCK:
+                    if len(known) >= most:
+                        known.pop(next(iter(known), None), None)
+                    if wanted is not None:
+                        known[wanted] = found
             return found
 
         return remembering
@@ -47,8 +50,9 @@ def remember(
 
 def forget() -> None:
     """Forget all results, as a fresh process begins."""
-    for table in _TABLES:
-        table.clear()
+    with _LOCK:
+        for table in _TABLES:
+            table.clear()
 
 
 class Alike:

@@ -203,6 +203,7 @@ def test_the_fast_parser_says_what_the_other_says(monkeypatch: pytest.MonkeyPatc
     random = Random(4)
     small = [text for path in sorted(BAD.glob("*.yaml")) if len(text := written(path)) < 1000]
     texts = [damage(random.choice(small), random) for _ in range(cases(3000))]
+    texts += ["a: |# x\n b\n", "a: >-# x\n b\n", "%YAML 1.2#\n---\na: 1\n"]
     fast = [yaml_text._loader_for(text) is yaml_text.FAST_LOADER for text in texts]
     assert sum(fast) > len(texts) // 5
     found = [read(text) for text in texts]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from atoll.artifacts.samples import random_sample
+from atoll.cost import counted
 from atoll.cost.basis import basis_of, stands_in
 from atoll.cost.core_costs import drive_cycles
 from atoll.cost.counted import (
@@ -19,6 +20,7 @@ from atoll.cost.counted import (
     counted_cycles,
     counted_instructions,
     is_counted,
+    read_counts,
 )
 from atoll.cost.executed import UncountableError, executed
 from atoll.driver.pipeline import BuildOptions, compile_file
@@ -139,8 +141,6 @@ def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:
 def test_a_kernel_that_rests_on_data_rests_on_the_stand_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from atoll.cost import counted
-
     def uncountable(function: PrimFunc, library: Iterable[PrimFunc]) -> Mapping[str, float]:
         if function.name.startswith("conv_2d"):
             raise UncountableError
@@ -178,3 +178,13 @@ def test_a_core_of_ones_own_says_its_timing(tmp_path: Path) -> None:
     assert host.spec.timing is not None
     assert host.spec.timing.cycles["load"] == 2.5
     assert host.spec.timing.cycles["multiply"] == 1
+
+
+def test_what_no_count_knows_is_not_counted_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    soc = timed(load_soc("lagoon"), ONE_EACH)
+    compiled = compile_file(soc, DIGITS, ALONE)
+    (op, *_) = compiled.graph.operators
+    assert counted_instructions(op, compiled.graph, soc.host_cpu) is not None
+    less = {name: each for name, each in read_counts("rv32imc").items() if name != "multiplies"}
+    monkeypatch.setattr(counted, "read_counts", lambda isa: less)
+    assert counted_instructions(op, compiled.graph, soc.host_cpu) is None

@@ -192,3 +192,21 @@ def test_loops_whose_ends_rest_on_many_others_take_little_memory() -> None:
     tracemalloc.stop()
     assert most < 64 * 2**20
     assert found["store_8"] == pytest.approx(60**6 * 6 * 29.5, rel=0.1)
+
+
+def test_loops_one_after_the_other_and_within_each_other_are_counted_or_not() -> None:
+    """Many rest on an outer one here, and too many for an array on those around."""
+
+    def resting(count: int, inner: str) -> For:
+        last = For(inner, Const(0), Var("at"), (Store("y", Var(inner), maximum(read(ROW), BYTE)),))
+        return over(Var("at"), count, last)
+
+    found = executed(kernel(*(resting(5, f"in{number}") for number in range(80))))
+    assert found["store_8"] == pytest.approx(80 * 10)
+    body = over(Var("at39"), 2, Store("y", Const(0), BYTE))
+    for number in reversed(range(39)):
+        end = add(Const(1), Var(f"at{number}"))
+        inner = For(body.variable, Const(0), end, body.body)
+        body = For(f"at{number}", Const(0), Const(2), (inner,))
+    with pytest.raises(UncountableError):
+        executed(kernel(body))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.reductions.reduction import around, reduced_elements
 from atoll.resolve.soc import Engine
-from atoll.utils.remember import remember
+from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.reef.packing import (
     LINE_ROWS,
     dense_block_bytes,
@@ -86,9 +86,9 @@ class Geometry:
 
 
 def _instance(op: Operator, graph: Graph, npu: Engine) -> Hashable:
-    """Return all that the shapes of an operator depend on."""
-    shapes = [each and each.shape for each in (*graph.operands(op), *graph.results(op))]
-    return op.kind, (*op.attributes.items(),), (*shapes,), (*npu.params.items(),)
+    """Return all that the shapes of an operator depend on, the values of axes among it."""
+    tensors = (*graph.operands(op), *graph.results(op))
+    return Alike((op.name, (*npu.params.items(),)), op, tensors)
 
 
 @remember(_instance, most=4096)
