@@ -50,8 +50,13 @@ def _measured(run: Node) -> Mapping[str, Sequence[_Touched]]:
     pools: dict[str, list[_Touched]] = {}
     for each in run["touched"]:
         size, read, written = (each[f"{key}_bytes"].raw for key in ("size", "read", "written"))
-        words = f"read {read / size:,.1f} and written {written / size:,.1f} times a byte"
-        touched = _Touched(each["first_address"].raw, size, (read + written) / size, words)
+        count, words = 0.0, "not known, since another region has part of these 64 bytes"
+        if read is not None and written is not None:
+            count = (read + written) / size
+            words = (
+                f"at most read {read / size:,.1f} and written {written / size:,.1f} times a byte"
+            )
+        touched = _Touched(each["first_address"].raw, size, count, words)
         pools.setdefault(each["pool"].raw, []).append(touched)
     return pools
 
@@ -75,7 +80,7 @@ def _added(spans: Sequence[tuple[int, int, int]]) -> Iterator[_Touched]:
     first = count = 0
     for address in sorted(changes):
         if count:
-            yield _Touched(first, address - first, count, f"{count:,} uses")
+            yield _Touched(first, address - first, count, f"at most {count:,} uses")
         first, count = address, count + changes[address]
 
 
@@ -92,7 +97,7 @@ def _row(root: Element, top: int, pool: str, ranges: Sequence[_Touched]) -> None
     first = min(each.first for each in ranges)
     last = max(each.first + each.size for each in ranges) - 1
     step = max(1, -(-(last + 1 - first) // _COLUMNS))
-    most = max(each.count for each in ranges)
+    most = max(each.count for each in ranges) or 1
     wide = _WIDTH / _COLUMNS
     for column in range(-(-(last + 1 - first) // step)):
         begin = first + column * step
@@ -104,7 +109,7 @@ def _row(root: Element, top: int, pool: str, ranges: Sequence[_Touched]) -> None
         heat = number(0.06 + 0.94 * hottest.count / most) if hottest else "0"
         style = {"class": "heat", "height": str(_CELL), "fill-opacity": heat}
         cell = SubElement(root, "rect", {**place, **style})
-        words = f"at most {hottest.words}" if hottest else "never"
+        words = hottest.words if hottest else "never"
         end = min(begin + step - 1, last)
         SubElement(cell, "title").text = printable(f"{begin:#010x} to {end:#010x}: {words}")
     write(root, _LEFT, top + _CELL + 13, f"{first:#010x}", style="note")

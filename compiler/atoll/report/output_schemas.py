@@ -237,9 +237,8 @@ _REPORT: Mapping[str, Shape] = dict(
         each(
             object_of(
                 pool=TEXT,
-                **dict.fromkeys(
-                    ("first_address", "size_bytes", "read_bytes", "written_bytes"), COUNT
-                ),
+                **dict.fromkeys(("first_address", "size_bytes"), COUNT),
+                **dict.fromkeys(("read_bytes", "written_bytes"), maybe(COUNT)),
             )
         )
     ),

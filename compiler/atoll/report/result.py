@@ -233,14 +233,14 @@ class TouchedRange:
     Attributes:
         first_address: on the bus.
         read_bytes, written_bytes: by all devices together, repetitions included; fetched
-            instructions are not counted. Two pools that share 64 bytes of a memory have the same.
+            instructions are not counted. None where another region has part of the 64 bytes.
     """
 
     pool: str
     first_address: int
     size_bytes: int
-    read_bytes: int
-    written_bytes: int
+    read_bytes: int | None
+    written_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -273,6 +273,15 @@ def test_what_a_run_moved_is_shown_as_it_says() -> None:
     assert titles[-1] == "0x200000be to 0x200000bf: at most read 0.0 and written 2.0 times a byte"
 
 
+def test_bytes_that_are_perhaps_not_the_pools_are_not_counted_as_its() -> None:
+    found = copied()
+    place = {"pool": "private", "first_address": 0x1000_0010, "size_bytes": 16}
+    found["run"][0]["touched"] = [{**place, "read_bytes": None, "written_bytes": None}]
+    _, titles = heat(found)
+    assert titles
+    assert all("not known, since another region has part" in each for each in titles)
+
+
 def test_without_a_run_uses_of_the_plan_are_counted_and_called_so() -> None:
     found = copied()
     assert found["run"][0]["touched"] is None

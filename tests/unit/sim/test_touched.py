@@ -22,6 +22,8 @@ def test_ranges_are_those_of_every_64_bytes(heat: dict[int, tuple[int, int]]) ->
     for each in touched_ranges(SOC, heat):
         assert each.pool == "shared"
         assert SHARED.origin <= each.first_address
+        assert each.read_bytes is not None
+        assert each.written_bytes is not None
         assert each.first_address + each.size_bytes <= SHARED.end
         first = each.first_address // HEAT_BYTES
         parts = range(first, -(-(each.first_address + each.size_bytes) // HEAT_BYTES))
@@ -38,3 +40,23 @@ def test_neighbours_in_which_the_same_was_moved_are_one_range() -> None:
     (found,) = touched_ranges(SOC, dict.fromkeys((FIRST + 128, FIRST + 192), (64, 8)))
     assert (found.first_address - FIRST, found.size_bytes) == (128, 128)
     assert (found.read_bytes, found.written_bytes) == (128, 16)
+
+
+def test_bytes_of_another_region_are_not_those_of_a_pool() -> None:
+    """The last bytes of the stack lie in the 64 bytes that the pool begins in."""
+    soc = load_soc(
+        "lagoon",
+        [
+            "devices.cpu.stack.size=8208",
+            "pools.private.offset=8208",
+            "pools.private.size=112",
+            "pools.private.alignment=8",
+        ],
+    )
+    pool, stack = soc.pool("private").region, soc.host_cpu.stack
+    assert stack.end == pool.origin
+    begin = pool.origin // HEAT_BYTES * HEAT_BYTES
+    both, alone = touched_ranges(soc, {begin: (42, 0), begin + HEAT_BYTES: (7, 1)})
+    assert (both.first_address, both.size_bytes) == (pool.origin, 48)
+    assert (both.read_bytes, both.written_bytes) == (None, None)
+    assert (alone.size_bytes, alone.read_bytes, alone.written_bytes) == (64, 7, 1)
