@@ -41,6 +41,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name files of the repository in a test's name as they lie in it."""
+    folder = f"{TESTS.parent}/"
+    text = str(val) if isinstance(val, str | Path) else ""
+    return text.replace(folder, "") if folder in text else None
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what was collected, and look seldom at the rest."""
     gc.freeze()

@@ -45,7 +45,7 @@ def test_d1_a_chip_with_dashes_and_dots_runs_bit_exactly(
         ("estimate", str(DASHED), str(DIGITS)),
         ("run", str(DASHED), str(DIGITS), "--cpu", "native", "--accelerator", "model"),
     ],
-    ids=" ".join,
+    ids=lambda words: " ".join(Path(word).name for word in words),
 )
 def test_d1_tables_have_names_as_the_chip_does(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]

@@ -35,7 +35,7 @@ NVIC_LINES = 240
 LOCAL_SIZE = 64 * 2**10
 """Bytes of the registers that a core keeps to itself."""
 
-_SOURCE = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+_SOURCE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,200}")
 _SIGNAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)*")
 
 

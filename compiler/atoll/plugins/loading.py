@@ -47,8 +47,8 @@ def load(entry: str, group: str = "atoll.parts", *, at: SourceLoc | None = None)
         AtollError: E041; the module or the attribute is not there, or the module fails.
     """
     file, _, attribute = entry.rpartition(":")
-    if at_hand := getattr(sys.modules.get(file), attribute, None):
-        return at_hand
+    if file in sys.modules and hasattr(sys.modules[file], attribute):
+        return getattr(sys.modules[file], attribute)
     remedy = _FILE_REMEDY if "/" in file else _LOAD_REMEDY
     with foreign_code(f"cannot load '{entry}'", code="E041", at=at, remedy=remedy):
         if "/" not in file:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from atoll.artifacts.samples import random_sample
 from atoll.cost import counted
@@ -23,6 +24,7 @@ from atoll.cost.counted import (
     read_counts,
 )
 from atoll.cost.executed import UncountableError, executed
+from atoll.description.core import Timing as TimingText
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.statements import PrimFunc
 from atoll.report.estimates import estimates_of
@@ -178,6 +180,14 @@ def test_a_core_of_ones_own_says_its_timing(tmp_path: Path) -> None:
     assert host.spec.timing is not None
     assert host.spec.timing.cycles["load"] == 2.5
     assert host.spec.timing.cycles["multiply"] == 1
+
+
+@pytest.mark.parametrize("hidden", ["\x1b[2J", "\x85", "\u202e", "\u2066", "\u2028"])
+def test_a_source_has_no_characters_that_hide_others(hidden: str) -> None:
+    named = {"basis": "published", "cycles": {"load": 2}}
+    assert TimingText(**named, source="Arm 100166, table 3-1 \xb5s").source.endswith("\xb5s")
+    with pytest.raises(ValidationError):
+        TimingText(**named, source=f"a manual{hidden}")
 
 
 def test_what_no_count_knows_is_not_counted_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.frontend.registry import FRONT_ENDS, load_network
 from atoll.ops.registry import KINDS, kind_of
 from atoll.ops.tflite_form import ACTIVATIONS, SAME, VALID
+from atoll.plugins.loading import load
 from atoll.plugins.registry import Registry
 
 Install = Callable[[str, str, str], None]
@@ -41,6 +42,11 @@ def test_every_row_loads(registry: Registry[Any]) -> None:
     assert [registry.get(name) for name in registry.own]
     assert registry.names() == tuple(registry.own)
     assert registry.others() == ()
+
+
+@pytest.mark.parametrize("entry", ["nowhere:__class__", "nowhere:__doc__", "sys:nowhere"])
+def test_what_is_not_there_does_not_load(entry: str) -> None:
+    assert "[E041]" in refusal(lambda: load(entry))
 
 
 def test_names_of_the_schema() -> None:
