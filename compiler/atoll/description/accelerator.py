@@ -186,7 +186,7 @@ class RegisterBlock(Described):
 
 
 class Rtl(Described):
-    """The hardware: a module with the ports of docs/platform.md."""
+    """The hardware: a module with the ports of docs/accelerators.md."""
 
     module: Name = Field(examples=["reef"])
     sources: tuple[FileName, ...] = Field(

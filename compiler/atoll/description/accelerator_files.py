@@ -18,7 +18,7 @@ from atoll.diagnostics.units import format_size
 from atoll.plugins.registry import registered_in
 
 MAX_REGISTERS = 4096
-"""Bytes that the control port of docs/platform.md can address."""
+"""Bytes that the control port of docs/accelerators.md can address."""
 
 
 AcceleratorDescription = PartDescription[Accelerator]

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 from atoll.description.accelerator import Accelerator, Operator
 from atoll.description.operators import DRIVERS, FEATURES, QUANTITIES
 from atoll.description.programs import Program
@@ -36,8 +34,12 @@ def words(cell: str) -> list[str]:
 
 
 def test_features() -> None:
-    listed = {words(operator)[0]: tuple(words(names)) for operator, names in table("operator")}
-    assert listed == dict(FEATURES)
+    listed: dict[str, set[str]] = {kind: set() for kind in FEATURES}
+    for names, _, operators in table("features"):
+        for kind in FEATURES if operators == "all" else words(operators):
+            assert not listed[kind] & {*words(names)}
+            listed[kind] |= {*words(names)}
+    assert listed == {kind: {*names} for kind, names in FEATURES.items()}
 
 
 def test_registers() -> None:
@@ -49,31 +51,34 @@ def test_registers_of_a_doorbell() -> None:
     assert sorted(listed) == sorted(DRIVERS["doorbell"])
 
 
-def ports(
-    protocol: Protocol, prefix: str, asks: bool, widths: Mapping[str, str]
-) -> list[tuple[str, str, str]]:
+def ports(protocol: Protocol, prefix: str, asks: bool, widths: Mapping[str, str]) -> list[str]:
+    """Return the ports as the document has them; one bit is not said."""
     return [
-        (
-            f"{prefix}_{protocol.infix}_{name}_{'o' if driven == asks else 'i'}",
-            "out" if driven == asks else "in",
-            widths.get(str(width), str(width)),
-        )
+        f"`{prefix}_{protocol.infix}_{name}_{'o' if driven == asks else 'i'}`"
+        + ("" if width == 1 else f" {widths.get(str(width), str(width))}")
         for name, width, driven in protocol.signals
     ]
 
 
-def shown(heading: str) -> list[tuple[str, str, str]]:
-    return [(words(name)[0], way, bits) for name, way, bits in table(heading)]
+def test_control_ports() -> None:
+    listed = {
+        words(name)[0]: row.split(", ") for name, row in table("protocol of the control port")
+    }
+    assert listed == {
+        name: ports(protocol, "s", False, CONTROL_WIDTHS) for name, protocol in CONTROL.items()
+    }
 
 
-@pytest.mark.parametrize("name", CONTROL)
-def test_control_ports(name: str) -> None:
-    assert shown(f"`{name}`") == ports(CONTROL[name], "s", False, CONTROL_WIDTHS)
-
-
-@pytest.mark.parametrize("name", DATA)
-def test_data_ports(name: str) -> None:
-    assert shown(f"data: `{name}`") == ports(DATA[name], "m", True, DATA_WIDTHS)
+def test_data_ports() -> None:
+    """Those with the signals of a control port are only named."""
+    listed = {words(name)[0]: row.split(", ") for name, row in table("protocol of a data port")}
+    mirrored = re.search(r"Its .+ have the signals above in", TEXT)
+    assert mirrored
+    shared = words(mirrored[0])
+    assert all(CONTROL[name].signals == DATA[name].signals for name in shared)
+    assert listed == {
+        name: ports(DATA[name], "m", True, DATA_WIDTHS) for name in DATA if name not in shared
+    }
 
 
 def test_arithmetic() -> None:
