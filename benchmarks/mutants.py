@@ -44,7 +44,6 @@ def main() -> int:
             ("planted", "mutants", "by the shadow memory", "by something else", "no fault"),
             by_kind([each for mutants in found.values() for each in mutants]),
         ),
-        table(("noticed by", *chips), by_judge(found)),
     ]
     for lines in tables:
         print(*lines, "", sep="\n")
@@ -96,21 +95,11 @@ def by_kind(mutants: Sequence[Mutant]) -> Rows:
         kinds.setdefault(mutant["kind"], []).append(mutant)
     for kind, planted in kinds.items():
         caught = [each for each in planted if each["caught"]]
-        columns = [
-            Counter(each["by"] for each in caught if each["shadow"] == by) for by in (True, False)
-        ]
-        texts = (", ".join(f"{by} {count}" for by, count in each.items()) for each in columns)
-        yield kind, len(planted), *texts, sum(bool(each["equivalent"]) for each in planted) or ""
-
-
-def by_judge(found: Mapping[str, Sequence[Mutant]]) -> Rows:
-    """Yield who noticed first how many, a column for each chip."""
-    counts = [
-        Counter(each["by"] for each in mutants if each["caught"]) for mutants in found.values()
-    ]
-    for judge in dict.fromkeys(by for each in counts for by in each):
-        yield judge, *(each[judge] for each in counts)
-    yield "no fault, proven", *(sum(bool(m["equivalent"]) for m in each) for each in found.values())
+        shadow = sum(bool(each["shadow"]) for each in caught)
+        others = Counter(each["by"] for each in caught if not each["shadow"])
+        told = ", ".join(f"{by} {count}" for by, count in others.items())
+        harmless = sum(bool(each["equivalent"]) for each in planted)
+        yield kind, len(planted), shadow or "", told, harmless or ""
 
 
 def table(head: Sequence[str], rows: Rows) -> list[str]:
