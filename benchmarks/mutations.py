@@ -269,7 +269,7 @@ def lost(results: Path) -> list[str]:
                 fault: "" if test == _test_in(wrong) else test for fault, test in tests.items()
             }
         for fault, test in tests.items():
-            edit = found_again(fault)
+            edit = found_again(fault, ROOT)
             if edit is None:
                 counts["gone"] += 1
                 gone.append(fault)

@@ -59,7 +59,7 @@ int32_t atoll_wait_interrupt(uint32_t line, uint32_t cycles) {
   (void)line, (void)cycles;
   return ++turns == ends || turns > 99u;
 }
-/* Wait for a job that ends in a turn, and return in which turn that was noticed, or else minus it. */
+/* Wait for a job that ends in a turn; return the turns that were waited, negative if in vain. */
 int32_t wait_for(uint32_t end, uint32_t timeout);
 int32_t wait_for(uint32_t end, uint32_t timeout) {
   static const struct atoll_command_list_identity identity[] = {{.offset = 0u, .value = 1u}};
