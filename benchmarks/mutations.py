@@ -11,7 +11,7 @@ proves to change nothing that a user or a check can see is not tried at all.
 
 ``--again`` plants what was noticed a second time, each with the test that noticed it and no other:
 the proof that a smaller gate lost no fault takes minutes. Where no other is named, it plants those
-of ``planted_faults.jsonl``, the latest run that is kept.
+of ``planted_faults.jsonl``, the latest run that is kept. ``--told`` prints the table of that run.
 
 With ``--beside CHECKOUT``, another version of the project, lines are drawn that both versions have,
 and a survivor is planted there too: the tests of which version notice more is then known from the
@@ -210,7 +210,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=999, help="of tests, for a fault")
     parser.add_argument("--list", action="store_true", help="print the faults; try none")
     parser.add_argument(
-        "--told", action="store_true", help="print the table of --results; try none"
+        "--told", action="store_true", help="print what is kept and --results; try none"
     )
     parser.add_argument("--again", nargs="?", type=Path, const=KEPT, help="results to prove again")
     arguments = parser.parse_args()
@@ -224,7 +224,7 @@ def main() -> int:
         return 0
     known, same = _read(arguments.results), equivalent()
     if arguments.told:
-        print(table(chosen, known, same))
+        print(table(chosen, _read(KEPT) | known, same))
         return 0
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     trying = [edit for edit in chosen if edit.words not in same]
