@@ -6,7 +6,12 @@ of the faults; ``--reached`` keeps that. Then each fault is planted in a copy of
 the tests that reach it run up to the first that fails, the shortest first. If none fails, test
 files run too, the nearest by imports first. Python, SystemVerilog, C, C++, assembler and templates
 of every room get faults; equal seeds draw equal faults of equal sources. Each result is a line of
-JSON in ``--results``; what is there already is not tried again.
+JSON in ``--results``; what is there already is not tried again. What ``equivalent_faults.yaml``
+proves to change nothing that a user or a check can see is not tried at all.
+
+``--again`` plants what was noticed a second time, each with the test that noticed it and no other:
+the proof that a smaller gate lost no fault takes minutes. Where no other is named, it plants those
+of ``planted_faults.jsonl``, the latest run that is kept. ``--told`` prints the table of that run.
 
 With ``--beside CHECKOUT``, another version of the project, lines are drawn that both versions have,
 and a survivor is planted there too: the tests of which version notice more is then known from the
@@ -25,12 +30,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
+
+import yaml
 
 from atoll.cli.output import as_command
 from atoll.utils.children import TimeLimitError, run
 from atoll.utils.scratch import temporary_folder
 from benchmarks.near_tests import Nearness
-from benchmarks.planted_edits import ROOT, Edit, drawn, lines_of
+from benchmarks.planted_edits import ROOT, Edit, drawn, found_again, lines_of
 from benchmarks.reached_tests import PARENT, Reached, environment, record
 
 NOT_COPIED = (".git", ".venv", "*_cache", "__pycache__")
@@ -41,6 +49,10 @@ AT_ONCE = 2
 """Test files that one pytest runs, before the next looks whether there is time left."""
 ENDLESS = 1200.0
 """Seconds after which tests are said not to end."""
+KEPT = ROOT / "benchmarks" / "planted_faults.jsonl"
+EQUIVALENT = ROOT / "benchmarks" / "equivalent_faults.yaml"
+"""Faults that change nothing which can be seen, by `Edit.words`, and why."""
+TEST = re.compile(r"(?:FAILED|ERROR) (.*?)(?: - .*)?$", re.DOTALL)
 GATE = "not slow"
 RTL = "not slow and rtl"
 
@@ -85,6 +97,18 @@ class Trials:
         edit.apply(self.root)
         try:
             return self._first_failure(edit)
+        finally:
+            path.write_bytes(before)
+            _forget(path)
+
+    def fails(self, edit: Edit, test: str) -> bool:
+        """Tell whether a test fails with a fault."""
+        path = self.root / edit.path
+        before = path.read_bytes()
+        edit.apply(self.root)
+        _forget(path)
+        try:
+            return bool(self.first_failed("", [test]))
         finally:
             path.write_bytes(before)
             _forget(path)
@@ -181,25 +205,36 @@ def main() -> int:
     parser.add_argument("--beside", type=Path, help="a checkout of another version")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutations.jsonl")
     parser.add_argument("--reached", type=Path, default=ROOT / "build" / "reached.json")
+    parser.add_argument("--within", nargs="*", default=(), help="tests to ask, such as folders")
     parser.add_argument("--seconds", type=float, default=300, help="of a processor, for a fault")
     parser.add_argument("--files", type=int, default=999, help="of tests, for a fault")
     parser.add_argument("--list", action="store_true", help="print the faults; try none")
+    parser.add_argument(
+        "--told", action="store_true", help="print what is kept and --results; try none"
+    )
+    parser.add_argument("--again", nargs="?", type=Path, const=KEPT, help="results to prove again")
     arguments = parser.parse_args()
+    if arguments.again:
+        return len(lost(arguments.again))
     theirs = lines_of(arguments.beside) if arguments.beside else {}
     only = theirs if arguments.beside else None
     chosen = drawn(arguments.count, arguments.seed, only, arguments.rooms)
     if arguments.list:
         print("\n".join(f"{edit.room:30} {edit}" for edit in chosen))
         return 0
-    known = _read(arguments.results)
+    known, same = _read(arguments.results), equivalent()
+    if arguments.told:
+        print(table(chosen, _read(KEPT) | known, same))
+        return 0
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
-    reached = reaching(chosen, arguments.reached)
+    trying = [edit for edit in chosen if edit.words not in same]
+    reached = reaching(trying, arguments.reached, arguments.within)
     with ExitStack() as stack:
         trials, *others = (
             Trials(stack.enter_context(copied(each)), arguments.seconds, arguments.files, reached)
             for each in filter(None, (ROOT, arguments.beside))
         )
-        for edit in chosen:
+        for edit in trying:
             before = known.get(str(edit))
             if before is None or not (
                 before.noticed or before.all_near or before.files >= arguments.files
@@ -209,17 +244,58 @@ def main() -> int:
                 with arguments.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(result)) + "\n")
                 print(f"{result.fault}\n    {result.noticed or 'SURVIVES'}", flush=True)
-    results = [known[str(edit)] for edit in chosen]
-    print(table(results))
-    return sum(not each.noticed for each in results)
+    print(table(chosen, known, same))
+    return sum(not known[str(edit)].noticed for edit in trying)
 
 
-def reaching(edits: Sequence[Edit], kept: Path) -> Reached:
+def equivalent() -> dict[str, str]:
+    """Return the faults that change nothing, and why."""
+    return {each["fault"]: each["why"] for each in yaml.safe_load(EQUIVALENT.read_text("utf-8"))}
+
+
+def lost(results: Path) -> list[str]:
+    """Return the faults of `results` that their tests notice no more, and print what became of all.
+
+    The tests run without a fault first: one that fails then notices nothing.
+    """
+    noticed = [each for each in _read(results).values() if each.noticed]
+    counts, gone, missed = Counter[str](), list[str](), list[str]()
+    with copied(ROOT) as root:
+        trials = Trials(root, ENDLESS, 0, {})
+        tests = {each.fault: _test_in(each.noticed) for each in noticed}
+        while wrong := trials.first_failed("", [*dict.fromkeys(filter(None, tests.values()))]):
+            print(f"fails without a fault: {wrong}", flush=True)
+            tests = {
+                fault: "" if test == _test_in(wrong) else test for fault, test in tests.items()
+            }
+        for fault, test in tests.items():
+            edit = found_again(fault, ROOT)
+            if edit is None:
+                counts["gone"] += 1
+                gone.append(fault)
+            elif test and trials.fails(edit, test):
+                counts["noticed"] += 1
+            else:
+                missed.append(fault)
+                print(f"LOST {fault}\n    {test}", flush=True)
+    print("\n".join(f"its line is gone: {fault}" for fault in gone))
+    print(f"{counts['noticed']} noticed again, {counts['gone']} gone, {len(missed)} lost")
+    return missed
+
+
+def _test_in(noticed: str) -> str:
+    """Return the test that a line of pytest names."""
+    found = TEST.match(noticed)
+    return found[1] if found else ""
+
+
+def reaching(edits: Sequence[Edit], kept: Path, within: Sequence[str]) -> Reached:
     """Return which tests of the gate reach each edit; run it once for what is not known."""
     known: Reached = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     if fresh := [edit for edit in edits if str(edit) not in known]:
         with copied(ROOT) as root:
-            known |= record(fresh, root, "-m", GATE, "-n", "2", "--dist", "worksteal")
+            options = ("-m", GATE, "-n", "2", "--dist", "worksteal")
+            known |= record(fresh, root, *options, *within)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
     return known
@@ -239,17 +315,32 @@ def tried(
     return Result(edit.room, str(edit), noticed, beside, tests, files, whole, seconds)
 
 
-def table(results: Sequence[Result]) -> str:
-    """Return one line for each room: faults, noticed, noticed beside alone."""
-    planted = Counter(each.room for each in results)
-    noticed = Counter(each.room for each in results if each.noticed)
-    beside = Counter(each.room for each in results if each.beside)
-    rows = [
-        f"{room:30} {count:4} {noticed[room]:4} {beside[room]:4}"
-        for room, count in sorted(planted.items())
-    ]
-    total = f"{'all':30} {planted.total():4} {noticed.total():4} {beside.total():4}"
-    return "\n".join((f"{'room':30} {'planted':>4} noticed beside", *rows, total))
+def table(
+    chosen: Sequence[Edit],
+    known: Mapping[str, Result],
+    same: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return a line for each room, what became of its faults, and one for each that is open."""
+    columns = ("planted", "tried", "noticed", "equivalent", "open", "beside")
+    rooms: dict[str, Counter[str]] = {}
+    survivors = []
+    for edit in chosen:
+        result, count = known.get(str(edit)), rooms.setdefault(edit.room, Counter())
+        count["planted"] += 1
+        if edit.words in same:
+            count["equivalent"] += 1
+            continue
+        count["tried"] += result is not None
+        count["noticed"] += result is not None and bool(result.noticed)
+        count["beside"] += result is not None and bool(result.beside)
+        if result is None or not result.noticed:
+            count["open"] += 1
+            survivors.append(f"open: {edit}" + ("" if result else " (not tried)"))
+    rows = [*sorted(rooms.items()), ("all", sum(rooms.values(), Counter()))]
+    lines = [f"{'room':30} {' '.join(columns)}"]
+    for room, count in rows:
+        lines.append(f"{room:30} " + " ".join(f"{count[each]:{len(each)}}" for each in columns))
+    return "\n".join((*lines, *survivors))
 
 
 def _read(path: Path) -> dict[str, Result]:

@@ -94,6 +94,11 @@ class Edit:
         lines[self.line - 1] = self.new + "\n"
         (root / self.path).write_text("".join(lines), encoding="utf-8")
 
+    @property
+    def words(self) -> str:
+        """What `str` says without the number of the line, which other changes move."""
+        return f"{self.path}: {self.old.strip()}  =>  {self.new.strip()}"
+
     def at(self, path: Path, line: int, old: str) -> "Edit":
         """The same edit of the same words elsewhere, where they may be indented otherwise."""
         by = old.index(self.old.strip()) - self.old.index(self.old.strip())
@@ -226,6 +231,20 @@ def drawn(
     rounds = range(max(map(len, queues), default=0))
     every = (queue[number] for number in rounds for queue in queues if number < len(queue))
     return list(islice(filter(_changes, every), count))
+
+
+def found_again(fault: str, root: Path = ROOT) -> Edit | None:
+    """Return the edit that was printed as `fault` where its line stands now, None if nowhere."""
+    place, _, change = fault.partition(": ")
+    path, _, number = place.rpartition(":")
+    old, _, new = change.partition("  =>  ")
+    lines = (root / path).read_text("utf-8").splitlines() if (root / path).is_file() else []
+    places = [at for at, line in enumerate(lines, 1) if line.strip() == old]
+    if not places:
+        return None
+    at = min(places, key=lambda each: abs(each - int(number)))
+    begin = lines[at - 1].index(old)
+    return Edit(Path(path), at, lines[at - 1], begin, begin + len(old), new)
 
 
 def lines_of(root: Path) -> dict[str, tuple[Path, int, str]]:

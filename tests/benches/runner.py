@@ -51,12 +51,24 @@ def run_bench(
         ToolchainError: a tool is missing or fails.
     """
     model = build_model(toplevel, sources, parameters or {}, generated or {})
+    settings = {**(parameters or {}), **(options or {})}
+    words = [f"+{name}={value}" for name, value in settings.items()]
+    run_on(model, words, bench, toplevel, seed, tests)
+
+
+def run_on(
+    model: Path,
+    words: Sequence[str],
+    bench: str,
+    toplevel: str,
+    seed: int = 1,
+    tests: Sequence[str] = (),
+) -> None:
+    """Run a bench on a model that is built and takes some words; see `run_bench`."""
     logs = cache_folder() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     with temporary_folder() as folder:
-        settings = {**(parameters or {}), **(options or {})}
-        command = [str(model), *(f"+{name}={value}" for name, value in settings.items())]
-        status = _simulate(command, folder, _environment(bench, toplevel, seed, tests))
+        status = _simulate([str(model), *words], folder, _environment(bench, toplevel, seed, tests))
         failed, total = _verdict(folder / "results.xml")
         if total and not failed and status == 0:
             return

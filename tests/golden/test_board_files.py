@@ -14,6 +14,7 @@ from tests.golden.bsp.test_bsp_files import model_for
 from atoll.bsp.core_images import image_cores
 from atoll.bsp.firmware import Part
 from atoll.resolve import load_soc
+from atoll_board.ethos_u import ethos_u_files
 from atoll_board.package import EMITTERS, Board, package_files
 
 GOLDEN = Path(__file__).parent / "board" / "files"
@@ -80,3 +81,13 @@ def test_files_of_a_package(chip: str, golden: Callable[[Path, str], None]) -> N
         (GOLDEN / chip / path).parent.mkdir(parents=True, exist_ok=True)
         golden(GOLDEN / chip / path, text)
     assert set(held(GOLDEN / chip)) == set(files), "stale golden files"
+
+
+def test_files_for_the_driver_of_arm(golden: Callable[[Path, str], None]) -> None:
+    """What builds Arm's driver is the same for every network, so it is held without one."""
+    folder = GOLDEN.parent / "ethos_u"
+    files = ethos_u_files(Board(soc=load_soc("corstone300_u55")))
+    for path, entry in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        golden(folder / path, SUMS.sub("<sum>", entry.data.decode()))
+    assert set(held(folder)) == set(files), "stale golden files"

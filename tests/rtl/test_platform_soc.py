@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.benches.runner import run_on
 
 from atoll.contract.areas import areas_of
 from atoll.contract.contract import Contract, Lifetime, Phase, Span
@@ -14,8 +15,10 @@ from atoll.resolve.soc import Npu, ResolvedSoc
 from atoll.utils import children
 from atoll_sim.build.model import build_model
 from atoll_sim.chip.memory_map import write_map
+from atoll_sim.model.process import TOP
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import shadow_table
+from atoll_sim.simulate.firmware import write_image
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import Buffer, SimRequest, SimResult, Stop
@@ -225,3 +228,12 @@ def test_a_map_of_another_chip_is_refused(
     path.write_text("\n".join(damage(lines)))
     done = children.run(command, folder=tmp_path)
     assert (done.returncode, said in done.stderr) == (1, True)
+
+
+def test_a_test_of_cocotb_goes_on_in_the_cycle_for_which_it_waited(
+    tiny: ResolvedSoc, firmware: Callable[[str], Path], tmp_path: Path
+) -> None:
+    image = tmp_path / "image.bin"
+    write_image((firmware("GOOD"),), tiny, image)
+    words = (f"+image={image}", *write_map(tiny, tmp_path))
+    run_on(build_model(tiny), words, "chip_time", TOP)

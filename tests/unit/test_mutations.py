@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measurement of the gate runs, for each fault, the tests that reach it."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
-from benchmarks.mutations import Trials, shortest
-from benchmarks.planted_edits import Edit
+from benchmarks import mutations
+from benchmarks.mutations import Result, Trials, equivalent, lost, shortest, table
+from benchmarks.planted_edits import Edit, found_again
 from benchmarks.reached_tests import record, with_probes
 
 ROOT = Path(__file__).parents[2]
@@ -116,3 +121,68 @@ def test_a_test_that_a_fault_takes_away_did_not_fail(tmp_path: Path) -> None:
     assert trials.first_failed("", asked).startswith("FAILED test_two.py::test_one")
     tests.write_text("import gone\n")
     assert trials.first_failed("", asked).startswith("ERROR test_two.py")
+
+
+DOUBLE, HALF = "return x * 2", "return x / 2"
+
+
+def result(fault: str, noticed: str) -> Result:
+    """Return what became of a fault."""
+    return Result("thing", fault, noticed, "", 1, 0, True, 1.0)
+
+
+def test_a_fault_is_found_where_its_line_is_now(tmp_path: Path) -> None:
+    (tmp_path / "thing.py").write_text(f"a\n  {DOUBLE}\n\n\n    {DOUBLE}  # why\n {DOUBLE}\n")
+    for number, line in ((1, 2), (3, 2), (5, 6), (9, 6)):
+        edit = found_again(f"thing.py:{number}: {DOUBLE}  =>  {HALF}", tmp_path)
+        assert edit is not None
+        assert (edit.line, edit.new.strip()) == (line, HALF)
+    assert found_again(f"thing.py:2: {HALF}  =>  {DOUBLE}", tmp_path) is None
+    assert found_again(f"gone.py:2: {DOUBLE}  =>  {HALF}", tmp_path) is None
+
+
+def test_what_a_test_noticed_it_notices_again_or_the_fault_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    (root / "compiler").mkdir(parents=True)
+    (root / MODULE).write_text(f"def first(x):\n    {DOUBLE}\n")
+
+    def first_failed(self: Trials, marks: str, tests: Sequence[str]) -> str:
+        made: dict[str, Any] = {}
+        exec((self.root / MODULE).read_text(), made)
+        wrong = {"test_first": made["first"](2) != 4, "test_that_fails": True}
+        return next((f"FAILED {each}" for each in tests if wrong[each.rpartition(":")[2]]), "")
+
+    changed = f"{MODULE}:2: {DOUBLE}  =>  "
+    found = [
+        result(changed + "return x * 3", "FAILED test_thing.py::test_first - assert 6 == 4"),
+        result(changed + "return 4", "FAILED test_thing.py::test_first"),
+        result(changed + "return 5", "FAILED test_thing.py::test_that_fails"),
+        result(f"{MODULE}:3: {HALF}  =>  pass", "FAILED test_thing.py::test_first"),
+        result(changed + "return 6", ""),
+    ]
+    kept = tmp_path / "results.jsonl"
+    kept.write_text("".join(f"{json.dumps(asdict(each))}\n" for each in found))
+    monkeypatch.setattr(mutations, "ROOT", root)
+    monkeypatch.setattr(Trials, "first_failed", first_failed)
+    assert lost(kept) == [changed + "return 4", changed + "return 5"]
+    said = capsys.readouterr().out
+    assert "fails without a fault: FAILED test_thing.py::test_that_fails" in said
+    assert said.endswith("1 noticed again, 1 gone, 2 lost\n")
+
+
+def test_the_table_tells_what_is_open() -> None:
+    edits = [Edit(Path("compiler/atoll/x.py"), line, "a = 1", 4, 5, str(line)) for line in range(4)]
+    known = {str(edits[0]): result(str(edits[0]), "FAILED"), str(edits[1]): result("", "")}
+    *_, every, survives, untried = table(edits, known, {edits[3].words: "no"}).splitlines()
+    assert every.split() == ["all", "4", "2", "1", "1", "2", "0"]
+    assert survives == f"open: {edits[1]}"
+    assert untried == f"open: {edits[2]} (not tried)"
+
+
+def test_what_is_said_to_change_nothing_is_a_line_of_the_product() -> None:
+    for fault, why in equivalent().items():
+        path, _, change = fault.partition(": ")
+        assert found_again(f"{path}:1: {change}"), f"{fault} is gone: take it out"
+        assert why.endswith(".")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How RTL is written, where Verible's rules say nothing."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,3 +36,45 @@ def test_every_assertion_is_one_of_the_macros() -> None:
     """So synthesis sees none, and what checks parameters is seen by every tool."""
     texts = {path: path.read_text() for folder in FOLDERS for path in folder.glob("*.sv")}
     assert not [path.name for path, text in texts.items() if "assert property" in text]
+
+
+NOT_AT_REST = {
+    "engine_check": {"check_q <= Start"},
+    "engine_clock": {"tail_q <= '1"},
+    "engine_control": {"fault_q <= '{valid: 1'b0, error: ErrNone, address: '0}"},
+    "reef_softmax": {"greatest_q <= 8'h80"},
+    "reef_writer": {"opens_q <= '1"},
+    "atoll_axi_to_bus": {"read_credit_q <= CountBits'(Depth)"},
+    "atoll_axil_to_bus": {
+        "read_credit_q <= CountBits'(Depth)",
+        "write_credit_q <= CountBits'(Depth)",
+    },
+    "atoll_core_local": {"compare_q <= '1"},
+    "atoll_mailbox": {"run_q <= !Holds"},
+    "atoll_reset_sync": {"stages_q <= {stages_q[Stages-2:0], 1'b1}"},
+    "atoll_watchdog": {"running_q <= 1'b1"},
+}
+"""Registers that a reset sets to neither 0, nor the first state, nor an answer without an error."""
+
+RESET = re.compile(r"if \(!\w*rst\w*\) (?:begin\n(.*?)\n\s*end\b|([^;]*;))", re.DOTALL)
+ASSIGNED = re.compile(r"(\S+)\s*<=\s*([^;]+);")
+
+
+def reset_values(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the registers that a module resets, and to what."""
+    for block in RESET.finditer(text):
+        for found in ASSIGNED.finditer(block[1] or block[2]):
+            yield found[1], found[2]
+
+
+def test_after_a_reset_nothing_is_under_way() -> None:
+    """A register that begins with something else hangs a port, which only a whole chip shows."""
+    texts = {path.stem: path.read_text() for folder in FOLDERS for path in folder.glob("*.sv")}
+    values = {name: [*reset_values(text)] for name, text in texts.items()}
+    assert sum(map(len, values.values())) > 200
+    rest = {"'0", "1'b0", "StIdle", "StGreatest", "Okay", "RespOkay"}
+    found = {
+        name: {f"{register} <= {value}" for register, value in pairs if value not in rest}
+        for name, pairs in values.items()
+    }
+    assert {name: odd for name, odd in found.items() if odd} == NOT_AT_REST

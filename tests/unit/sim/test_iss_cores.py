@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 from tests.iss_program import run_program
 
+from atoll.bsp.render import FOLDER
 from atoll.description.core_files import find_core
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
 from atoll.utils.children import LIMIT_VARIABLE
+from atoll_sim.iss.chip import IssChip
 from atoll_sim.iss.clock import CoreClock
 from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
 from atoll_sim.iss.riscv import load_target
 from atoll_sim.iss.supported import check_chip
+from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimResult, Stop
 
@@ -207,6 +210,90 @@ def test_a_failed_access_of_a_core_that_ignores_it_reads_0_and_stores_nothing(
         """,
     )
     assert (result.stop, result.exit_status) == (Stop.EXIT, 0)
+
+
+def test_what_a_core_touched_is_known_to_the_byte_on_the_bus(run: Run) -> None:
+    result = run(
+        "ibex",
+        """
+        li t0, 0x3F00
+        sb t0, 3(t0)
+        sh t0, 8(t0)
+        sw t0, 16(t0)
+        lbu t1, 32(t0)
+        la t2, word
+        lw t1, 0(t2)
+        put t1, CONSOLE + 4
+        j .
+        .balign 4
+    word:
+        .word 77
+        """,
+        overrides=VIEWS,
+    )
+    assert result.exit_status == 77
+    (phase,) = result.phases
+    touched = {each.kind: each.spans for each in phase.touched}
+    code = touched[AccessKind.FETCH][0]
+    assert touched[AccessKind.WRITE] == tuple(
+        range(0x1000_3F00 + at, 0x1000_3F00 + at + size) for at, size in ((3, 1), (8, 2), (16, 4))
+    )
+    assert touched[AccessKind.READ] == (
+        range(code.stop, code.stop + 4),
+        range(0x1000_3F20, 0x1000_3F21),
+    )
+
+
+WAITS = """
+    .equ atoll_core_local, LOCAL
+    j atoll_start
+    .balign 16
+    j atoll_interrupt
+    .globl atoll_start
+atoll_start:
+    li sp, RAM + 0x8000
+    li a0, 5
+    li a1, 100000
+    call atoll_wait_interrupt
+    mv s0, a0
+    rdcycle s1
+    li a0, 6
+    li a1, 500
+    call atoll_wait_interrupt
+    rdcycle s2
+    slli s1, s1, 16
+    slli s2, s2, 2
+    slli a0, a0, 1
+    add a0, a0, s0
+    add a0, a0, s1
+    add a0, a0, s2
+    put a0, CONSOLE + 4
+    j .
+#include "{startup}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("core", "startup"),
+    [
+        ("ibex", "riscv_fast"),
+        ("picorv32", "picorv32"),
+        ("vexriscv", "vexriscv"),
+        ("riscv", "riscv_fast"),
+    ],
+)
+def test_a_wait_ends_with_its_own_line_or_in_time(
+    core: str, startup: str, run: Run, run64: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Line 5 rises in cycle 3000; line 6 never does."""
+    monkeypatch.setattr(IssChip, "_lines", lambda self, cpu: {5: 3000})
+    text = WAITS.replace("{startup}", str(FOLDER / "startup" / f"{startup}.S"))
+    result = run64(text) if core == "riscv" else run(core, text)
+    assert result.exit_status is not None
+    first, second = result.exit_status >> 16, (result.exit_status & 0xFFFF) >> 2
+    assert result.exit_status & 3 == 0b01
+    assert 3000 <= first < 3100
+    assert first + 500 <= second < first + 700
 
 
 WAIT_FAST = """

@@ -17,7 +17,8 @@ from atoll.ops.registry import COPY, RELAYOUT
 from atoll.report.estimates import estimates_of
 from atoll.report.explanation import explanation
 from atoll.resolve import load_soc
-from atoll.stream.channel_parts import counts_of, with_parts
+from atoll.stream import channel_parts
+from atoll.stream.channel_parts import counts_of, mover_of_parts, relayout_of, with_parts
 from atoll.stream.choose import Chooser
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.runs.checked_run import run_models
@@ -94,6 +95,22 @@ def test_parts_compute_what_the_operator_computes(name: str, tmp_path: Path) -> 
         assert len(parts) == count
         made = reference.run(cut, sample)
         np.testing.assert_array_equal(made[op.outputs[0]], right[op.outputs[0]])
+
+
+@pytest.mark.parametrize(
+    ("changes", "covers", "mover"),
+    [(True, True, "dma"), (True, False, "cpu"), (False, True, "cpu"), (False, False, "cpu")],
+)
+def test_parts_are_joined_by_an_engine_that_can_and_gets_there(
+    changes: bool, covers: bool, mover: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = compiled(tmp_path, "never")
+    assert whole.soc.host == "cpu"
+    monkeypatch.setattr(channel_parts, "changes_layouts", lambda dma: changes)
+    monkeypatch.setattr(channel_parts, "covers", lambda *_: covers)
+    op = next(each for each in whole.graph.operators if each.name == "conv_2d_1")
+    move, graph = relayout_of(op, whole.graph, 2)
+    assert mover_of_parts(move, graph, whole.soc, op.device) == mover
 
 
 def test_scales_go_with_their_channels(tmp_path: Path) -> None:
