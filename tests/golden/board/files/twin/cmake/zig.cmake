@@ -8,6 +8,8 @@ find_program(ATOLL_ZIG NAMES zig python-zig REQUIRED)
 set(CMAKE_C_COMPILER "${ATOLL_ZIG}" cc)
 set(CMAKE_ASM_COMPILER "${ATOLL_ZIG}" cc)
 set(CMAKE_C_COMPILER_WORKS TRUE)
+# CMake links a program to learn the version: without this, Zig first builds the libraries of this machine.
+set(CMAKE_C_FLAGS_INIT "-nostdlib")
 set(CMAKE_ASM_COMPILER_ID Clang)
 set(CMAKE_C_LINK_EXECUTABLE
   "${ATOLL_ZIG} ld.lld <LINK_FLAGS> -o <TARGET> <OBJECTS> <LINK_LIBRARIES>")
