@@ -5,8 +5,8 @@ Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does 
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
 ``--random N`` runs networks of random layers, to which nothing was fitted. ``--core NAME`` runs all
 on a core, alone and beside reef, with each of `MEMORIES`, and sums up how far estimates are off.
-``--calibrate`` measures the constants of `atoll.cost.data.picorv32` again. Cycle counts are the same
-on every machine.
+``--calibrate`` measures the constants of `atoll.cost.data.picorv32` again. Cycle counts are the
+same on every machine.
 """
 
 import argparse
@@ -54,9 +54,10 @@ CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "atoll2": ("atoll2", ()),
     "twin": ("twin", ()),
     "core": ("lagoon", ()),
+    **{f"{mhz}MHz": ("lagoon", (f"devices.npu.clock={mhz} MHz",)) for mhz in (50, 150, 250, 800)},
 }
 """By name: lagoon, the same with reefs of other lanes or with instructions and weights far away,
-chips with several engines, and lagoon's core alone."""
+chips with several engines, lagoon's core alone, and reef faster or slower than that."""
 
 CORES: Mapping[str, str] = {
     "picorv32": "rv32imc",
@@ -84,7 +85,7 @@ ALONE = "alone"
 def core_chips(core: str) -> Mapping[str, tuple[str, tuple[str, ...]]]:
     """Return a chip for each of `MEMORIES` whose host is a core, once to be used without reef."""
     host = (f"devices.cpu.core={core}", f"devices.cpu.isa={CORES[core]}")
-    chips = {}
+    chips: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name, latencies in MEMORIES.items():
         memories = zip(("flash", "store", "sram"), latencies, strict=True)
         each = (f"memories.{memory}.read_latency={cycles}" for memory, cycles in memories)
