@@ -6,8 +6,9 @@ of an instruction set by class, on the instruction-set simulator, and writes how
 thing comes to that `atoll.cost.executed` finds in kernels: ``compiler/atoll/cost/data/counts``.
 
 ``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
-with instructions in memories of several latencies, and prints the `timing` of the core's
-description. ``--chip`` names a chip of one's own whose host is the core.
+with instructions in memories of several latencies and data in memories that answer at once, and
+prints `cycles` and `waits` of the core's description. ``--chip`` names a chip of one's own whose
+host is the core, and which has a memory that holds code alone.
 
 Both run random networks and print how far what was fitted is off; `benchmarks.estimate` holds
 estimates against networks to which nothing was fitted.
@@ -54,15 +55,15 @@ from benchmarks.estimate_constants import apart, driver_cycles
 from benchmarks.estimate_layers import random_network
 
 COUNTS = Path(__file__).parents[1] / "compiler" / "atoll" / "cost" / "data" / "counts"
-CHIP, CODE = "lagoon", "flash"
+CHIP, CODE = str(Path(__file__).parents[1] / "tests" / "data" / "strait.yaml"), "flash"
 NOWHERE, ALONE = Source("", b"", Path()), BuildOptions(accelerators=False)
 KINDS, LAYERS = 1000, 300
 """The first seeds of networks of all kinds, and of larger layers."""
 
-MOST_MACS = {CpuKind.ISS: 4_000_000, CpuKind.RTL: 250_000}
+MOST_MACS = {CpuKind.ISS: 4_000_000, CpuKind.RTL: 100_000}
 """Of a network, so that it ends soon."""
 
-LATENCIES = (1, 2, 8)
+LATENCIES = (1, 8)
 LEAST, FULL = 300, 2000
 """Cycles of an operator in RTL from which on it counts, and instructions from which on it counts
 whole: what optimisers make of a few rounds of a loop is another thing."""
@@ -94,7 +95,7 @@ def main() -> int:
     parser.add_argument("what", choices=("counts", "timing"))
     parser.add_argument("--core", required=True, help="of the chip's host")
     parser.add_argument("--isa", required=True, help="likewise")
-    parser.add_argument("--chip", default=CHIP, help="default: %(default)s")
+    parser.add_argument("--chip", default=CHIP, help="default: lagoon with code apart")
     parser.add_argument("--code", default=CODE, help="its memory of instructions (%(default)s)")
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
@@ -209,7 +210,7 @@ def _samples(compiled: Compiled) -> Iterator[tuple[Sample, LayerCycles]]:
         op = operators[layers[0].operator]
         lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
         with suppress(UncountableError):
-            found = executed(lowered.function, (*LIBRARY, *lowered.library))
+            found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
             counts = tuple(layer.cycles for layer in layers)
             yield Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts), layers[0]
 

@@ -3,22 +3,27 @@
 
 Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does for the example.
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
-``--random N`` runs networks of random layers, to which nothing was fitted. ``--calibrate`` measures
-the constants of `atoll.cost.data.picorv32` again. Cycle counts are the same on every machine.
+``--random N`` runs networks of random layers, to which nothing was fitted. ``--core NAME`` runs all
+on a core, alone and beside reef, with each of `MEMORIES`, and sums up how far estimates are off.
+``--calibrate`` measures the constants of `atoll.cost.data.picorv32` again. Cycle counts are the
+same on every machine.
 """
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 from rich.table import Table
 
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.frontend.registry import Source
+from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll_sim.runs.checked_run import run_models
@@ -38,7 +43,7 @@ def lanes(read: int, made: int, port: int) -> tuple[str, ...]:
     return (*params, *(f"memories.{name}.width={port}" for name in ("sram", "flash")))
 
 
-CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lagoon": ("lagoon", ()),
     "4x4": ("lagoon", lanes(4, 4, 8)),
     "8x8": ("lagoon", lanes(8, 8, 8)),
@@ -49,9 +54,53 @@ CHIPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "atoll2": ("atoll2", ()),
     "twin": ("twin", ()),
     "core": ("lagoon", ()),
+    **{f"{mhz}MHz": ("lagoon", (f"devices.npu.clock={mhz} MHz",)) for mhz in (50, 150, 250, 800)},
 }
 """By name: lagoon, the same with reefs of other lanes or with instructions and weights far away,
-chips with several engines, and lagoon's core alone."""
+chips with several engines, lagoon's core alone, and reef faster or slower than that."""
+
+CORES: Mapping[str, str] = {
+    "picorv32": "rv32imc",
+    "ibex": "rv32imc",
+    "cv32e40p": "rv32imc",
+    "cv32e40x": "rv32imc",
+    "vexriscv": "rv32im",
+}
+"""Cores whose RTL estimates are held against, and their instruction sets."""
+
+MEMORIES: Mapping[str, tuple[int, int, int]] = {
+    "tcm": (1, 1, 1),
+    "sram": (1, 1, 2),
+    "flash2": (2, 2, 1),
+    "flash8": (8, 8, 1),
+    "constants": (1, 6, 1),
+    "code": (6, 1, 1),
+    "apart": (2, 6, 3),
+}
+"""Latencies of the memories of code, of constants and of activations."""
+
+ALONE = "alone"
+
+
+def core_chips(core: str) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """Return a chip for each of `MEMORIES` whose host is a core, once to be used without reef."""
+    host = (f"devices.cpu.core={core}", f"devices.cpu.isa={CORES[core]}")
+    chips: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for name, latencies in MEMORIES.items():
+        memories = zip(("flash", "store", "sram"), latencies, strict=True)
+        each = (f"memories.{memory}.read_latency={cycles}" for memory, cycles in memories)
+        chip = (str(DATA / "strait.yaml"), (*host, *each))
+        chips |= {f"{core} {where} {name}": chip for where in (ALONE, "reef")}
+    return chips
+
+
+CHIPS |= {name: chip for core in CORES for name, chip in core_chips(core).items()}
+
+LARGE = 3000
+"""Cycles of a layer from which on it counts by itself."""
+
+MOST_MACS = 100_000
+"""Of a random network on a core alone, so that it ends soon."""
 
 UNSEEN = 100
 """The first seed of networks that nobody looked at while estimates were fitted."""
@@ -112,7 +161,7 @@ def compare(chip: str, network: Path | int) -> Comparison:
         network: a file, or the seed of a network of random layers.
     """
     soc, overrides = CHIPS[chip]
-    options = BuildOptions(accelerators=chip != "core")
+    options = BuildOptions(accelerators=chip != "core" and ALONE not in chip)
     if isinstance(network, int):
         made = random_network(network)
         compiled = compile_graph(load_soc(soc, overrides), made, NOWHERE, options)
@@ -164,6 +213,37 @@ def network_table(found: Sequence[Comparison]) -> Table:
     return table
 
 
+def summary_table(found: Sequence[Comparison]) -> Table:
+    """Return a row for each chip: how far networks are off, and their layers of `LARGE` cycles."""
+    table = Table("chip", "networks", "median", "worst", "layers", "median", "95 %", "worst")
+    by_chip: dict[str, list[Comparison]] = {}
+    for each in found:
+        by_chip.setdefault(each.chip, []).append(each)
+    for chip, those in by_chip.items():
+        layers = [one.error for each in those for one in each.layers if one.measured >= LARGE]
+        errors = [each.error for each in those]
+        worst = max(those, key=lambda each: abs(each.error))
+        table.add_row(
+            chip,
+            f"{len(those)}",
+            f"{np.median(np.abs(errors)):.1%}",
+            f"{worst.error:+.1%} {worst.model}",
+            f"{len(layers)}",
+            *(f"{np.quantile(np.abs(layers or [0.0]), part):.1%}" for part in (0.5, 0.95, 1)),
+        )
+    return table
+
+
+def small_networks(count: int) -> Iterator[int]:
+    """Yield the seeds of random networks that even cores alone run soon."""
+    graphs = ((seed, random_network(seed)) for seed in itertools.count(UNSEEN))
+    macs = (
+        (seed, sum(kind_of(op).features(op, graph)["macs"] for op in graph.operators))
+        for seed, graph in graphs
+    )
+    return itertools.islice((seed for seed, each in macs if each <= MOST_MACS), count)
+
+
 def layer_table(each: Comparison) -> Table:
     """Return a row for each layer of a network."""
     table = Table("operator", "device", "bound by", "RTL", "estimate", "off")
@@ -186,6 +266,8 @@ def main() -> int:
     parser.add_argument(
         "--random", type=int, metavar="N", help="N networks of random layers instead"
     )
+    parser.add_argument("--core", action="append", choices=CORES, help="may be repeated")
+    parser.add_argument("--memory", action="append", choices=MEMORIES, help="with --core")
     parser.add_argument("--layers", action="store_true", help="print every layer")
     parser.add_argument("--calibrate", action="store_true", help="measure the constants instead")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -199,14 +281,24 @@ def main() -> int:
         return 0
     networks = arguments.networks or [DIGITS]
     if arguments.random:
-        networks = range(UNSEEN, UNSEEN + arguments.random)
-    found = [*_compared(arguments.chip or USUAL, networks)]
+        seeds = range(UNSEEN, UNSEEN + arguments.random)
+        networks = [*small_networks(arguments.random)] if arguments.core else [*seeds]
+        networks = [*arguments.networks, *networks]
+    chips = [
+        chip
+        for core in arguments.core or ()
+        for chip in core_chips(core)
+        if chip.split()[-1] in (arguments.memory or MEMORIES)
+    ]
+    found = [*_compared(arguments.chip or chips or USUAL, networks)]
     if arguments.json:
         print(json.dumps([asdict(each) for each in found], indent=2))
         return 0
     for each in found if arguments.layers else ():
         shown.print(layer_table(each))
     shown.print(network_table(found))
+    if arguments.core:
+        shown.print(summary_table(found))
     return 0
 
 

@@ -200,6 +200,12 @@ def test_p1_estimates_hold_for_layers_that_nothing_was_fitted_to() -> None:
     assert abs(found.worst.error) < 0.15
 
 
+def test_p1_estimates_hold_for_an_engine_eight_times_as_fast_as_its_memories() -> None:
+    found = compare("800MHz", DIGITS)
+    assert found.network_estimate == pytest.approx(found.network, rel=0.05)
+    assert abs(found.worst.error) <= 0.1
+
+
 def test_p1_estimates_hold_for_networks_whose_activations_are_far_away() -> None:
     """Most layers have theirs in two memories, one of which answers after 16 cycles."""
     found = compare("shoal", UNSEEN)

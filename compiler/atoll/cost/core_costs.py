@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators take on cores: alone, in parts on several, and what they wait for memories."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.cost.counted import counted_cycles, driver_times
+from atoll.cost.counted import counted_cycles, data_waits, driver_times
 from atoll.cost.data.picorv32 import (
     ACCESS_BYTES,
     KERNEL_CYCLES,
@@ -21,7 +21,7 @@ from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
-from atoll.reach.candidates import homes_of
+from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
 
@@ -95,26 +95,52 @@ class CoreCost:
         )
 
     def _wait_cycles(self, op: Operator, graph: Graph) -> int:
-        """Return what a core waits for activations in far memory, as far as the graph says where.
-
-        Operators that move bytes take a word at a time, others an element, and pooling one for each
-        tap. Those with products are not counted: most copy their windows to their stack first.
-        """
-        features = kind_of(op).features(op, graph)
-        if self.core.cache or features["macs"]:
+        """Return what a core waits for data in far memory, as far as the graph says where."""
+        if self.core.cache:
             return 0
-        taps = features.get("kernel_h", 1) * features.get("kernel_w", 1)
-        read = graph.results(op)[0].elements * taps if taps > 1 else 0
-        cycles = 0
-        for name in (*op.reads, *op.outputs):
-            tensor = graph.tensor(name)
-            if tensor.data is None and tensor.pool:
-                latency = self.soc.memory(self.soc.pool(tensor.pool).region.memory).read_latency
-                count = tensor.elements if name in op.outputs else read or tensor.elements
-                if "bytes" in features:
-                    count = tensor.size // ACCESS_BYTES
-                cycles += count * max(0, latency - MEASURED_DATA_LATENCY)
-        return cycles
+        waits = data_waits(op, graph, self.core)
+        if waits is None:
+            waits = _usual_waits(op, graph)
+        return sum(
+            int(count * max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY))
+            for name, count in waits.items()
+        )
+
+    def _latency(self, name: str, graph: Graph) -> int:
+        """Return the latency of the memory of a tensor, or of a core's stack for ""."""
+        if not name:
+            return self.soc.memory(self.core.stack.memory).read_latency
+        tensor = graph.by_name.get(name)
+        pool = tensor.pool if tensor else ""
+        if not pool and (tensor is None or tensor.data is not None):
+            size = tensor.size if tensor else 0
+            reads = {self.core.name: Access.READ}
+            pool = next(iter(pools_for(self.soc, reads, CONSTANT_ROLES, size)), "")
+        if not pool:
+            return MEASURED_DATA_LATENCY
+        return self.soc.memory(self.soc.pool(pool).region.memory).read_latency
+
+
+def _usual_waits(op: Operator, graph: Graph) -> Mapping[str, float]:
+    """Return how often a kernel waits for each activation.
+
+    Operators that move bytes take a word at a time, others an element, and pooling one for each
+    tap. Those with products are not counted: most copy their windows to their stack first.
+    """
+    features = kind_of(op).features(op, graph)
+    if features["macs"]:
+        return {}
+    taps = features.get("kernel_h", 1) * features.get("kernel_w", 1)
+    read = graph.results(op)[0].elements * taps if taps > 1 else 0
+    waits: dict[str, float] = {}
+    for name in (*op.reads, *op.outputs):
+        tensor = graph.tensor(name)
+        if tensor.data is None and tensor.pool:
+            count = tensor.elements if name in op.outputs else read or tensor.elements
+            if "bytes" in features:
+                count = tensor.size // ACCESS_BYTES
+            waits[name] = waits.get(name, 0) + count
+    return waits
 
 
 def kernel_cycles(op: Operator, graph: Graph) -> int:

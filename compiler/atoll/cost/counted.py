@@ -2,13 +2,14 @@
 """What kernels take by the instructions that they run, and what these take on a core."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import get_args
 
 from atoll.cost.data.assumed import FETCHES
-from atoll.cost.executed import UncountableError, executed
+from atoll.cost.executed import Executed, UncountableError, executed
 from atoll.description.core import CycleClass
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.instruction_set import Arithmetic
@@ -45,6 +46,23 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     """Predict the cycles of a core that a kernel takes, None if they can't be counted."""
     timing = core.spec.timing
     return None if timing is None else _weighed(op, graph, core, cycles_by_class(core, timing, soc))
+
+
+def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | None:
+    """Predict what a kernel waits for each tensor for each further cycle of its memory's latency.
+
+    Of "" is what it waits for memory of its own. None if that can't be counted.
+    """
+    timing = core.spec.timing
+    if timing is None or not is_counted(core) or not _known(op, graph, core):
+        return None
+    counts, kernel = _counts_of(core), _executed(op, graph, core.arithmetic)
+    found: defaultdict[str, float] = defaultdict(float)
+    for touched, name in ((kernel.reads, "load"), (kernel.writes, "store")):
+        wait, place = timing.data_waits.get(name, 0.0), CLASSES.index(name)
+        for (tensor, what), number in touched.items():
+            found[tensor] += wait * number * counts[what][place]
+    return found
 
 
 def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
@@ -90,7 +108,7 @@ def _weighed(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | No
 
 def _known(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:
     """Return what a kernel executes, {} if nobody knows what some of that comes to."""
-    found = _executed(op, graph, core.arithmetic)
+    found = _executed(op, graph, core.arithmetic).things
     return found if found.keys() <= _counts_of(core).keys() else {}
 
 
@@ -100,13 +118,28 @@ def _kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Alike:
 
 
 @remember(_kernel, most=KERNELS_AT_HAND)
-def _executed(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Mapping[str, float]:
-    """Return what a kernel executes, {} if nobody can tell."""
+def _executed(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Executed:
+    """Return what a kernel executes, with tensors in place of buffers; nothing if nobody can tell.
+
+    What is no tensor is "".
+    """
     lowered = kind_of(op).lower_for(op, graph, arithmetic)
     try:
-        return executed(lowered.function, (*LIBRARY, *lowered.library))
+        found = executed(lowered.function, (*LIBRARY, *lowered.library))
     except (UncountableError, RecursionError):
-        return {}
+        return Executed({}, {}, {})
+    names = (each.name for each in lowered.function.buffers)
+    tensors = dict(zip(names, lowered.arguments, strict=True))
+    return Executed(found.things, *(_by_tensor(each, tensors) for each in found[1:]))
+
+
+def _by_tensor(
+    touched: Mapping[tuple[str, str], float], tensors: Mapping[str, str]
+) -> Mapping[tuple[str, str], float]:
+    found: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for (buffer, what), count in touched.items():
+        found[tensors.get(buffer, ""), what] += count
+    return dict(found)
 
 
 def _counts_of(core: Cpu) -> Mapping[str, Counts]:

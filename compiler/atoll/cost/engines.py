@@ -116,7 +116,7 @@ def facts_of(engine: Engine) -> Hashable:
     if not is_own(engine.spec.emitter):
         return None
     reads = engine.constants_width, engine.constants_latency, engine.constants_wait
-    pools = (engine.workspace_width, *engine.pool_memories.items())
+    pools = (engine.bus_cycles, engine.workspace_width, *engine.pool_memories.items())
     params = tuple(engine.params.items())
     return Alike((engine.spec.emitter, engine.name, params, reads, pools), engine.spec)
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +73,22 @@ class UncountableError(Exception):
     """How often something runs rests on data, or its code is none of ours."""
 
 
-def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Mapping[str, float]:
-    """Count what a kernel executes, by names that only the fit of instructions knows.
+class Executed(NamedTuple):
+    """What a kernel executes.
+
+    Attributes:
+        things: how many, by names that only the fit of instructions knows.
+        reads: of these, those that read, by buffer and name.
+        writes: likewise those that write.
+    """
+
+    things: Mapping[str, float]
+    reads: Mapping[tuple[str, str], float]
+    writes: Mapping[tuple[str, str], float]
+
+
+def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Executed:
+    """Count what a kernel executes.
 
     Args:
         function: a kernel.
@@ -85,7 +100,7 @@ def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Mapping[st
     count = _Count({each.name: each for each in library})
     count.kept |= {each.name for each in function.buffers if each.direction is Direction.READ}
     count.block(function.body, _ONCE)
-    return dict(count.found)
+    return Executed(dict(count.found), dict(count.reads), dict(count.writes))
 
 
 @dataclass
@@ -93,6 +108,7 @@ class _Count:
     """What was found, and what is known where the walk is.
 
     Attributes:
+        reads, writes: what reads or writes a buffer, by buffer.
         calls: what scalar functions come to.
         times: how often each block around runs, the innermost last.
         depths: of variables: the block in whose rounds they change.
@@ -108,6 +124,8 @@ class _Count:
 
     functions: Mapping[str, PrimFunc]
     found: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    reads: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+    writes: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     calls: dict[str, Mapping[str, float]] = field(default_factory=dict)
     times: list[float] = field(default_factory=lambda: [1.0])
     depths: dict[str, int] = field(default_factory=dict)
@@ -173,8 +191,11 @@ class _Count:
             self.axes = axes
             return
         if moved := _moves(loop):
-            self.found[f"{moved}_loops"] += entered
-            self.found[moved] += rounds
+            for what, count in ((f"{moved}_loops", entered), (moved, rounds)):
+                self.found[what] += count
+                source, target = _moved(loop.body)
+                self.reads[source, what] += count
+                self.writes[target, what] += count
             return
         way = ""
         if _rounds(loop) * _size(loop.body) <= UNROLLED:
@@ -254,8 +275,9 @@ class _Count:
                 self._evaluate(start)
                 self._add("dots", depth)
                 self._add("products", depth, length)
-                self._point(left)
-                self._point(right)
+                for place in (left, right):
+                    self._point(place)
+                    self._touch(place, "products", depth, length / 2)
             case _:
                 for each in operands(expr):
                     self._evaluate(each)
@@ -277,6 +299,11 @@ class _Count:
         if not (place.buffer in self.scalars and isinstance(place.index, Const)):
             self._add(what, depth)
             self._point(place)
+            self._touch(place, what, depth)
+
+    def _touch(self, place: Load | Store, what: str, depth: int, count: float = 1) -> None:
+        touched = self.reads if isinstance(place, Load) else self.writes
+        touched[place.buffer, what] += count * self.times[min(depth, len(self.times) - 1)]
 
     def _point(self, access: Load | Store) -> None:
         """Count the pointer of an access, one for all that lie a constant apart."""
@@ -421,6 +448,13 @@ def _moves(loop: For) -> str:
         return ""
     long = "" if _rounds(loop) < math.inf else "_any"
     return f"{what}{long}_{_width(store.value.type)}"
+
+
+def _moved(body: Sequence[Stmt]) -> tuple[str, str]:
+    """Return from where and to where a loop moves elements: "" if it fills."""
+    store = body[-1]
+    assert isinstance(store, Store)
+    return (store.value.buffer if isinstance(store.value, Load) else ""), store.buffer
 
 
 class _Known(dict[str, Affine]):

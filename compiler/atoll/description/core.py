@@ -147,9 +147,14 @@ class Timing(Described):
     waits: dict[CycleClass, MeanCycles] = Field(
         default={},
         description="What an instruction of each class takes longer for each further cycle of the "
-        "latency of the memory that holds instructions and constants; nothing where none are "
-        "given.",
+        "latency of the memory that holds instructions; nothing where none are given.",
         examples=["{load: 1, taken: 1}"],
+    )
+    data_waits: dict[Literal["load", "store"], MeanCycles] = Field(
+        default={"load": 1.0},
+        description="What a load and a store take longer for each further cycle of the latency of "
+        "the memory of their data.",
+        examples=["{load: 1, store: 1}"],
     )
 
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from atoll.resolve.entities import Device, Engine, PoolMemory
 from atoll.resolve.places import Access, Memory, Pool
@@ -21,7 +22,7 @@ def with_widths(
     by_name = {memory.name: memory for memory in memories}
     bus = next(device.clock for device in devices if device.name == host)
 
-    def used(engine: Engine, *, constants: bool) -> Iterator[tuple[str, int, Memory]]:
+    def used(engine: Engine, *, constants: bool) -> Iterator[tuple[str, Fraction, Memory]]:
         """Yield each pool, its bytes in a cycle, and its memory."""
         for pool in pools:
             access, memory = pool.reach[engine.name], by_name[pool.region.memory]
@@ -34,7 +35,8 @@ def with_widths(
         read, written = (tuple(used(engine, constants=each)) for each in (True, False))
         engine = replace(
             engine,
-            workspace_width=min((width for _, width, _ in written), default=0),
+            bus_cycles=Fraction(engine.clock, bus),
+            workspace_width=min((width for _, width, _ in written), default=Fraction(0)),
             pool_memories={
                 name: PoolMemory(
                     memory=memory.name, width=width, latency=_latency(memory, engine, bus)
@@ -66,17 +68,10 @@ def _latency(memory: Memory, engine: Engine, bus: int) -> int:
     return -(-memory.read_latency * engine.clock // bus)
 
 
-def _width(pool: Pool, memory: Memory, engine: Engine, bus: int) -> int:
-    """Return the bytes that a pool gives in a cycle of `engine`."""
+def _width(pool: Pool, memory: Memory, engine: Engine, bus: int) -> Fraction:
+    """Return the bytes that a pool gives in a cycle of `engine`: at most a beat a bus cycle."""
     bandwidth = pool.speed.read_bandwidth if pool.speed else 2**32
-    return _at_its_clock(min(memory.width, bandwidth), engine, bus)
-
-
-def _at_its_clock(width: int, engine: Engine, bus: int) -> int:
-    """Return the bytes in a cycle of `engine` where its port gets `width` in one of the bus.
-
-    They are rounded to the nearest: an engine a little faster than the bus gets no byte less.
-    """
+    width = min(memory.width, bandwidth)
     if engine.clock > bus:
         width = min(width, engine.params.get("data_bytes", width))
-    return max(1, (2 * width * bus + engine.clock) // (2 * engine.clock))
+    return Fraction(width * bus, engine.clock)

@@ -6,6 +6,7 @@ Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes b
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.code_target import CodeTarget, Optimise
@@ -218,12 +219,12 @@ class PoolMemory:
 
     Attributes:
         memory: its name.
-        width: bytes in a cycle of the engine's clock.
+        width: bytes in a cycle of the engine's clock, no whole number where that is not the bus's.
         latency: cycles of that clock until the memory answers.
     """
 
     memory: str
-    width: int
+    width: Fraction
     latency: int
 
 
@@ -237,11 +238,12 @@ class Engine(Device):
         registers: its control port.
         irq: interrupt line at the host; None if it has no interrupt.
         runs: operator kinds this instance may run, sorted; a subset of the spec's.
+        bus_cycles: cycles of its clock in one of the bus.
         constants_width: bytes per cycle of its clock from the memory of its constants; 0: unknown.
         constants_latency: cycles of its clock until that memory answers.
         constants_wait: likewise that changing to it and back takes; 0: it works in one alone.
         workspace_width: as `constants_width`, of the narrowest memory that it writes.
-        pool_memories: of each pool of activations, where it lies. These five are for estimates.
+        pool_memories: of each pool of activations, where it lies. These six are for estimates.
     """
 
     spec: AcceleratorSpec
@@ -249,10 +251,11 @@ class Engine(Device):
     registers: Registers
     irq: int | None
     runs: tuple[str, ...]
-    constants_width: int = 0
+    bus_cycles: Fraction = Fraction(1)
+    constants_width: Fraction = Fraction(0)
     constants_latency: int = 0
     constants_wait: int = 0
-    workspace_width: int = 0
+    workspace_width: Fraction = Fraction(0)
     pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict)
 
 

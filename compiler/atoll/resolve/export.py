@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import Field, fields, is_dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
@@ -89,6 +90,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, Path):
         return value.as_posix()
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else str(value)
     return value
 
 
@@ -115,6 +118,8 @@ def _to_type(kind: Any, data: Any) -> Any:
         return make(**{name: _to_type(hints[name], data[name]) for name in names})
     if kind is Path or issubclass(kind, StrEnum):
         return kind(data)
+    if kind is Fraction and type(data) in (int, str):
+        return Fraction(data)
     if type(data) is not kind:
         raise TypeError(f"{data!r} is no {kind.__name__}")
     return data

@@ -31,12 +31,14 @@ class Timing:
     Attributes:
         basis: ``measured`` or ``published``.
         cycles: of an instruction, with memories that answer in the next cycle.
-        waits: what it takes longer for each further cycle of latency.
+        waits: what it takes longer for each further cycle of latency of the code's memory.
+        data_waits: likewise of the memory of the data that it loads or stores.
     """
 
     basis: str
     cycles: Mapping[str, float]
     waits: Mapping[str, float]
+    data_waits: Mapping[str, float] = field(default_factory=lambda: {"load": 1.0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 """A chip without how fast it is: what a placed network becomes does not depend on that."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 from atoll.plugins.loading import is_own
 from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc
@@ -32,10 +33,11 @@ def _device(device: Device) -> Device:
         device,
         clock=0,
         at=None,
-        constants_width=0,
+        bus_cycles=Fraction(1),
+        constants_width=Fraction(0),
         constants_latency=0,
         constants_wait=0,
-        workspace_width=0,
+        workspace_width=Fraction(0),
         pool_memories={},
     )
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emitter's bytes, run by the accelerator model, equal the operators' reference."""
 
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -255,7 +256,7 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     )
     input_lanes, output_lanes, data_bytes, weight_rows, _ = instance
     device = npu(input_lanes, output_lanes, data_bytes, weight_rows)
-    near = Place(device.params["data_bytes"])
+    near = Place(Fraction(device.params["data_bytes"]))
     assert effort_of(geometry, device, 0, Places(near, near)).cycles == pytest.approx(
         measured, rel=0.12
     )

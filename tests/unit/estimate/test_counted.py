@@ -2,7 +2,7 @@
 """Instructions of kernels that were counted, and what they take on a core whose timing is known."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -23,7 +23,7 @@ from atoll.cost.counted import (
     is_counted,
     read_counts,
 )
-from atoll.cost.executed import UncountableError, executed
+from atoll.cost.executed import Executed, UncountableError, executed
 from atoll.description.core import Timing as TimingText
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.statements import PrimFunc
@@ -110,6 +110,26 @@ def test_cycles_are_instructions_times_what_they_take() -> None:
     )
 
 
+STRAIT = ROOT / "tests" / "data" / "strait.yaml"
+
+
+@pytest.mark.parametrize(
+    ("memory", "kind"), [("store", "load"), ("sram", "load"), ("sram", "store")]
+)
+def test_data_of_each_memory_are_waited_for(memory: str, kind: str) -> None:
+    """A fully connected layer reads each weight once at least, and writes each result once."""
+    took = {}
+    for latency in (1, 3, 5):
+        setting = f"memories.{memory}.read_latency={latency}"
+        timing = replace(ONE_EACH, data_waits={kind: 1.0})
+        soc = timed(load_soc(STRAIT, ("devices.cpu.core=ibex", setting)), timing)
+        (estimate,) = estimates_of((compile_file(soc, DIGITS, ALONE),))
+        (took[latency],) = (e.cycles for e in estimate.layers if e.kind == "fully_connected")
+    assert took[5] - took[3] == pytest.approx(took[3] - took[1], abs=2)
+    known = {("store", "load"): 1930, ("sram", "load"): 960, ("sram", "store"): 10}
+    assert (took[3] - took[1]) / 2 == pytest.approx(known[memory, kind], rel=0.05)
+
+
 def test_a_core_is_counted_only_where_all_of_it_is_known() -> None:
     """Without timing, with a data cache, or with instructions that nobody counted, it is not."""
     usual = load_soc("lagoon", ("devices.cpu.core=ibex",))
@@ -143,7 +163,7 @@ def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:
 def test_a_kernel_that_rests_on_data_rests_on_the_stand_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def uncountable(function: PrimFunc, library: Iterable[PrimFunc]) -> Mapping[str, float]:
+    def uncountable(function: PrimFunc, library: Iterable[PrimFunc]) -> Executed:
         if function.name.startswith("conv_2d"):
             raise UncountableError
         return executed(function, library)

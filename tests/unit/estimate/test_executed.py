@@ -112,7 +112,7 @@ def test_rounds_and_stores_are_those_of_each_step(first: int, tmp_path: Path) ->
                 walk.run(lowered.function.body, {})
             except UncountableError:
                 continue
-            found = executed(lowered.function, (*LIBRARY, *lowered.library))
+            found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
             assert total(found, (*ROUNDS, *MOVES)) == pytest.approx(walk.rounds), op.name
             stores = (*(f"store_{width}" for width in ("8", "32", "64")), *MOVES)
             assert total(found, stores) == pytest.approx(walk.stores), op.name
@@ -165,7 +165,7 @@ def kernel(*body: Stmt) -> PrimFunc:
     ids=["copied", "filled", "unrolled", "a loop", "what an inner loop does not change"],
 )
 def test_loops_count_as_an_optimiser_leaves_them(loop: For, found: Mapping[str, float]) -> None:
-    assert executed(kernel(loop)) == pytest.approx(found)
+    assert executed(kernel(loop)).things == pytest.approx(found)
 
 
 def test_what_rests_on_data_is_not_counted() -> None:
@@ -187,7 +187,7 @@ def test_loops_whose_ends_rest_on_many_others_take_little_memory() -> None:
     for name in reversed(names):
         loop = For(name, Const(0), Const(60), (loop,))
     tracemalloc.start()
-    found = executed(kernel(loop))
+    found = executed(kernel(loop)).things
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 64 * 2**20
@@ -201,7 +201,7 @@ def test_loops_one_after_the_other_and_within_each_other_are_counted_or_not() ->
         last = For(inner, Const(0), Var("at"), (Store("y", Var(inner), maximum(read(ROW), BYTE)),))
         return over(Var("at"), count, last)
 
-    found = executed(kernel(*(resting(5, f"in{number}") for number in range(80))))
+    found = executed(kernel(*(resting(5, f"in{number}") for number in range(80)))).things
     assert found["store_8"] == pytest.approx(80 * 10)
     body = over(Var("at39"), 2, Store("y", Const(0), BYTE))
     for number in reversed(range(39)):

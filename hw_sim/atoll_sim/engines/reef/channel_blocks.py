@@ -73,7 +73,7 @@ def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:
         else _dense(shape, params["data_bytes"], params["input_lanes"])
     )
     written = _channels(width, shape.output[2], npu)
-    beat = -(-min(port, width) // places.written.width)
+    beat = places.written.writing(min(port, width))
     together = steps <= pixels
     turns = 1 if together else written.beats
     return Block(

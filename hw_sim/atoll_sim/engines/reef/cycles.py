@@ -46,7 +46,7 @@ class Effort(NamedTuple):
 def _instance(shape: Geometry, npu: Engine, commands: int, places: Places) -> Hashable:
     """Return all that the effort of an operator depends on."""
     reads = npu.constants_width, npu.constants_latency, npu.constants_wait, npu.workspace_width
-    return shape, (*npu.params.items(),), reads, commands, places
+    return shape, (*npu.params.items(),), reads, npu.bus_cycles, commands, places
 
 
 @remember(_instance, most=4096)

@@ -126,7 +126,7 @@ class Elements(Family):
         parts = {
             Bound.COMPUTE: ceil(2 * count / npu.params["input_lanes"]),
             Bound.READ: ceil(beats * sum(each.reading(port) for each in sources)),
-            Bound.WRITE: ceil(beats * (-(-port // target.width)) + _change_cycles(beats, places)),
+            Bound.WRITE: ceil(beats * target.writing(port) + _change_cycles(beats, places)),
         }
         moving = sum if npu.workspace_width else max
         busy = max(parts[Bound.COMPUTE], moving((parts[Bound.READ], parts[Bound.WRITE])))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What reef's constants take of its port, alone and beside the pixels of the set before."""
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from atoll.resolve.soc import Engine
+from atoll_sim.engines.common.transfers import crossing_cycles
 from atoll_sim.engines.reef.places import BEATS_UNDER_WAY, RETURN_CYCLES
 
 BURST_BEATS, QUEUE_BEATS = 16, 32
@@ -82,7 +84,7 @@ def _between(pixels: Pixels, working: float, bursts: float, share: float) -> flo
     return max(pixels.written * share, min(spare, queued, bursts * BURST_BEATS))
 
 
-def read_cycles(size: int, width: int, npu: Engine) -> int:
+def read_cycles(size: int, width: Fraction, npu: Engine) -> int:
     """Return the cycles in which constants come: so many beats at most are under way at a time.
 
     Args:
@@ -90,5 +92,5 @@ def read_cycles(size: int, width: int, npu: Engine) -> int:
         width: bytes that memory and port move in a cycle.
         npu: the instance.
     """
-    waiting = size * (npu.constants_latency + RETURN_CYCLES)
+    waiting = size * (npu.constants_latency + RETURN_CYCLES + float(crossing_cycles(npu)))
     return max(-(-size // width), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"])))

@@ -174,7 +174,7 @@ class Moves(Family):
             computing = move.rows * -(-move.row // width)
             to = _beats(move.row, move.output, (axis.output for axis in move.axes), port)
             of = _beats(move.row, move.source, (axis.source for axis in move.axes), port)
-            writing, reading = ceil(move.rows * to) * -(-port // target.width), 0
+            writing, reading = ceil(ceil(move.rows * to) * target.writing(port)), 0
             if move.position is not None:
                 source = place_of(op.inputs[move.position], graph, npu)
                 reading = ceil(ceil(move.rows * of) * source.reading(port))

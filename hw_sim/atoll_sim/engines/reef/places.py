@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where reef's activations lie, and what their beats take of its port, for estimates."""
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from atoll.ir.graph import Graph
 from atoll.resolve.soc import Engine
+from atoll_sim.engines.common.transfers import beat_cycles, crossing_cycles
 
 BEATS_UNDER_WAY, RETURN_CYCLES = 8, 2.5
 """Beats that a port asks for before the first is there; what it takes longer than memory waits."""
@@ -16,19 +18,27 @@ class Place(NamedTuple):
     """Where a tensor is.
 
     Attributes:
-        width: bytes that its memory and the port move in a cycle.
+        width: bytes that its memory moves in a cycle.
         memory: its name, "" where nobody knows yet.
         latency: cycles until that memory answers.
+        bus_cycles: cycles in one of the bus.
+        crossing: cycles that an answer takes longer from another clock.
     """
 
-    width: int
+    width: Fraction
     memory: str = ""
     latency: int = 0
+    bus_cycles: Fraction = Fraction(1)
+    crossing: Fraction = Fraction(0)
 
     def reading(self, port: int) -> float:
         """Return the cycles of a beat that is read; so many at most are under way at a time."""
-        waiting = (self.latency + RETURN_CYCLES) / BEATS_UNDER_WAY
-        return max(-(-port // self.width), waiting)
+        waiting = (self.latency + RETURN_CYCLES + float(self.crossing)) / BEATS_UNDER_WAY
+        return max(self.writing(port), waiting)
+
+    def writing(self, size: int) -> float:
+        """Return the cycles in which so many bytes of a beat pass."""
+        return float(beat_cycles(size, self.width, self.bus_cycles))
 
     def changing(self, other: "Place") -> int:
         """Return the cycles of a change to another place, and of the way back."""
@@ -40,12 +50,14 @@ class Place(NamedTuple):
 def place_of(name: str, graph: Graph, npu: Engine) -> Place:
     """Return where a tensor is, as far as the graph says: else in the narrowest memory."""
     held = npu.pool_memories.get(graph.tensor(name).pool)
+    cycles, crossing = npu.bus_cycles, crossing_cycles(npu)
     if held is None:
-        return Place(narrower(npu.workspace_width, npu))
-    return Place(narrower(held.width, npu), held.memory, held.latency)
+        width = npu.workspace_width or Fraction(npu.params["data_bytes"])
+        return Place(width, "", 0, cycles, crossing)
+    return Place(held.width, held.memory, held.latency, cycles, crossing)
 
 
-def narrower(memory: int, npu: Engine) -> int:
+def narrower(memory: Fraction, npu: Engine) -> Fraction:
     """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
-    port = npu.params["data_bytes"]
+    port = Fraction(npu.params["data_bytes"])
     return min(port, memory or port)

@@ -2,6 +2,7 @@
 """Commands for the ripple DMA engine: a copy is one row, a change of layout planes of rows."""
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from math import ceil
 
 from atoll.ir.busy import Bound, Busy
@@ -11,6 +12,7 @@ from atoll.ir.layout_moves import Rows, fillings, moves
 from atoll.ir.layouts import Layout
 from atoll.resolve.soc import Engine, PoolMemory
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES, with_check
+from atoll_sim.engines.common.transfers import beat_cycles, crossing_cycles
 from atoll_sim.engines.ripple.descriptor import Descriptor
 
 _LETTERS = int.from_bytes(b"RIPL", "little")
@@ -103,16 +105,19 @@ def _turn_cycles(op: Operator, graph: Graph, npu: Engine) -> tuple[float, float]
     """Return the cycles of a turn beside its beats, and those of a beat."""
     width, wait = npu.params["data_bytes"], _WAIT_CYCLES
     source, (target,) = graph.tensor(op.inputs[0]), graph.results(op)
-    near = PoolMemory(memory="", width=width, latency=0)
+    near = PoolMemory(memory="", width=Fraction(width), latency=0)
     places = [npu.pool_memories.get(each.pool, near) for each in (source, target)]
     read, written = (each.width for each in places)
+    crossing = float(crossing_cycles(npu))
     wait = max(wait, *(each.latency + 1 for each in places))
     if source.data is not None:
-        wait, read = max(wait, npu.constants_wait), npu.constants_width or width
-    words = -(-width // read), -(-width // written)
+        wait, read = max(wait, npu.constants_wait), npu.constants_width or near.width
+    words = [float(beat_cycles(width, each, npu.bus_cycles)) for each in (read, written)]
     if not npu.params["turns"]:
         return wait, sum(words)
-    return wait + sum(words), max(words[0], (wait + _RETURN_CYCLES) / _UNDER_WAY) + words[1]
+    return wait + sum(words), max(
+        words[0], (wait + _RETURN_CYCLES + crossing) / _UNDER_WAY
+    ) + words[1]
 
 
 _READS, _WRITES, _FILLS = "reads", "writes", "fills"
