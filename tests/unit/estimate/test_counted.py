@@ -17,6 +17,7 @@ from atoll.cost.counted import (
     CLASSES,
     DRIVER,
     EACH,
+    SAME,
     counted_cycles,
     counted_instructions,
     is_counted,
@@ -43,6 +44,7 @@ ONE_EACH = Timing(
 )
 M4 = ("devices.cpu.core=cortex_m4", "devices.cpu.isa=armv7e-m")
 ALONE = BuildOptions(accelerators=False)
+CORES = {"armv7e-m": "cortex_m4", "armv8-m.main+dsp": "cortex_m33"}
 
 
 def timed(soc: ResolvedSoc, timing: Timing | None) -> ResolvedSoc:
@@ -87,6 +89,27 @@ def test_counts_are_near_those_of_a_simulator(core: tuple[str, ...], network: Pa
     assert all(told is not None for _, told in found.values())
     ran, told = (sum(each or 0 for each in part) for part in zip(*found.values(), strict=True))
     assert told == pytest.approx(ran, rel=0.15)
+
+
+@pytest.mark.parametrize("isa", SAME)
+def test_what_counts_the_same_runs_the_same(isa: str) -> None:
+    """On the simulator, every layer runs as many instructions as in the other instruction set."""
+    ran, like = (instructions(name) for name in (isa, SAME[isa]))
+    assert ran == like
+    assert all(ran.values())
+
+
+def instructions(isa: str) -> dict[str, int]:
+    """Return what each layer of a network runs of an instruction set, on the simulator."""
+    core = (f"devices.cpu.core={CORES.get(isa, 'riscv')}", f"devices.cpu.isa={isa}")
+    compiled = compile_file(load_soc("lagoon", core), SAMPLER, ALONE)
+    (outcome,) = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
+        cpu=CpuKind.ISS,
+        accelerator=AcceleratorKind.NONE,
+    )
+    return {layer.operator: layer.instructions or 0 for layer in outcome.report.by_layer}
 
 
 def test_cycles_are_instructions_times_what_they_take() -> None:
