@@ -30,6 +30,14 @@ each cycle that they take on the core that was measured."""
 FLOATS = "+fp"
 """Instruction sets that differ from here on run the same kernels, which are of whole numbers."""
 
+SAME = {
+    "armv8-m.main+dsp": "armv7e-m",
+    "rv32imac": "rv32imc",
+    "rv32imafc": "rv32imc",
+    "rv64gc": "rv64imac",
+}
+"""Instruction sets whose kernels are compiled to the same instructions as those of another."""
+
 KERNELS_AT_HAND = 4096
 """What kernels execute, that a process keeps."""
 
@@ -143,7 +151,8 @@ def _by_tensor(
 
 
 def _counts_of(core: Cpu) -> Mapping[str, Counts]:
-    return read_counts(core.instructions.name.split(FLOATS)[0])
+    name = core.instructions.name.split(FLOATS)[0]
+    return read_counts(SAME.get(name, name))
 
 
 @cache

@@ -18,6 +18,7 @@ from atoll.cost.counted import (
     CLASSES,
     DRIVER,
     EACH,
+    SAME,
     counted_cycles,
     counted_instructions,
     is_counted,
@@ -44,7 +45,10 @@ ONE_EACH = Timing(
     waits=dict.fromkeys(CLASSES, 0.0),
 )
 M4 = ("devices.cpu.core=cortex_m4", "devices.cpu.isa=armv7e-m")
+M3 = ("devices.cpu.core=cortex_m3", "devices.cpu.isa=armv7-m")
+RV64 = ("devices.cpu.core=riscv", "devices.cpu.isa=rv64imac")
 ALONE = BuildOptions(accelerators=False)
+CORES = {"armv7e-m": "cortex_m4", "armv8-m.main+dsp": "cortex_m33"}
 
 
 def timed(soc: ResolvedSoc, timing: Timing | None) -> ResolvedSoc:
@@ -62,12 +66,12 @@ def test_counts_are_of_each_class_of_instructions(isa: str) -> None:
     assert all(0 <= count < 1000 for row in counts.values() for count in row)
     assert 0.05 < sum(counts[DRIVER]) < 1, "a cycle of drivers has less than an instruction"
     load, store = (CLASSES.index(name) for name in ("load", "store"))
-    assert counts["load_8"][load] == pytest.approx(1, abs=0.05)
-    assert counts["store_8"][store] == pytest.approx(1, abs=0.05)
+    assert counts["load_8"][load] == pytest.approx(1, abs=0.07)
+    assert counts["store_8"][store] == pytest.approx(1, abs=0.07)
 
 
 @pytest.mark.parametrize("network", [DIGITS, SAMPLER], ids=["digits", "sampler"])
-@pytest.mark.parametrize("core", [(), M4], ids=["rv32imc", "armv7e-m"])
+@pytest.mark.parametrize("core", [(), M4, M3, RV64], ids=["rv32imc", "armv7e-m", "armv7-m", "rv64"])
 def test_counts_are_near_those_of_a_simulator(core: tuple[str, ...], network: Path) -> None:
     """Neither network is one that the counts come from."""
     soc = timed(load_soc("lagoon", core), ONE_EACH)
@@ -88,7 +92,28 @@ def test_counts_are_near_those_of_a_simulator(core: tuple[str, ...], network: Pa
     }
     assert all(told is not None for _, told in found.values())
     ran, told = (sum(each or 0 for each in part) for part in zip(*found.values(), strict=True))
-    assert told == pytest.approx(ran, rel=0.15)
+    assert told == pytest.approx(ran, rel=0.1)
+
+
+@pytest.mark.parametrize("isa", SAME)
+def test_what_counts_the_same_runs_the_same(isa: str) -> None:
+    """On the simulator, every layer runs as many instructions as in the other instruction set."""
+    ran, like = (instructions(name) for name in (isa, SAME[isa]))
+    assert ran == like
+    assert all(ran.values())
+
+
+def instructions(isa: str) -> dict[str, int]:
+    """Return what each layer of a network runs of an instruction set, on the simulator."""
+    core = (f"devices.cpu.core={CORES.get(isa, 'riscv')}", f"devices.cpu.isa={isa}")
+    compiled = compile_file(load_soc("lagoon", core), SAMPLER, ALONE)
+    (outcome,) = run_models(
+        (compiled,),
+        (random_sample(compiled.graph),),
+        cpu=CpuKind.ISS,
+        accelerator=AcceleratorKind.NONE,
+    )
+    return {layer.operator: layer.instructions or 0 for layer in outcome.report.by_layer}
 
 
 def test_cycles_are_instructions_times_what_they_take() -> None:
