@@ -51,7 +51,7 @@ KINDS = ("AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 AT_ONCE = 36
 """Placements in one firmware."""
 
-CHOICES = ("before", "after")
+CHOICES = ("before", "after", "robust")
 
 Placement = tuple[str, ...]
 """The device of each operator."""
@@ -67,6 +67,7 @@ class Outcome:
         best: of all placements.
         before: of the one that is chosen if all cores count as PicoRV32.
         after: of the one that is chosen.
+        robust: of the one that is chosen by the high ends of bands.
     """
 
     seed: int
@@ -75,6 +76,7 @@ class Outcome:
     best: int
     before: int
     after: int
+    robust: int
 
     def loss(self, name: str) -> float:
         """Return how much longer a choice takes than the best placement, as a share."""
@@ -158,6 +160,7 @@ def outcome(seed: int, cycles: Mapping[Placement, int]) -> Outcome:
         best=min(cycles.values()),
         before=cycles[_chosen(seed, without_timing(soc))],
         after=cycles[_chosen(seed, soc)],
+        robust=cycles[_chosen(seed, soc, robust=True)],
     )
 
 
@@ -185,13 +188,15 @@ def _kind(name: str, soc: ResolvedSoc) -> str:
     return device.spec.name if isinstance(device, Cpu | Engine) else device.kind
 
 
-def _options(placement: Mapping[str, str]) -> BuildOptions:
-    asked: Plain = {"spread": False, "place": dict[str, Plain](placement)}
+def _options(placement: Mapping[str, str], *, robust: bool = False) -> BuildOptions:
+    place = dict[str, Plain](placement)
+    asked: Plain = {"spread": False, "robust": robust, "place": place}
     return BuildOptions(requests=requests_from(node_of(asked)))
 
 
-def _chosen(seed: int, soc: ResolvedSoc) -> Placement:
-    compiled = compile_graph(soc, small_network(seed, "free"), NOWHERE, _options({}))
+def _chosen(seed: int, soc: ResolvedSoc, *, robust: bool = False) -> Placement:
+    options = _options({}, robust=robust)
+    compiled = compile_graph(soc, small_network(seed, "free"), NOWHERE, options)
     return _placement(compiled.graph.operators)
 
 

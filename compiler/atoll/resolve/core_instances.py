@@ -137,7 +137,8 @@ def _timing_of(core: Core) -> Timing | None:
     cycles = {str(name): 0.0 if name == "taken" else 1.0 for name in get_args(CycleClass)}
     cycles |= {str(name): each for name, each in timing.cycles.items()}
     waits = {str(name): each for name, each in timing.waits.items()}
-    return Timing(basis=timing.basis, cycles=cycles, waits=waits)
+    band = (timing.band.low, timing.band.high) if timing.band else None
+    return Timing(basis=timing.basis, cycles=cycles, waits=waits, band=band)
 
 
 def _unit_of(core: Core) -> ProtectionUnit | None:

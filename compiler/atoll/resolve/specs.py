@@ -32,11 +32,14 @@ class Timing:
         basis: ``measured`` or ``published``.
         cycles: of an instruction, with memories that answer in the next cycle.
         waits: what it takes longer for each further cycle of latency.
+        band: how far operators may be below and above their estimate, as shares; None if nobody
+            said.
     """
 
     basis: str
     cycles: Mapping[str, float]
     waits: Mapping[str, float]
+    band: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
