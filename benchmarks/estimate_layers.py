@@ -26,12 +26,24 @@ def random_network(seed: int) -> Graph:
     return chain.finished()
 
 
+def small_network(seed: int, name: str) -> Graph:
+    """Make a convolution, another operator with a window and a layer that is dense."""
+    chance = Random(seed)
+    shape = (1, chance.randint(6, 12), chance.randint(6, 12), chance.choice((2, 3, 4, 8)))
+    chain = _Chain(chance, name, [_activation("t0", shape)], most_made=12)
+    chain.window("conv_2d")
+    chain.window(chance.choice(("depthwise_conv_2d", "average_pool_2d", "conv_2d")))
+    chain.dense(chance.randint(4, 12))
+    return chain.finished()
+
+
 @dataclass
 class _Chain:
     chance: Random
     name: str
     tensors: list[Tensor]
     operators: list[Operator] = field(default_factory=list)
+    most_made: int = 160
 
     def window(self, kind: str) -> None:
         """Add an operator with a window, padded so that every row and column is used."""
@@ -44,7 +56,9 @@ class _Chain:
         stride = size if mean else self.chance.choice((1, 1, 1, 2)) if size > 1 else 1
         pad = 0 if mean else (size - 1) // 2
         rows, columns = ((n + 2 * pad - size) // stride + 1 for n in (height, width))
-        most = min(160, MOST_BYTES // (rows * columns), MOST_WEIGHTS // (size * size * depth))
+        most = min(
+            self.most_made, MOST_BYTES // (rows * columns), MOST_WEIGHTS // (size * size * depth)
+        )
         made = self.chance.randint(1, max(1, most)) if kind == "conv_2d" else depth
         attributes: dict[str, Attribute] = {"stride_h": stride, "stride_w": stride}
         attributes |= dict.fromkeys(("pad_top", "pad_left"), pad)

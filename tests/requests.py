@@ -15,9 +15,11 @@ def load_requests(
     free: Sequence[str] = (),
     overlap: str | None = None,
     spread: bool | None = None,
+    *,
+    robust: bool | None = None,
     **more: Sequence[str],
 ) -> BuildRequests:
     """Load the options at `path`, if any, with the other ones on top."""
-    words = Words(place=place, pin=pin, free=free, **more)
+    words = Words(place=place, pin=pin, free=free, robust=robust, **more)
     (asked,) = network_requests(path, {"network": words}, overlap, spread)
     return asked

@@ -38,6 +38,7 @@ class Requests(TypedDict, total=False):
         targets: the target of its core that an operator's code is made for.
         overlap: whether an output may lie over an input.
         spread: whether operators may be spread over cores.
+        robust: whether devices are chosen by the high ends of the bands of estimates.
         tile: whether chains of operators may be cut into stripes.
         stream: whether constants are copied ahead.
         rewrite: whether operators are left out or joined where outputs stay the same.
@@ -55,6 +56,7 @@ class Requests(TypedDict, total=False):
     targets: Mapping[str, str]
     overlap: Literal["none", "free", "all"]
     spread: bool
+    robust: bool
     tile: Literal["auto", "never"]
     stream: Literal["auto", "never", "always"]
     rewrite: bool

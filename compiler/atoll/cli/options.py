@@ -136,6 +136,14 @@ class PlacementOptions:
             help="Spread operators over cores of one kind; default: where it is faster.",
         ),
     ] = None
+    robust: Annotated[
+        bool | None,
+        typer.Option(
+            "--robust/--no-robust",
+            help="Choose devices by the high ends of the bands of estimates; default: by the "
+            "estimates.",
+        ),
+    ] = None
 
 
 SocArgument = Annotated[

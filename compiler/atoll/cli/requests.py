@@ -80,6 +80,7 @@ def build_options(
             on_device=annotations[name],
             thread=threads[name],
             target=targets[name],
+            robust=asked.robust,
         )
         for name in networks
     }

@@ -2,16 +2,30 @@
 """What estimates rest on: measurements, or what stands in for them."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from atoll.cost.bands import Band, Source
 from atoll.cost.counted import further_latency, is_countable, is_counted
-from atoll.cost.data.picorv32 import MEASURED_CORE
+from atoll.cost.data.picorv32 import (
+    DRIVER_BAND,
+    FARTHEST_LATENCY,
+    KERNEL_BAND,
+    KERNEL_BANDS,
+    MEASURED_CORE,
+    MEASURED_DATA_LATENCY,
+    RATES,
+)
 from atoll.cost.measured_targets import times_of
 from atoll.ir.graph import Graph, Operator
+from atoll.ops.registry import kind_of
 from atoll.resolve.engine_parts import emitter_of
-from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc
 
 MEASURED = "measured"
 """The basis of figures that rest on no stand-in."""
+
+NOT_KNOWN = "band not known"
+"""What is said where nobody measured how far an estimate is off."""
 
 EMITTER = "emitter"
 """The basis of cycles of an engine whose emitter has no `basis`."""
@@ -41,9 +55,11 @@ def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
     """
     names = {*devices}
     used = [device for device in soc.devices if device.name in names]
-    sources = [*(_source(device, soc) for device in used if isinstance(device, Cpu | Engine))]
+    sources = [
+        *(source_of(device, soc).basis for device in used if isinstance(device, Cpu | Engine))
+    ]
     if any(isinstance(device, Engine) for device in used):
-        host = _source(soc.host_cpu, soc)
+        host = source_of(soc.host_cpu, soc).basis
         sources += [] if host == MEASURED else [DRIVER + host]
     return joint_basis(sources)
 
@@ -67,18 +83,119 @@ def joint_basis(sources: Iterable[str]) -> str:
     return ", ".join(alone) or MEASURED
 
 
+WEAKEST = ("assumed", "stand-in", "told", "published", "counted", MEASURED)
+"""What figures can rest on, the weakest first; `told` is what an accelerator's own maker says."""
+
+
+def weakest(basis: str) -> str:
+    """Return which of `WEAKEST` a figure rests on: the weakest of its sources."""
+    return min(map(_rank, basis.split(", ")), key=WEAKEST.index)
+
+
+def _rank(basis: str) -> str:
+    words = basis.removeprefix(DRIVER)
+    known = {ASSUMED: ASSUMED, MEASURED: MEASURED, MEASURED_CORE: "stand-in", OWN_CODE: "stand-in"}
+    if words.startswith(COUNTED):
+        return "counted" if words.endswith(MEASURED) else "published"
+    return known.get(words, "told")
+
+
 def with_basis(text: str, basis: str) -> str:
     """Return a figure with its basis, if that is not measured."""
     return text if basis == MEASURED else f"{text} (basis: {basis})"
 
 
-def _source(device: Cpu | Engine, soc: ResolvedSoc) -> str:
+def with_band(figure: str, basis: str, band: Band | None, between: str = " ") -> str:
+    """Return a figure with its band, and what it rests on if that is not measured."""
+    shown = f"{figure}{between}{band}" if band else figure
+    notes = ([] if basis == MEASURED else [f"basis: {basis}"]) + ([] if band else [NOT_KNOWN])
+    return f"{shown} ({', '.join(notes)})" if notes else shown
+
+
+def source_of(device: Cpu | Engine, soc: ResolvedSoc) -> Source:
+    """Return what the cycles of a device rest on, and how far they may be off.
+
+    Of a core, that counts only where it was measured: with the host's clock, and instructions in
+    memories as near as those of the measurement.
+    """
+    return _core_source(device, soc) if isinstance(device, Cpu) else _engine_source(device)
+
+
+def driver_source(soc: ResolvedSoc) -> Source:
+    """Return what the cycles of drivers, steps and start-up code rest on: those of the host."""
+    source = source_of(soc.host_cpu, soc)
+    measured = source.basis == MEASURED and source.band
+    return replace(
+        source, name=f"{DRIVER}{source.name}", band=DRIVER_BAND if measured else source.band
+    )
+
+
+def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
+    name, timing = core.spec.name, core.spec.timing
+    near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
+    if timing is not None and is_counted(core):
+        assumed = not timing.waits and further_latency(core, soc)
+        basis = f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
+        band = Band(*timing.band) if timing.band and near and not assumed else None
+        return Source(name, basis, band)
+    if stands_in(core):
+        return Source(name, MEASURED_CORE, None)
+    return Source(name, MEASURED, KERNEL_BAND if near else None)
+
+
+def _engine_source(engine: Engine) -> Source:
+    emitter = emitter_of(engine).value
+    told = getattr(emitter, "basis", EMITTER)
+    told = told(engine) if callable(told) else told
+    basis = told if isinstance(told, str) and told else EMITTER
+    params = " ".join(f"{key}={value}" for key, value in engine.params.items())
+    return Source(f"{engine.spec.name} {params}", basis, _told_band(emitter))
+
+
+def _told_band(emitter: object) -> Band | None:
+    match getattr(emitter, "band", None):
+        case (int() | float() as low, int() | float() as high) if 0 <= low <= 1 and high >= 0:
+            return Band(low, high)
+    return None
+
+
+def source_of_operator(
+    op: Operator, graph: Graph, device: Cpu | Engine, soc: ResolvedSoc
+) -> Source:
+    """Return what a device's own cycles for an operator rest on, placed or not.
+
+    The band is not known of what was not measured: kernels that nobody counted, code for other
+    targets, and activations in far memory.
+    """
+    source = source_of(device, soc)
     if isinstance(device, Cpu):
-        timing = device.spec.timing
-        if timing is not None and is_counted(device):
-            assumed = not timing.waits and further_latency(device, soc)
-            return f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
-        return MEASURED_CORE if stands_in(device) else MEASURED
-    told = getattr(emitter_of(device).value, "basis", EMITTER)
-    told = told(device) if callable(told) else told
-    return told if isinstance(told, str) and told else EMITTER
+        if is_counted(device) and not is_countable(op, graph, device):
+            return Source(f"{op.kind} {source.name}", MEASURED_CORE, None)
+        guessed = not is_counted(device) and op.kind not in RATES
+        unmeasured = op.target or (guessed and kind_of(op).cycles(op, graph) is None)
+        if source.basis == MEASURED and source.band:
+            band = KERNEL_BANDS.get(op.kind, source.band)
+            source = replace(source, name=f"{op.kind} {source.name}", band=band)
+    else:
+        unmeasured = False
+    if unmeasured or _is_far(op, graph, device, soc):
+        return replace(source, band=None)
+    return source
+
+
+def _is_far(op: Operator, graph: Graph, device: Cpu | Engine, soc: ResolvedSoc) -> bool:
+    """Tell whether an activation of an operator is in memory that answers late."""
+
+    def late(pool: str) -> bool:
+        memory = soc.memory(soc.pool(pool).region.memory)
+        return memory.read_latency > MEASURED_DATA_LATENCY
+
+    names = (name for name in (*op.reads, *op.outputs) if graph.tensor(name).data is None)
+    pools = [graph.tensor(name).pools for name in names]
+    near = [
+        pool.name
+        for pool in soc.pools
+        if pool.role in ("workspace", "both")
+        and pool.reach.get(device.name, Access.NONE) is not Access.NONE
+    ]
+    return any(all(map(late, each or near)) for each in pools)

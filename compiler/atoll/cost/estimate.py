@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.cost.around import after_cycles, before_cycles
-from atoll.cost.basis import basis_of, basis_of_operator, joint_basis, stands_in
+from atoll.cost.bands import Band, Parts, add_parts, joint_band
+from atoll.cost.basis import (
+    basis_of,
+    basis_of_operator,
+    driver_source,
+    joint_basis,
+    stands_in,
+    weakest,
+)
 from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.cost.program import ProgramCost
 from atoll.cost.roofs import Roofs, roofs_of
@@ -26,6 +34,7 @@ class LayerEstimate:
         end: likewise of its end event.
         cycles: from begin to end if the host waits at once.
         basis: what the cycles rest on.
+        sources: the cycles by their source.
         bound: what decides.
         macs: its multiply-accumulates.
         parts: what each part of its engine's work takes by itself, in cycles of the engine.
@@ -39,10 +48,16 @@ class LayerEstimate:
     end: int
     cycles: int
     basis: str
+    sources: Parts
     bound: Bound
     macs: int
     parts: Mapping[Bound, int] = field(default_factory=dict)
     traffic: tuple[Traffic, ...]
+
+    @property
+    def band(self) -> Band | None:
+        """How far the cycles may be off, None if that is not known."""
+        return joint_band(self.sources)
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -55,6 +70,7 @@ class LayerEstimate:
             "end": self.end,
             "cycles": self.cycles,
             "basis": self.basis,
+            "band": band_json(self.band),
             "bound": str(self.bound),
             "macs": self.macs,
             "parts": {str(part): cycles for part, cycles in self.parts.items()},
@@ -76,6 +92,7 @@ class NetworkEstimate:
         roofs: of the devices that run layers, and of the memories that layers use.
         host_clock: hertz.
         basis: what all these cycles rest on.
+        sources: the cycles of all layers, and what the host takes besides, by their source.
         notes: what a reader should know.
         model_sha256: of the network's file; "" if it is not told.
     """
@@ -91,6 +108,7 @@ class NetworkEstimate:
     roofs: Roofs
     host_clock: int
     basis: str
+    sources: Parts
     notes: tuple[str, ...] = ()
     model_sha256: str = ""
 
@@ -98,6 +116,11 @@ class NetworkEstimate:
     def total(self) -> int:
         """From reset to exit, which is the total of `atoll run`."""
         return self.before + self.network + self.after
+
+    @property
+    def band(self) -> Band | None:
+        """How far the total may be off, None if that is not known."""
+        return joint_band(self.sources)
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -112,6 +135,8 @@ class NetworkEstimate:
                 "after": self.after,
                 "sequential": self.sequential,
                 "basis": self.basis,
+                "weakest": weakest(self.basis),
+                "band": band_json(self.band),
                 "clock_hz": self.host_clock,
                 "total_ns": nanoseconds(self.total, self.host_clock),
                 "by_layer": [layer.as_json() for layer in self.layers],
@@ -120,6 +145,11 @@ class NetworkEstimate:
             "roofs": self.roofs.as_json(),
             "notes": list(self.notes),
         }
+
+
+def band_json(band: Band | None) -> dict[str, float] | None:
+    """Return a band for machines."""
+    return band.as_json() if band else None
 
 
 def estimates_of(models: Sequence[ProgramCost]) -> tuple[NetworkEstimate, ...]:
@@ -132,19 +162,24 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
     layers = tuple(_layers(cost))
     devices = [name for layer in layers for name in layer.devices]
     used = {soc.host, *devices}
+    before, after = before_cycles(soc, models), after_cycles(soc)
+    layer_cycles = sum(layer.cycles for layer in layers)
+    between = max(0, cost.sequential - layer_cycles)
+    around = {driver_source(soc): before + between + after}
     traffic = add_up((each for layer in layers for each in layer.traffic), soc)
     return NetworkEstimate(
         soc=soc.name,
         model=cost.graph.name,
-        before=before_cycles(soc, models),
+        before=before,
         network=cost.length,
         sequential=cost.sequential,
-        after=after_cycles(soc),
+        after=after,
         layers=layers,
         traffic=traffic,
         roofs=roofs_of(soc, devices, (each.memory for each in traffic)),
         host_clock=soc.host_cpu.clock,
         basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
+        sources=add_parts(around, *(layer.sources for layer in layers)),
         notes=tuple(
             f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
             for core in soc.cpus
@@ -164,6 +199,7 @@ def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
             end=cost.timeline.ends[op.name],
             cycles=each.cycles,
             basis=basis_of_operator(op, cost.graph, cost.soc),
+            sources=cost.sources[op.name],
             bound=each.bound,
             macs=kind_of(op).features(op, cost.graph)["macs"],
             parts=each.busy.parts if each.busy else {},

@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an operator takes on a device, waited for at once, in cycles of the host."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from atoll.cost.basis import MEASURED, with_basis
+from atoll.cost.bands import (
+    NO_PARTS,
+    Band,
+    Parts,
+    Pessimistic,
+    Source,
+    add_parts,
+    joint_band,
+    pessimistic,
+)
+from atoll.cost.basis import MEASURED, driver_source, source_of_operator, with_band
 from atoll.cost.core_costs import CoreCost
 from atoll.cost.engines import EngineCost, busy_cycles
 from atoll.cost.spent import DeviceCost
@@ -19,11 +29,23 @@ class Cost:
         cycles: computing.
         copying: moving tensors from and to neighbours with which it shares no pool.
         basis: what both rest on.
+        parts: of what known source their cycles are.
     """
 
     cycles: int
     copying: int
     basis: str = MEASURED
+    parts: Parts = field(default_factory=dict)
+
+    @property
+    def band(self) -> Band | None:
+        """How far both together may be off, None if that is not known."""
+        return joint_band(self.parts)
+
+    @property
+    def pessimistic(self) -> Pessimistic:
+        """The most that both together may take."""
+        return pessimistic(self.total, self.parts)
 
     @property
     def total(self) -> int:
@@ -32,7 +54,17 @@ class Cost:
 
     def __str__(self) -> str:
         copies = f" and {self.copying:,} for copies" if self.copying else ""
-        return with_basis(f"about {self.cycles:,} cycles{copies}", self.basis)
+        return with_band(f"about {self.cycles:,} cycles{copies}", self.basis, self.band)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures by name."""
+        band = self.band
+        return {
+            "cycles": self.cycles,
+            "copy_cycles": self.copying,
+            "basis": self.basis,
+            "band": band.as_json() if band else None,
+        }
 
 
 def cost_on(device: Device, soc: ResolvedSoc) -> DeviceCost:
@@ -55,3 +87,33 @@ def shared_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) 
     cycles = compute_cycles(op, graph, device, soc)
     own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else 0
     return min(own, cycles), max(0, cycles - own)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Predicts as `compute_cycles`, and adds up of which source the cycles are."""
+
+    sources: dict[Source, int] = field(default_factory=dict)
+
+    def __call__(self, op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:
+        """Predict the cycles of an operator on a device."""
+        cycles = compute_cycles(op, graph, device, soc)
+        for source, each in cost_parts(op, graph, device, soc, cycles).items():
+            self.sources[source] = self.sources.get(source, 0) + each
+        return cycles
+
+
+def cost_parts(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, cycles: int) -> Parts:
+    """Return of which source the cycles of an operator on a device are, waited for at once."""
+    own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else cycles
+    return parts_of(op, graph, device, soc, cycles, own)
+
+
+def parts_of(
+    op: Operator, graph: Graph, device: Device, soc: ResolvedSoc, cycles: int, own: int
+) -> Parts:
+    """Return the same where it is known what a device itself takes; a driver is the host's."""
+    assert isinstance(device, Cpu | Engine)
+    own = min(own, cycles)
+    host = {driver_source(soc): cycles - own} if cycles > own else NO_PARTS
+    return add_parts({source_of_operator(op, graph, device, soc): own}, host)

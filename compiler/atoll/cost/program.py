@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from atoll.cost.bands import Parts, Pessimistic, add_parts, pessimistic
 from atoll.cost.lists import in_list
 from atoll.cost.network import spent_by
-from atoll.cost.spent import Spent
+from atoll.cost.operators import parts_of
+from atoll.cost.spent import Spent, of_host
 from atoll.cost.timeline import Timeline, between_cycles, timeline_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
@@ -68,6 +70,21 @@ class ProgramCost:
         """When each operator begins and ends."""
         cycles = {name: each.cycles for name, each in self.spent.items()}
         return timeline_of(self.lists, cycles, self.soc)
+
+    @cached_property
+    def sources(self) -> Mapping[str, Parts]:
+        """Of which source the cycles of each operator are, by name."""
+        found = {}
+        for op in self.graph.operators:
+            each, device = self.spent[op.name], self.soc.device(op.device)
+            own = of_host(each.busy.cycles, device, self.soc) if each.busy else each.cycles
+            found[op.name] = parts_of(op, self.graph, device, self.soc, each.cycles, own)
+        return found
+
+    @property
+    def most(self) -> Pessimistic:
+        """The most that the network may take, with all in its band."""
+        return pessimistic(self.length, add_parts(*self.sources.values()))
 
     @property
     def length(self) -> int:

@@ -143,6 +143,9 @@ class NetworkBuild(Described):
     spread: bool | None = Field(
         default=None, description="As 'spread' of the whole file, which counts otherwise."
     )
+    robust: bool | None = Field(
+        default=None, description="As 'robust' of the whole file, which counts otherwise."
+    )
     tile: Tile | None = Field(
         default=None, description="As 'tile' of the whole file, which counts otherwise."
     )
@@ -180,6 +183,11 @@ class Build(Described):
         default=True,
         description="Whether an operator may be spread over cores of one kind, each of which makes "
         "a part of it, where that is faster.",
+    )
+    robust: bool = Field(
+        default=False,
+        description="Whether devices are chosen by the high ends of the bands of estimates, and "
+        "not by the estimates themselves.",
     )
     tile: Tile = Field(
         default="auto",
@@ -234,6 +242,7 @@ class BuildRequests:
             **({"threads": dict(self.model.threads)} if self.model.threads else {}),
             **({"targets": dict(self.model.targets)} if self.model.targets else {}),
             **({} if self.model.spread else {"spread": False}),
+            **({"robust": True} if self.model.robust else {}),
             **({} if self.model.tile == "auto" else {"tile": self.model.tile}),
             **({} if self.model.stream == "auto" else {"stream": self.model.stream}),
             **({} if self.model.rewrite else {"rewrite": False}),
@@ -292,6 +301,7 @@ class Words:
     on_device: Sequence[str] = ()
     thread: Sequence[str] = ()
     target: Sequence[str] = ()
+    robust: bool | None = None
 
 
 def requests_from(
@@ -332,6 +342,7 @@ def requests_from(
         "scopes": {name: list(values) for name, values in scopes.items()},
         "overlap": overlap,
         "spread": spread,
+        "robust": words.robust,
     }
     given = {key: value for key, value in given.items() if value not in ({}, None)}
     root = merge(root, node_of(given))

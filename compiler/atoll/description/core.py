@@ -51,7 +51,7 @@ Controller = Literal["picorv32", "fast", "vexriscv", "nvic"]
 CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
 """Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
 
-_MOST_CYCLES = 1000
+_MOST_CYCLES, _MOST_SHARE = 1000, 10
 
 
 def _mean(given: object) -> float:
@@ -64,6 +64,18 @@ def _mean(given: object) -> float:
     return float(given)
 
 
+def _share(given: object) -> float:
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, int | float)
+        or not (0 <= given <= _MOST_SHARE)
+    ):
+        raise must_be(f"a share from 0 to {_MOST_SHARE}, such as 0.25")
+    return float(given)
+
+
+_SHARE = {"type": "number", "minimum": 0, "maximum": _MOST_SHARE, "examples": [0.25]}
+Share = Annotated[float, BeforeValidator(_share), WithJsonSchema(_SHARE)]
 _CYCLES = {"minimum": 0, "maximum": _MOST_CYCLES, "examples": [2]}
 Cycles = Annotated[int, number(0, _MOST_CYCLES)[0], WithJsonSchema({"type": "integer", **_CYCLES})]
 MeanCycles = Annotated[float, BeforeValidator(_mean), WithJsonSchema({"type": "number", **_CYCLES})]
@@ -126,6 +138,13 @@ class ProtectionUnit(Described):
     )
 
 
+class BandOf(Described):
+    """How far an estimate may be off, as shares of it."""
+
+    low: Share = Field(description="How far the truth may lie below it.", examples=["0.2"])
+    high: Share = Field(description="How far the truth may lie above it.", examples=["0.3"])
+
+
 class Timing(Described):
     """What instructions take on the core itself, from which kernels are estimated."""
 
@@ -155,6 +174,12 @@ class Timing(Described):
         description="What a load and a store take longer for each further cycle of the latency of "
         "the memory of their data.",
         examples=["{load: 1, store: 1}"],
+    )
+    band: BandOf | None = Field(
+        default=None,
+        description="How far operators may be off whose cycles rest on this: of 95 in 100 that "
+        "were measured and to which nothing was fitted. Without it, that is not known.",
+        examples=["{low: 0.2, high: 0.3}"],
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from atoll.codegen.commands import encode_commands, pad_lists, with_counts
 from atoll.contract.contract import Contract, contract_of
+from atoll.cost.bands import Pessimistic
 from atoll.cost.program import ProgramCost
 from atoll.cost.spent import Spent
 from atoll.driver.candidate import CandidateStory
@@ -132,6 +133,11 @@ def cost_of(compiled: Compiled) -> ProgramCost:
 def expected_cycles(compiled: Compiled) -> Mapping[str, Spent]:
     """Return what each operator should take on its device, by name."""
     return cost_of(compiled).spent
+
+
+def most_cycles(compiled: Compiled) -> Pessimistic:
+    """Return the most that the network may take, with all estimates in their bands."""
+    return cost_of(compiled).most
 
 
 def expected_length(compiled: Compiled) -> int:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
+from atoll.cost.bands import Pessimistic
 from atoll.diagnostics.errors import AtollError
 from atoll.diagnostics.progress import tell
 from atoll.driver.candidate import Candidate, CandidateStory, Infeasible
-from atoll.driver.compiled import Compiled, expected_length
+from atoll.driver.compiled import Compiled, expected_length, most_cycles
 from atoll.driver.stages import Compiler, Placed
 from atoll.driver.task import Task, Trace
 from atoll.plugins.loading import CORRECT_MEMBER, foreign_code
@@ -35,12 +36,14 @@ class Trial:
     Attributes:
         result: a plan, or what the candidate lacks.
         cycles: of the network by estimate; None without a plan.
+        weight: by what plans are compared: the same, or the most that it may be.
         trace: the results of the stages, if the task records them.
     """
 
     candidate: Candidate
     result: Compiled | Infeasible
     cycles: int | None
+    weight: Pessimistic = (False, 0)
     trace: Trace = field(default=(), repr=False)
 
     @property
@@ -91,7 +94,10 @@ class Search:
         one, two = trial.candidate, other.candidate
         if self._is_as_asked(one) != self._is_as_asked(two):
             return self._is_as_asked(one)
-        return trial.cycles <= other.cycles - self._least_saved(one, other)
+        (unknown, most), (others_unknown, others_most) = trial.weight, other.weight
+        if unknown != others_unknown:
+            return others_unknown
+        return most <= others_most - self._least_saved(one, other)
 
     def _is_as_asked(self, candidate: Candidate) -> bool:
         return candidate.streams is not None or self.task.asked.stream != "always"
@@ -100,7 +106,7 @@ class Search:
     def _least_saved(candidate: Candidate, other: Trial) -> int:
         """Return the cycles that a candidate has to save to be better than another trial."""
         if candidate.copies > other.candidate.copies:
-            return (other.cycles or 0) // LEAST_SAVED
+            return other.weight[1] // LEAST_SAVED
         return 1
 
     @property
@@ -185,7 +191,9 @@ class Search:
             return "chosen", ""
         if self._is_as_asked(best.candidate) and not self._is_as_asked(trial.candidate):
             return "not as asked", "streams are asked for"
-        saves = best.cycles - trial.cycles
+        if trial.weight[0] != best.weight[0]:
+            return "slower", "nobody knows how far its estimate may be off"
+        saves = best.weight[1] - trial.weight[1]
         if saves > 0:
             least = self._least_saved(trial.candidate, best)
             return "not clearly faster", f"saves {saves:,} cycles, not {least:,}"
@@ -196,8 +204,13 @@ class Search:
             tell(f"compiling '{self.task.network.name}': candidate {len(self.trials) + 1}")
         trace: list[tuple[str, object]] = []
         result = self._compiler.compile(candidate, self.task.recorder(trace))
-        cycles = expected_length(result) if isinstance(result, Compiled) else None
-        trial = Trial(candidate=candidate, result=result, cycles=cycles, trace=tuple(trace))
+        cycles, weight = None, (False, 0)
+        if isinstance(result, Compiled):
+            cycles = expected_length(result)
+            weight = most_cycles(result) if self.task.asked.robust else (False, cycles)
+        trial = Trial(
+            candidate=candidate, result=result, cycles=cycles, weight=weight, trace=tuple(trace)
+        )
         self.trials.append(trial)
         return trial
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from atoll.cost.bands import Pessimistic
 from atoll.cost.core_costs import alike
 from atoll.ir.graph import Operator
 from atoll.place.weighing import Weighing
@@ -21,15 +22,18 @@ def has_unlike_cores(soc: ResolvedSoc) -> bool:
 class FasterCores:
     """Moves groups of operators, the largest first, until no move makes the whole faster.
 
-    A move counts only if it is faster in every scenario of what nobody measured.
+    A move counts only if it is faster in every scenario of what nobody measured; a robust one only
+    if the most that it may take is less.
 
     Attributes:
         weighing: what the operators cost.
         cores: those that may run each operator that may move, by its name.
+        robust: moves are judged by the high ends of bands.
     """
 
     weighing: Weighing
     cores: Mapping[str, Sequence[str]]
+    robust: bool = False
 
     def moved(self, where: Mapping[str, str]) -> dict[str, str]:
         """Return a device for each operator: that of `where`, or a faster core."""
@@ -56,19 +60,28 @@ class FasterCores:
     def _best(self, group: Sequence[Operator], where: Mapping[str, str]) -> Mapping[str, str]:
         """Return the core on which a group is fastest, for those of it that it can run."""
         names = dict.fromkeys(core for op in group for core in self.cores[op.name])
-        found: list[tuple[int, Mapping[str, str]]] = []
+        found: list[tuple[Pessimistic, Mapping[str, str]]] = []
         for core in names:
             ops = [op for op in group if core in self.cores[op.name] and where[op.name] != core]
             there = {**where, **dict.fromkeys((op.name for op in ops), core)}
             if ops and self._surely(ops, there, where):
-                less = self.weighing.total(ops, there) - self.weighing.total(ops, where)
-                found.append((less, {op.name: core for op in ops}))
+                unknown, cycles = self._weight(ops, there)
+                weight = unknown, cycles - self._weight(ops, where)[1]
+                found.append((weight, {op.name: core for op in ops}))
         return min(found, key=lambda each: each[0], default=(0, {}))[1]
+
+    def _weight(self, ops: Sequence[Operator], where: Mapping[str, str]) -> Pessimistic:
+        if self.robust:
+            return self.weighing.pessimistic(ops, where)
+        return False, self.weighing.total(ops, where)
 
     def _surely(
         self, ops: Sequence[Operator], there: Mapping[str, str], where: Mapping[str, str]
     ) -> bool:
         weighing = self.weighing
+        if self.robust:
+            less = self._weight(ops, there) < self._weight(ops, where)
+            return less and weighing.feasible(ops, there)
         return weighing.feasible(ops, there) and all(
             weighing.total(ops, there, each) < weighing.total(ops, where, each)
             for each in weighing.scenarios

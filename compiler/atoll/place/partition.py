@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from atoll.cost.basis import MEASURED, basis_of, joint_basis, stands_in
+from atoll.cost.bands import Parts, Pessimistic, add_parts, could_be_less
+from atoll.cost.basis import MEASURED, basis_of, driver_source, joint_basis, stands_in
 from atoll.cost.copies import Computing, copy_cycles, layout_cycles
 from atoll.cost.core_costs import CoreCost
 from atoll.cost.data.assumed import FASTER
 from atoll.cost.lists import joint_saving
-from atoll.cost.operators import Cost, compute_cycles, shared_cycles
+from atoll.cost.operators import Cost, Recorder, compute_cycles, cost_parts, shared_cycles
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -47,6 +48,8 @@ class Decision:
         basis: what the figures in `reason` and `rejected` rest on.
         turns_to: the device that would be chosen if each core whose cycles rest on another one
             were `FASTER` times as fast; "" if it is the same.
+        within: further devices that may be faster, with every estimate within its band.
+        costs: what it takes where it runs and where else it was weighed, by device.
         pinned: devices that nothing but pins kept it off.
         joined: the scope that was asked for, and who asked.
     """
@@ -58,6 +61,8 @@ class Decision:
     asked: bool = False
     basis: str = MEASURED
     turns_to: str = ""
+    within: tuple[str, ...] = ()
+    costs: Mapping[str, Cost] = field(default_factory=dict)
     pinned: tuple[str, ...] = ()
     joined: Joined = field(default_factory=Joined)
 
@@ -235,7 +240,7 @@ class _Chooser:
             for op in free
         }
         weighing = Weighing(self._graph, self._soc, spread=self._spread)
-        where = FasterCores(weighing, cores).moved(
+        where = FasterCores(weighing, cores, self._requests.robust).moved(
             {each.operator: each.device for each in decisions}
         )
         found = tuple(
@@ -252,6 +257,7 @@ class _Chooser:
             device=where[usual.operator],
             reason=str(cost),
             basis=cost.basis,
+            costs={where[usual.operator]: cost},
             pinned=usual.pinned,
             joined=usual.joined,
         )
@@ -269,14 +275,28 @@ class _Chooser:
     def _explain(
         self, op: Operator, decision: Decision, where: Mapping[str, str], weighing: Weighing
     ) -> Decision:
-        rejected = dict(decision.rejected)
+        rejected, costs = dict(decision.rejected), dict(decision.costs)
+        here, within = weighing.cost(op, where), list(decision.within)
         for device in self._soc.devices:
-            if device.name not in (decision.device, *rejected):
-                rejected[device.name] = self._unable(op, device, decision) or weighing.against(
-                    op, device.name, where
-                )
-        names = (each.name for each in self._soc.devices if each.name in rejected)
-        return replace(decision, rejected=tuple((name, rejected[name]) for name in names))
+            name, there = device.name, {**where, op.name: device.name}
+            if name in (decision.device, *rejected):
+                continue
+            why = self._unable(op, device, decision)
+            rejected[name] = why or weighing.against(op, name, where)
+            if why is None and weighing.unreached(op, there) is None:
+                costs[name] = weighing.cost(op, there)
+                if could_be_less(costs[name].parts, here.parts):
+                    within.append(name)
+        names = [each.name for each in self._soc.devices]
+        further = tuple(each for each in within if each not in decision.within)
+        told = within_text(decision.device, further, {decision.device: here, **costs})
+        return replace(
+            decision,
+            reason=decision.reason + told,
+            rejected=tuple((name, rejected[name]) for name in names if name in rejected),
+            within=tuple(name for name in names if name in within),
+            costs=costs,
+        )
 
     def _unable(self, op: Operator, device: Device, decision: Decision) -> str | None:
         """Say what keeps an operator off a device beside its cost and the ways of its tensors."""
@@ -367,7 +387,7 @@ class _Chooser:
         if op.kind == COPY or len(names) == 1:
             return sorted(names)
         devices = [each for each in self._soc.devices if each.name in names]
-        costs = {each.name: self._cost(op, each).total for each in devices}
+        costs = {each.name: self._weight(self._cost(op, each)) for each in devices}
         first = (self._soc.default_device, self._soc.host)
         order = (*(each.name for each in self._soc.npus), *first)
         return sorted(
@@ -425,7 +445,7 @@ class _Chooser:
         cost = self._cost(op, self._soc.device(device))
         rejected = {**dict(usual.rejected), usual.device: why}
         decision = self._decision(op, self._soc.device(device), f"{cost}; {words}", rejected)
-        return replace(decision, basis=cost.basis, pinned=usual.pinned)
+        return replace(decision, basis=cost.basis, costs={device: cost}, pinned=usual.pinned)
 
     def _on_asked(self, op: Operator, wish: Joined) -> Decision:
         device = self._soc.device(wish.device)
@@ -470,12 +490,9 @@ class _Chooser:
             reason = self._default_reason(able[0], joined, pinned)
             return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
         costs = {device.name: self._cost(op, device) for device in able}
-        alone, best = self._best(able, {name: cost.total for name, cost in costs.items()})
-        least = costs[best.name].total
+        alone, best = self._best(able, {name: self._weight(each) for name, each in costs.items()})
         dearer = {
-            name: f"{cost}, {more:,} more"
-            if (more := cost.total - least) > 0
-            else f"{cost}, not fewer"
+            name: f"{cost}, {self._difference(cost, costs[best.name])}"
             for name, cost in costs.items()
             if name != best.name
         }
@@ -484,20 +501,64 @@ class _Chooser:
             reason = f"{reason}, {self._saved_cycles(best)} fewer where it goes on by itself"
         turned = best
         if any(map(stands_in, self._soc.cpus)):
-            _, turned = self._best(able, {each.name: self._faster(op, each) for each in able})
+            faster = {each.name: (False, self._faster(op, each)) for each in able}
+            _, turned = self._best(able, faster)
         turns = "" if turned is best else turned.name
         if turns:
             reason += f"; '{turns}' if unmeasured cores are {FASTER} times faster than that"
-        decision = self._decision(op, best, reason, rejected | dearer)
-        basis = joint_basis(cost.basis for cost in costs.values())
-        return replace(decision, basis=basis, turns_to=turns, pinned=tuple(pinned))
+        within = self._within(costs, best.name)
+        decision = self._decision(
+            op, best, reason + within_text(best.name, within, costs), rejected | dearer
+        )
+        return replace(
+            decision,
+            basis=joint_basis(cost.basis for cost in costs.values()),
+            turns_to=turns,
+            within=within,
+            costs=costs,
+            pinned=tuple(pinned),
+        )
 
-    def _best(self, able: Sequence[Device], totals: Mapping[str, int]) -> tuple[Device, Device]:
+    def _within(self, costs: Mapping[str, Cost], best: str) -> tuple[str, ...]:
+        """Return the devices that may be faster than the best with every figure in its band."""
+        parts = {name: self._with_lists(name, cost.parts) for name, cost in costs.items()}
+        return tuple(
+            name for name in costs if name != best and could_be_less(parts[name], parts[best])
+        )
+
+    def _with_lists(self, device: str, parts: Parts) -> Parts:
+        """Take off what the host saves where a device goes on by itself."""
+        saved = self._saved_cycles(self._soc.device(device))
+        return add_parts(parts, {driver_source(self._soc): -saved})
+
+    def _weight(self, cost: Cost) -> Pessimistic:
+        """Return by what devices are chosen: cycles, or the most that these may be."""
+        return cost.pessimistic if self._requests.robust else (False, cost.total)
+
+    def _difference(self, cost: Cost, best: Cost) -> str:
+        """Say why a cost is not the best one."""
+        (unknown, cycles), (_, least) = self._weight(cost), self._weight(best)
+        if self._requests.robust and cost.total < best.total:
+            fewer = f"{best.total - cost.total:,} fewer"
+            return (
+                f"{fewer}, but nobody knows how many at most"
+                if unknown
+                else (f"{fewer}, but up to {cycles - least:,} more at the high ends of the bands")
+            )
+        more = cost.total - best.total
+        return f"{more:,} more" if more > 0 else "not fewer"
+
+    def _best(
+        self, able: Sequence[Device], weights: Mapping[str, Pessimistic]
+    ) -> tuple[Device, Device]:
         """Return the cheapest device by itself, and the one that is after what lists save."""
-        alone = best = min(able, key=lambda device: totals[device.name])
-        if isinstance(alone, Cpu):
-            best = min(able, key=lambda device: totals[device.name] - self._saved_cycles(device))
-        return alone, best
+
+        def after_lists(device: Device) -> Pessimistic:
+            unknown, cycles = weights[device.name]
+            return unknown, cycles - self._saved_cycles(device)
+
+        alone = min(able, key=lambda device: weights[device.name])
+        return alone, min(able, key=after_lists) if isinstance(alone, Cpu) else alone
 
     def _faster(self, op: Operator, device: Device) -> int:
         """Return the total if each core that was not measured were `FASTER` times as fast."""
@@ -513,7 +574,7 @@ class _Chooser:
         """Choose an accelerator for what no core runs."""
         if able:
             costs = {device.name: self._cost(op, device) for device in able}
-            best = min(able, key=lambda device: costs[device.name].total)
+            best = min(able, key=lambda device: self._weight(costs[device.name]))
             reason = f"{kind_of(op).why_off_cores(op)}, {costs[best.name]}"
             decision = self._decision(op, best, reason, rejected)
             return replace(decision, basis=costs[best.name].basis)
@@ -600,11 +661,12 @@ class _Chooser:
 
         `computing` says what each device takes, those that copy included.
         """
-        copying, movers = 0, {device.name}
+        copying, movers, sources = 0, {device.name}, Recorder()
+        counting = sources if computing is compute_cycles else computing
 
         def moves(op: Operator, graph: Graph, mover: Device, soc: ResolvedSoc) -> int:
             movers.add(mover.name)
-            return computing(op, graph, mover, soc)
+            return counting(op, graph, mover, soc)
 
         laid: Mapping[int, Layout] = {}
         if isinstance(device, Npu):
@@ -627,7 +689,13 @@ class _Chooser:
             if parted := CoreCost(device, self._soc).spread(op, self._graph, parts):
                 alone = compute_cycles(op, self._graph, device, self._soc)
                 cycles = parted * cycles // max(1, alone)
-        return Cost(cycles=cycles, copying=copying, basis=basis_of(self._soc, movers))
+        own = cost_parts(op, self._graph, device, self._soc, cycles)
+        return Cost(
+            cycles=cycles,
+            copying=copying,
+            basis=basis_of(self._soc, movers),
+            parts=add_parts(sources.sources, own),
+        )
 
     def _move_cycles(
         self, tensor: Tensor, writer: str, reader: str, layout: Layout | None, moves: Computing
@@ -647,6 +715,16 @@ class _Chooser:
         names = (each.name for each in self._soc.devices if each.name != device.name)
         ordered = tuple((name, rejected[name]) for name in names if name in rejected)
         return Decision(operator=op.name, device=device.name, reason=reason, rejected=ordered)
+
+
+def within_text(best: str, within: Sequence[str], costs: Mapping[str, Cost]) -> str:
+    """Say which devices may be faster with every figure in its band, "" if none may."""
+    figures = ", ".join(
+        f"{name} {costs[name].total:,} {costs[name].band or ''}".rstrip()
+        for name in (best, *within)
+    )
+    which = "either could be faster" if len(within) == 1 else "any could be the fastest"
+    return f"; {figures}: {which}" if within else ""
 
 
 def _faster_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> int:

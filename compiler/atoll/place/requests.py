@@ -36,6 +36,7 @@ class Requests:
         later: what is asked of buffers by name, some of which only lowering makes.
         roles: what is asked of all buffers of a role.
         tensors: the names of the network's tensors.
+        robust: devices are chosen by the high ends of bands.
     """
 
     place: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Requests:
     later: tuple[Narrowing, ...] = ()
     roles: Mapping[str, tuple[Narrowing, ...]] = field(default_factory=dict)
     tensors: frozenset[str] = frozenset()
+    robust: bool = False
 
     @property
     def pools(self) -> Mapping[str, frozenset[str]]:
@@ -100,6 +102,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
         later=later,
         roles=roles,
         tensors=frozenset(graph.by_name),
+        robust=model.robust,
     )
 
 

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.bands import Parts, Pessimistic, add_parts, pessimistic
+from atoll.cost.basis import basis_of, driver_source, stands_in
 from atoll.cost.copies import copy_cycles, layout_cycles
 from atoll.cost.core_costs import CoreCost, asking_cycles
 from atoll.cost.data.assumed import FASTER
-from atoll.cost.operators import Cost, shared_cycles
+from atoll.cost.operators import Cost, Recorder, parts_of, shared_cycles
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.place.routes import Routes
@@ -32,10 +33,11 @@ def kind_of_core(core: Cpu) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Cycles of an operator: those that are known, and those of each kind of core."""
+    """Cycles of an operator: those that are known, and those of each kind of core; by source."""
 
     known: int
     by_kind: Mapping[Kind, int]
+    sources: Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Weighing:
     _readers: dict[str, list[Operator]] = field(init=False)
     _makers: dict[str, str] = field(init=False)
     _parts: dict[tuple[str, str], _Parts] = field(init=False, default_factory=dict)
-    _ways: dict[tuple[str, str, str], int | None] = field(init=False, default_factory=dict)
+    _ways: dict[tuple[str, str, str], Parts | None] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         readers: dict[str, list[Operator]] = {}
@@ -109,7 +111,18 @@ class Weighing:
         device = where[op.name]
         cycles = self._compute_cycles(op, device, AS_ESTIMATED)
         copying, basis = self._copy_cycles((op,), where), basis_of(self.soc, (device,))
-        return Cost(cycles=cycles, copying=copying, basis=basis)
+        return Cost(cycles=cycles, copying=copying, basis=basis, parts=self.parts((op,), where))
+
+    def parts(self, ops: Iterable[Operator], where: Mapping[str, str]) -> Parts:
+        """Return of which source the cycles of `total` are."""
+        ops = tuple(ops)
+        computing = (self._parts_on(op, where[op.name]).sources for op in ops)
+        return add_parts(*computing, *self._copies(ops, where))
+
+    def pessimistic(self, ops: Iterable[Operator], where: Mapping[str, str]) -> Pessimistic:
+        """Return the most that `total` may be."""
+        ops = tuple(ops)
+        return pessimistic(self.total(ops, where), self.parts(ops, where))
 
     def against(self, op: Operator, device: str, where: Mapping[str, str]) -> str:
         """Say what `op` would take on another device, or why its tensors keep it off."""
@@ -148,7 +161,10 @@ class Weighing:
         return frozenset(readers) | ({self.soc.host} if read else frozenset())
 
     def _copy_cycles(self, ops: Iterable[Operator], where: Mapping[str, str]) -> int:
-        cycles = 0
+        return sum(sum(each.values()) for each in self._copies(ops, where))
+
+    def _copies(self, ops: Iterable[Operator], where: Mapping[str, str]) -> Iterator[Parts]:
+        """Yield the cycles by source of each copy and each change of layout."""
         for name in self._tensors(ops):
             writer, tensor = self._writer(name, where), self.graph.tensor(name)
             laid = {
@@ -160,29 +176,39 @@ class Weighing:
             }
             for reader in self._readers_of(name, where):
                 if reader not in laid:
-                    cycles += self._way(name, writer, reader) or 0
+                    yield self._way(name, writer, reader) or {}
                 elif reader != writer:
-                    cycles += layout_cycles(tensor, laid[reader], self.soc)
-        return cycles
+                    recorder = Recorder()
+                    layout_cycles(tensor, laid[reader], self.soc, recorder)
+                    yield recorder.sources
 
-    def _way(self, name: str, writer: str, reader: str) -> int | None:
-        """Return the cycles to copy a tensor from device to device, None if nothing can."""
+    def _way(self, name: str, writer: str, reader: str) -> Parts | None:
+        """Return the cycles to copy a tensor from device to device, None if nothing can.
+
+        What the pools' speeds add counts as the mover's.
+        """
         key = name, writer, reader
         if key not in self._ways:
             tensor = self.graph.tensor(name)
             homes = homes_of(self._roomy, {writer: Access.WRITE}, tensor)
-            reached = any(self._routes.readable(reader, home, tensor.size) for home in homes)
-            cycles = copy_cycles(tensor, writer, reader, self.soc) if reached else None
-            self._ways[key] = cycles
+            if any(self._routes.readable(reader, home, tensor.size) for home in homes):
+                recorder = Recorder()
+                cycles = copy_cycles(tensor, writer, reader, self.soc, recorder)
+                self._ways[key] = _scaled(recorder.sources, cycles)
+            else:
+                self._ways[key] = None
         return self._ways[key]
 
     def _compute_cycles(self, op: Operator, device: str, scenario: Scenario) -> int:
-        if (op.name, device) not in self._parts:
-            self._parts[op.name, device] = self._split(op, self.soc.device(device))
-        parts = self._parts[op.name, device]
+        parts = self._parts_on(op, device)
         faster = {True: FASTER, False: 1}
         each = (cycles // faster[kind in scenario] for kind, cycles in parts.by_kind.items())
         return parts.known + sum(each)
+
+    def _parts_on(self, op: Operator, device: str) -> _Parts:
+        if (op.name, device) not in self._parts:
+            self._parts[op.name, device] = self._split(op, self.soc.device(device))
+        return self._parts[op.name, device]
 
     def _split(self, op: Operator, device: Device) -> _Parts:
         host = self.soc.host_cpu
@@ -193,14 +219,25 @@ class Weighing:
                 parts = len(cost.helpers(op, self.graph)) + 1
                 by_core = cost.spread(op, self.graph, parts) or by_core
             by_kind = {kind_of_core(device): by_core}
+            sources = parts_of(op, self.graph, device, self.soc, by_core, by_core)
             if device != host:
-                kind = kind_of_core(host)
-                by_kind[kind] = by_kind.get(kind, 0) + asking_cycles(self.soc)
-            return _Parts(0, by_kind)
+                kind, asking = kind_of_core(host), asking_cycles(self.soc)
+                by_kind[kind] = by_kind.get(kind, 0) + asking
+                sources = add_parts(sources, {driver_source(self.soc): asking})
+            return _Parts(0, by_kind, sources)
+        sources = parts_of(op, self.graph, device, self.soc, known + by_core, known)
         if isinstance(device, Npu) and (layout := output_layout(op, self.graph, device)):
+            recorder = Recorder()
             results = map(self.graph.tensor, op.outputs)
-            known += sum(layout_cycles(tensor, layout, self.soc) for tensor in results)
-        return _Parts(known, {kind_of_core(host): by_core})
+            known += sum(layout_cycles(each, layout, self.soc, recorder) for each in results)
+            sources = add_parts(sources, recorder.sources)
+        return _Parts(known, {kind_of_core(host): by_core}, sources)
+
+
+def _scaled(parts: Parts, cycles: int) -> Parts:
+    """Return parts whose sum is some cycles, the further ones with the first source."""
+    first = next(iter(parts), None)
+    return add_parts(parts, {first: cycles - sum(parts.values())}) if first else {}
 
 
 def _scenario_text(scenario: Scenario) -> str:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `atoll estimate --json` prints, as a JSON Schema."""
 
+from atoll.cost.basis import WEAKEST
 from atoll.ir.busy import Bound
 from atoll.report.json_shapes import (
+    BAND,
     BASIS,
     COUNT,
     TEXT,
@@ -23,6 +25,7 @@ _ESTIMATED = object_of(
     **dict.fromkeys(("operator", "kind", "device"), TEXT),
     helpers=each(TEXT),
     basis=BASIS,
+    band=BAND,
     **dict.fromkeys(("begin", "end", "cycles"), COUNT),
     bound=choice(*Bound),
     macs=COUNT,
@@ -35,6 +38,8 @@ ESTIMATED_NETWORK = object_of(
         **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
         **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
         basis=BASIS,
+        weakest=choice(*WEAKEST),
+        band=BAND,
         by_layer=each(_ESTIMATED),
         by_memory=each(_TRAFFIC),
     ),

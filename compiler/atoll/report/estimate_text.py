@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group
 
-from atoll.cost.basis import MEASURED, joint_basis, with_basis
+from atoll.cost.bands import Band, add_parts, joint_band
+from atoll.cost.basis import MEASURED, joint_basis, with_band, with_basis
 from atoll.cost.estimate import LayerEstimate, NetworkEstimate
 from atoll.diagnostics.units import nanoseconds
 from atoll.report.grid import Grid, Sentence
@@ -24,13 +25,14 @@ def layer_grid(estimate: NetworkEstimate) -> Grid:
     headings = (head for name in memories for head in (f"{name} r/w", "port"))
     return Grid(
         title=f"{estimate.model} on {estimate.soc}: cycles, bytes read and written",
-        headings=("operator", "device", "cycles", *basis, "bound by", *headings),
+        headings=("operator", "device", "cycles", "band", *basis, "bound by", *headings),
         left=("operator", "device", "basis", "bound by"),
         rows=[
             (
                 layer.operator,
                 _devices(layer),
                 f"{layer.cycles:,}",
+                band_text(layer.band),
                 *((layer.basis,) if assumed else ()),
                 str(layer.bound),
                 *(cell for name in memories for cell in _cells(layer, name)),
@@ -81,7 +83,7 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
     if estimate.network < estimate.sequential:
         saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
         found = f"devices at once: {estimate.network:,} cycles, {saved}"
-        yield Sentence(with_basis(found, estimate.basis))
+        yield Sentence(with_band(found, estimate.basis, estimate.band))
     for note in estimate.notes:
         yield Sentence(f"note: {note}")
     seconds = nanoseconds(estimate.total, estimate.host_clock) / 1e6
@@ -90,9 +92,15 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
         f"{estimate.after:,} after it: {estimate.total:,} from reset to exit, {seconds:,.3f} ms "
         f"at {estimate.host_clock / 1e6:,g} MHz"
     )
-    yield Sentence(with_basis(whole, estimate.basis), style="green")
+    yield Sentence(with_band(whole, estimate.basis, estimate.band, ", "), style="green")
 
 
 def _sum(device: str, layers: Sequence[LayerEstimate]) -> str:
     total = f"{device} {sum(each.cycles for each in layers):,}"
-    return with_basis(total, joint_basis(each.basis for each in layers))
+    band = joint_band(add_parts(*(each.sources for each in layers)))
+    return with_band(total, joint_basis(each.basis for each in layers), band)
+
+
+def band_text(band: Band | None) -> str:
+    """Return a band as a cell."""
+    return str(band or "not known")

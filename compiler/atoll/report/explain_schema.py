@@ -2,6 +2,7 @@
 """What `atoll explain --json` tells of a network, as a JSON Schema."""
 
 from atoll.report.json_shapes import (
+    BAND,
     BASIS,
     COUNT,
     FLAG,
@@ -82,6 +83,10 @@ EXPLAINED = object_of(
             rejected=mapping_of(TEXT),
             basis=BASIS,
             turns_to=maybe(TEXT),
+            within_band=each(TEXT),
+            costs=mapping_of(
+                object_of(cycles=COUNT, copy_cycles=COUNT, basis=BASIS, band=BAND),
+            ),
         )
     ),
     targets=each(

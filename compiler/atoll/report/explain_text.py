@@ -193,6 +193,8 @@ def decisions_json(decisions: Iterable[Decision]) -> list[dict[str, object]]:
             "rejected": dict(decision.rejected),
             "basis": decision.basis,
             "turns_to": decision.turns_to or None,
+            "within_band": list(decision.within),
+            "costs": {device: cost.as_json() for device, cost in decision.costs.items()},
         }
         for decision in decisions
     ]

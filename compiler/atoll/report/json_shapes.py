@@ -56,6 +56,8 @@ BASIS: Shape = {
     "assumed, emitter, own code in the place of a target's, "
     "picorv32 in the place of another core, driver picorv32 in that of the host's driver.",
 }
+BAND = maybe(object_of(low=RATIO, high=RATIO))
+"""How far a figure may lie below and above, as shares of it; null where that is not known."""
 PLACE = object_of(path=TEXT, line=COUNT, column=COUNT)
 FAULT = object_of(
     code={"type": "string", "pattern": "^E[0-9]{3}$"},

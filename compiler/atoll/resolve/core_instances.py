@@ -138,7 +138,8 @@ def _timing_of(core: Core) -> Timing | None:
     cycles |= {str(name): each for name, each in timing.cycles.items()}
     waits = {str(name): each for name, each in timing.waits.items()}
     data_waits = {str(name): each for name, each in timing.data_waits.items()}
-    return Timing(basis=timing.basis, cycles=cycles, waits=waits, data_waits=data_waits)
+    band = (timing.band.low, timing.band.high) if timing.band else None
+    return Timing(basis=timing.basis, cycles=cycles, waits=waits, data_waits=data_waits, band=band)
 
 
 def _unit_of(core: Core) -> ProtectionUnit | None:

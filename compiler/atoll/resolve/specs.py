@@ -33,12 +33,15 @@ class Timing:
         cycles: of an instruction, with memories that answer in the next cycle.
         waits: what it takes longer for each further cycle of latency of the code's memory.
         data_waits: likewise of the memory of the data that it loads or stores.
+        band: how far operators may be below and above their estimate, as shares; None if nobody
+            said.
     """
 
     basis: str
     cycles: Mapping[str, float]
     waits: Mapping[str, float]
     data_waits: Mapping[str, float] = field(default_factory=lambda: {"load": 1.0})
+    band: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

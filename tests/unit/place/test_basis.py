@@ -52,7 +52,7 @@ def test_a_stand_in_is_marked_in_text(command: str, capsys: pytest.CaptureFixtur
     assert main([command, "lagoon", DIGITS]) == 0
     assert "basis" not in capsys.readouterr().out
     assert main([command, "lagoon", DIGITS, *SET_UNMEASURED]) == 0
-    assert "(basis: picorv32)" in capsys.readouterr().out
+    assert "(basis: picorv32, band not known)" in capsys.readouterr().out
 
 
 def test_cycles_of_an_accelerator_rest_on_its_own_source() -> None:

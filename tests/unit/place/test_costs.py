@@ -7,6 +7,7 @@ from math import prod
 
 import pytest
 
+from atoll.cost.bands import Band, Source
 from atoll.cost.copies import copy_cycles, transfer_cycles
 from atoll.cost.data.picorv32 import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
 from atoll.cost.operators import Cost, compute_cycles
@@ -106,8 +107,9 @@ def test_p1_copies_from_and_to_neighbours_count(
 
 
 def test_p1_a_reason_shows_both_parts() -> None:
-    assert str(Cost(cycles=5, copying=0)) == "about 5 cycles"
-    assert str(Cost(cycles=5, copying=7)) == "about 5 cycles and 7 for copies"
+    parts = {Source("core", "measured", Band(0.2, 0.2)): 5}
+    assert str(Cost(cycles=5, copying=0, parts=parts)) == "about 5 cycles ± 20 %"
+    assert str(Cost(cycles=5, copying=7)) == "about 5 cycles and 7 for copies (band not known)"
     assert Cost(cycles=5, copying=7).total == 12
 
 

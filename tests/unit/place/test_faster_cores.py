@@ -134,3 +134,11 @@ def test_no_plan_is_slower_for_it(
         usual = compiled(*overrides)
     assert devices(usual) == {"cpu"}
     assert expected_length(found) <= expected_length(usual)
+
+
+def test_robust_stays_where_the_high_end_is_known() -> None:
+    """By estimate `quick` is faster; how far that may be off at its clock nobody knows."""
+    asked = BuildOptions(requests=load_requests(None, robust=True))
+    made = compile_file(load_soc(UNLIKE), DIGITS, asked)
+    assert devices(made) == {"cpu"}
+    assert devices(compiled()) == {"quick"}

@@ -166,9 +166,10 @@ def test_c5_the_command_tells_all_of_one_buffer(capsys: pytest.CaptureFixture[st
         "    private: 'npu' has access none, rw needed\n"
         "    weights: its role is constants, not workspace; 'npu' has access ro, rw needed\n"
         "  operators:\n"
-        "    conv_2d_0 on npu: about 1,828 cycles; not cpu: about 408,000 cycles, 406,172 more\n"
-        "    depthwise_conv_2d_1 on npu: about 1,717 cycles; "
-        "not cpu: about 416,256 cycles, 414,539 more\n"
+        "    conv_2d_0 on npu: about 1,828 cycles ± 15 %; "
+        "not cpu: about 408,000 cycles -2 to +104 %, 406,172 more\n"
+        "    depthwise_conv_2d_1 on npu: about 1,717 cycles ± 15 %; "
+        "not cpu: about 416,256 cycles -12 to +44 %, 414,539 more\n"
         "    add_3 on cpu: no accelerator can run it; not npu: vector is 0, at least 1\n"
     )
 

@@ -8,6 +8,8 @@ holds them against RTL; `python -m benchmarks.estimate_kinds` does so with `RATE
 
 from collections.abc import Mapping
 
+from atoll.cost.bands import Band
+
 MEASURED_CORE, MEASURED_LATENCY = "picorv32", 2
 OTHER_CYCLES, KERNEL_CYCLES = 7, 5
 """Cycles from one fetch of instructions to the next besides the latency: of drivers, of kernels."""
@@ -58,6 +60,24 @@ AFTER_CYCLES = 765
 
 MEASURED_DATA_LATENCY = 1
 """Of the memory of the data that kernels were measured with."""
+
+KERNEL_BAND = Band(0.5, 1.0)
+"""How far a kernel may be off: a factor of two, in `python -m benchmarks.estimate_kinds`."""
+
+KERNEL_BANDS: Mapping[str, Band] = {
+    "average_pool_2d": Band(0.1, 0.11),
+    "conv_2d": Band(0.02, 1.04),
+    "depthwise_conv_2d": Band(0.12, 0.44),
+    "fully_connected": Band(0.08, 0.41),
+}
+"""The same of kinds whose layers of at least 3,000 cycles were held against RTL in networks to
+which nothing was fitted: 95 of 100 in `python -m benchmarks.estimate --chip core --random 10`."""
+
+DRIVER_BAND = Band(0.15, 0.15)
+"""How far operators of engines are off at most, which are mostly the driver's where it decides."""
+
+FARTHEST_LATENCY = 8
+"""Of the memory of instructions, up to which bands of cores were measured."""
 
 FETCH_BYTES, ACCESS_BYTES = 4, 4
 """Bytes of a fetch of instructions, and of an access of a kernel that moves bytes."""

@@ -27,6 +27,9 @@ class ReefEmitter:
     basis = "measured"
     """What its cycles rest on."""
 
+    band = (0.15, 0.15)
+    """How far layers are off, of which nothing was fitted: docs/estimate.md."""
+
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Pack the constants of `op`; name the buffers that it touches."""
         return _family(op, graph, npu).job(splits)

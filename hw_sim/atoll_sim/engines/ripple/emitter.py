@@ -34,6 +34,9 @@ class RippleEmitter:
     basis = "measured"
     """What its cycles rest on."""
 
+    band = (0.17, 0.17)
+    """How far copies are off at most in tests/e2e/test_estimates.py."""
+
     def prepare(self, op: Operator, graph: Graph, npu: Engine, splits: int = 1) -> Job:
         """Name the two tensors, and what fills a layout up; count the commands."""
         commands = len(_commands(op, graph))
