@@ -2,8 +2,8 @@
 """Turn a description into a `ResolvedSoc`: run every rule, then build the one value."""
 
 from dataclasses import replace
-from os import getcwd
 from functools import partial
+from pathlib import Path
 
 from atoll.description.aliases import INHERITED
 from atoll.description.faults import Faults
@@ -62,7 +62,7 @@ def _described(description: Description) -> Alike:
     speeds = tuple(each.clock for each in soc.devices.values())
     memories = tuple((each.read_latency, each.size) for each in soc.memories.values())
     sizes = tuple(each.size for each in soc.pools.values())
-    sign = soc.soc, speeds, memories, sizes, getcwd()
+    sign = soc.soc, speeds, memories, sizes, Path.cwd()
     return Alike(sign, description)
 
 
