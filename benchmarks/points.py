@@ -86,7 +86,7 @@ def _sizes(case: Case) -> Iterator[Sets]:
 
 
 def _lanes(case: Case) -> Iterator[Sets]:
-    lanes = product((100, 50, 80), (2, 4), range(1, 9), (4, 8), (4, 8), (32, 64, 128))
+    lanes = product((100, 50, 80), (2, 1), range(1, 9), (4, 8), (4, 8), (32, 64, 128))
     for clock, vector, latency, inputs, outputs, rows in lanes:
         params = f"devices.{case.engine}.params"
         yield (

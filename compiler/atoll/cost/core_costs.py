@@ -22,7 +22,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
-from atoll.resolve.soc import Access, Cpu, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc, found_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +181,7 @@ def _add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int) -> 
     return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
 
 
+@found_once
 def asking_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes to have another core run something, and to hear of its end."""
     return drive_cycles(PART_CYCLES, soc.host_cpu, soc)

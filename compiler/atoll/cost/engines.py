@@ -4,6 +4,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import (
@@ -26,7 +27,7 @@ from atoll.ops.formulas import formulas, values_of
 from atoll.plugins.loading import is_own
 from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.soc import Engine, ResolvedSoc, found_once
 from atoll.utils.remember import Alike, remember
 
 ANSWERS_AT_HAND = 2048
@@ -85,6 +86,7 @@ class EngineCost:
         return drive_cycles(cycles, self.soc.host_cpu, self.soc)
 
 
+@found_once
 def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
     """Return what the host takes to start an engine, to know that it is done, and at least."""
     further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)
@@ -138,12 +140,13 @@ def busy_at_hand(
     return engine_busy(op, graph, engine, commands)
 
 
-@remember(_question, most=ANSWERS_AT_HAND)
 def cycles_at_hand(
     op: Operator, graph: Graph, engine: Engine, commands: int, facts: Hashable
 ) -> int:
     """Return as `engine_cycles`; `facts` are those of the engine."""
-    return engine_cycles(op, graph, engine, commands)
+    if facts is None:
+        return engine_cycles(op, graph, engine, commands)
+    return busy_at_hand(op, graph, engine, commands, facts).cycles
 
 
 def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
@@ -166,8 +169,11 @@ def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Bu
         AtollError: as `engine_cycles`.
     """
     emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
+    told = callable(getattr(emitter.value, "busy", None))
+    if told and is_own(engine.spec.emitter):
+        return cast("Busy", emitter.call("busy", op, graph, engine, commands, about=about))
     cycles = engine_cycles(op, graph, engine, commands)
-    if not callable(getattr(emitter.value, "busy", None)):
+    if not told:
         return Busy(cycles=cycles, parts={Bound.COMPUTE: cycles})
     busy = emitter.call("busy", op, graph, engine, commands, about=about)
     if not isinstance(busy, Busy):

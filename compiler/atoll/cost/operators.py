@@ -19,6 +19,7 @@ from atoll.cost.engines import EngineCost, busy_cycles
 from atoll.cost.spent import DeviceCost
 from atoll.ir.graph import Graph, Operator
 from atoll.resolve.soc import Cpu, Device, Engine, ResolvedSoc
+from atoll.utils.remember import Alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,14 @@ class Cost:
 
 
 def cost_on(device: Device, soc: ResolvedSoc) -> DeviceCost:
-    """Return what knows the cost of operators on `device`."""
-    if isinstance(device, Engine):
-        return EngineCost(device, soc)
-    assert isinstance(device, Cpu)
-    return CoreCost(device, soc)
+    """Return what knows the cost of operators on `device`, the same each time."""
+    key = Alike(("cost", device.name), device)
+    if key not in soc.known:
+        assert isinstance(device, Engine | Cpu)
+        made = EngineCost(device, soc) if isinstance(device, Engine) else CoreCost(device, soc)
+        soc.known[key] = made
+    found: DeviceCost = soc.known[key]
+    return found
 
 
 def compute_cycles(

@@ -8,7 +8,7 @@ from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import ResolvedSoc, found_once
 
 Lists = Iterable[Sequence[Step]]
 """Steps of a program in their order, those together whose lists are one for the host."""
@@ -55,6 +55,7 @@ def timeline_of(lists: Lists, cycles: Mapping[str, int], soc: ResolvedSoc) -> Ti
     return Timeline(begins=begins, ends=ends, length=length)
 
 
+@found_once
 def between_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes from one list to the next."""
     return drive_cycles(BETWEEN_CYCLES, soc.host_cpu, soc)

@@ -30,11 +30,11 @@ class Gaps:
 
     def knows(self, *key: str) -> bool:
         """Tell whether the value at `key`, with all around and below it, is as it was written."""
-        return not any(gap[: len(key)] == key[: len(gap)] for gap in self.keys)
+        return not (self.keys and any(gap[: len(key)] == key[: len(gap)] for gap in self.keys))
 
     def has(self, *key: str) -> bool:
         """Tell whether there is any value at `key`, be it with gaps below it."""
-        return not any(gap == key[: len(gap)] for gap in self.keys)
+        return not (self.keys and any(gap == key[: len(gap)] for gap in self.keys))
 
     def whole(self, table: str) -> bool:
         """Tell whether all entries of the top-level mapping `table` are at hand."""

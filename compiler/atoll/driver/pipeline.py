@@ -14,18 +14,21 @@ from atoll.contract.image_check import check_image
 from atoll.diagnostics.errors import PlacementError, PlanError, ToolchainError
 from atoll.driver.compiled import Compiled, expected_cycles, placed_graph, with_plan
 from atoll.driver.refusal import refusal_of
-from atoll.driver.search import Search, proposals
+from atoll.driver.search import STRATEGIES, Search, proposals
 from atoll.driver.stages import SPARE_STACK, STAGES
 from atoll.driver.task import BuildOptions, Trace, prepare
 from atoll.driver.usual import streams_wanted, weigh
 from atoll.frontend.network_names import network_name
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
+from atoll.memory.algorithms import PLANNERS
 from atoll.memory.build_problem import NOTHING
 from atoll.place.passes import Observer, unobserved
 from atoll.place.requests import check_threads
+from atoll.plugins.loading import is_own
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 from atoll.vela.memories import npu_of
 
 __all__ = [
@@ -43,6 +46,8 @@ __all__ = [
     "with_plan",
 ]
 
+NETWORKS_AT_HAND = 32
+"""Compiled networks that a process keeps, each for a chip."""
 
 Loaded = tuple[Graph, Source]
 """A network that a front end has made, and what it was made from."""
@@ -191,7 +196,38 @@ def compile_graph(
         PlacementError: a tensor cannot be where its devices reach it.
         PlanError: a pool or a stack is too small.
     """
-    options, observe = options or BuildOptions(), observe or unobserved
+    return _compile(soc, network, source, options or BuildOptions(), observe or unobserved, taken)
+
+
+def _asked(
+    soc: ResolvedSoc,
+    network: Graph,
+    source: Source,
+    options: BuildOptions,
+    observe: Observer,
+    taken: Mapping[str, int],
+) -> Alike | None:
+    """Return all that a network becomes depends on, None where code of others has a say."""
+    if observe is not unobserved or len(network.operators) > MOST_OPERATORS:
+        return None
+    own = options.requests.model.strategy in STRATEGIES.own and options.algorithm in PLANNERS.own
+    if not own or npu_of(soc) or not all(is_own(each.spec.emitter) for each in soc.engines):
+        return None
+    speeds = tuple(each.clock for each in soc.devices)
+    sizes = tuple(each.region.size for each in soc.pools)
+    sign = soc.name, network.name, speeds, sizes, tuple(taken.items())
+    return Alike(sign, soc, soc.source, network, source, options)
+
+
+@remember(_asked, most=NETWORKS_AT_HAND)
+def _compile(
+    soc: ResolvedSoc,
+    network: Graph,
+    source: Source,
+    options: BuildOptions,
+    observe: Observer,
+    taken: Mapping[str, int],
+) -> Compiled:
     if npu_of(soc) is None:
         check_threads(options.requests, network, soc)
     soc = on_threads(soc, options.requests)

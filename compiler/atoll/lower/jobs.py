@@ -10,8 +10,13 @@ from atoll.ir.safe_overlap import SafeOverlap
 from atoll.lower.joined_lists import link_command
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of
+from atoll.plugins.loading import is_own
 from atoll.resolve.engine_parts import RECORDS, emitter_of, links, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.utils.remember import Alike, remember
+
+JOBS_AT_HAND = 512
+"""Jobs that a process keeps, each with its packed constants."""
 
 _MOST = {"commands_size": 2**28, "commands_count": 65535}
 _MOST_ALIGNMENT = 4096
@@ -30,6 +35,16 @@ def prepare_jobs(graph: Graph, soc: ResolvedSoc, splits: int) -> Mapping[str, Jo
     return jobs
 
 
+def _job(op: Operator, graph: Graph, npu: Engine, splits: int) -> Alike | None:
+    """Return what a job of Atoll's own emitters depends on: no buffer of it is a tensor's."""
+    if not is_own(npu.spec.emitter):
+        return None
+    tensors = tuple(map(graph.by_name.__getitem__, (*op.reads, *op.outputs)))
+    engine = replace(npu, clock=0, at=None)
+    return Alike((op.name, npu.name, splits), op, tensors, engine, graph.by_name.keys())
+
+
+@remember(_job, most=JOBS_AT_HAND)
 def prepare(op: Operator, graph: Graph, npu: Engine, splits: int) -> Job:
     """Return what `CommandEmitter.prepare` returns.
 

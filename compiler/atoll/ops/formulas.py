@@ -18,8 +18,12 @@ from atoll.program.expressions import ExpressionError, parse, value_of
 from atoll.program.steps import ADDRESS
 from atoll.resolve.soc import Engine, OperatorSupport
 from atoll.resolve.specs import PackedConstant
+from atoll.utils.remember import Alike, remember
 
 Address = Callable[[str], int]
+
+VALUES_AT_HAND = 4096
+"""Operators on instances whose values a process keeps."""
 
 
 def values_of(op: Operator, graph: Graph, npu: Engine, address: Address) -> Mapping[str, int]:
@@ -39,6 +43,13 @@ def values_of(op: Operator, graph: Graph, npu: Engine, address: Address) -> Mapp
     return _with_own(values, op, npu)
 
 
+def _limited(op: Operator, graph: Graph, npu: Engine) -> Alike:
+    tensors = (*graph.operands(op), *graph.results(op))
+    sign = op.name, npu.spec.name, tuple(npu.params.items())
+    return Alike(sign, op, tensors, support_of(op, npu))
+
+
+@remember(_limited, most=VALUES_AT_HAND)
 def limited_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int]:
     """Return what limits may name: features and the description's own values.
 

@@ -84,14 +84,22 @@ class Draft:
 
     def aliases(self) -> Iterator[tuple[str, Memory, str]]:
         """Yield the memories that are other addresses of one, with its name."""
-        for name, alias in self.soc.memories.items():
-            real = self.soc.memories.get(alias.real or name)
-            if alias.real not in (None, name) and real and real.real is None:
-                yield name, alias, alias.real
+        for name, real in self._reals.items():
+            yield name, self.soc.memories[name], real
 
     def real(self, memory: str) -> str:
         """Return the memory whose bytes `memory` names: itself, unless it is an alias."""
-        return next((real for name, _, real in self.aliases() if name == memory), memory)
+        return self._reals.get(memory, memory)
+
+    @cached_property
+    def _reals(self) -> Mapping[str, str]:
+        memories = self.soc.memories
+        named = {name: alias.real for name, alias in memories.items() if alias.real}
+        return {
+            name: real
+            for name, real in named.items()
+            if real != name and real in memories and memories[real].real is None
+        }
 
     def device_views(self) -> Iterator[tuple[str, Mapping[str, int]]]:
         """Yield where cores see the registers or the mailbox of each device that may have some."""

@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from atoll.description.aliases import INHERITED
 from atoll.description.faults import Faults
@@ -34,6 +35,10 @@ from atoll.resolve.stack_limits import ALLOCA, TOTAL, alloca_limit, total_limit
 from atoll.resolve.targets import check_devices, default_device
 from atoll.resolve.view_checks import check_views
 from atoll.utils.lazy import LazyTable
+from atoll.utils.remember import Alike, remember
+
+CHIPS_AT_HAND = 64
+"""Chips that a process keeps; theirs are the programs and plans that it has at hand."""
 
 DERIVED = "derived"
 """The layer of values that follow from others."""
@@ -52,6 +57,16 @@ _NOTHING_FOLLOWS = (
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 
 
+def _described(description: Description) -> Alike:
+    soc = description.soc
+    speeds = tuple(each.clock for each in soc.devices.values())
+    memories = tuple((each.read_latency, each.size) for each in soc.memories.values())
+    sizes = tuple(each.size for each in soc.pools.values())
+    sign = soc.soc, speeds, memories, sizes, Path.cwd()
+    return Alike(sign, description)
+
+
+@remember(_described, most=CHIPS_AT_HAND)
 def resolve(description: Description) -> ResolvedSoc:
     """Return all that `description` implies.
 

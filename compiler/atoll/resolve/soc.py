@@ -5,9 +5,10 @@ Sequences are in canonical order (docs/description.md), never in the order of th
 """
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from atoll.description.loader import Description
 from atoll.resolve.commands import Commands
@@ -54,6 +55,7 @@ __all__ = [
     "ResolvedSoc",
     "StackLimit",
     "ThreadLimits",
+    "found_once",
 ]
 
 
@@ -139,8 +141,8 @@ class ResolvedSoc:
         return {pool.name: pool for pool in self.pools}
 
     @cached_property
-    def known(self) -> dict[Hashable, tuple[Pool, ...]]:
-        """What was asked of the chip's pools; who asks adds it."""
+    def known(self) -> dict[Hashable, Any]:
+        """What was asked of the chip; who asks adds it."""
         return {}
 
     @cached_property
@@ -258,3 +260,19 @@ class ResolvedSoc:
 def _line(at: str) -> tuple[str, int]:
     path, line, _ = at.rsplit(":", 2)
     return path, int(line)
+
+
+Found = TypeVar("Found")
+
+
+def found_once(function: Callable[[ResolvedSoc], Found]) -> Callable[[ResolvedSoc], Found]:
+    """Decorate what follows from a chip alone: of each chip it is found once."""
+
+    @wraps(function)
+    def finding(soc: ResolvedSoc) -> Found:
+        if function not in soc.known:
+            soc.known[function] = function(soc)
+        found: Found = soc.known[function]
+        return found
+
+    return finding

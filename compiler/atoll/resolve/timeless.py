@@ -5,9 +5,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from atoll.plugins.loading import is_own
-from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc
+from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc, found_once
 
 
+@found_once
 def timeless(soc: ResolvedSoc) -> ResolvedSoc:
     """Return a chip whose clocks, widths, latencies, banks and places in files are forgotten.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chips that differ in one key: nothing that is kept is stale, and costs follow the speeds."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,42 @@ def test_each_key_gives_what_a_fresh_process_finds(chip: str) -> None:
     for each in reversed(changes):
         forget()
         assert _found(_compiled(chip, each)) == kept[each], each
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_changes_in_any_order_give_what_a_fresh_process_finds(seed: int) -> None:
+    drawn = random.Random(seed)
+    choices = (
+        [f"devices.npu.clock={each} MHz" for each in (40, 100)],
+        [f"memories.flash.read_latency={each}" for each in (1, 5)],
+        [f"pools.shared.size={each} KiB" for each in (64, 96)],
+        [f"devices.npu.params.input_lanes={each}" for each in (4, 8)],
+        [f"devices.npu.params.vector={each}" for each in (0, 2)],
+        ["devices.npu.runs=[CONV_2D]", "devices.npu.label=other"],
+        ["devices.cpu.label=one", "devices.cpu.label=two"],
+    )
+    asked = [
+        tuple(drawn.choice(each) for each in drawn.sample(choices, drawn.randint(1, 4)))
+        for _ in range(15)
+    ]
+    points = [*asked, *drawn.sample(asked, 5)]
+    kept = [_point(each) for each in points]
+    fresh: dict[tuple[str, ...], object] = {}
+    for each, found in zip(points, kept, strict=True):
+        if each not in fresh:
+            forget()
+            fresh[each] = _point(each)
+        assert found == fresh[each], each
+
+
+def _point(overrides: tuple[str, ...]) -> object:
+    """Return all that is said of a chip with a network on it."""
+    soc = load_soc("lagoon", overrides)
+    try:
+        made = compile_file(soc, DIGITS)
+    except AtollError as error:
+        return soc, dict(soc.layers), str(error)
+    return soc, dict(soc.layers), _found(made), made.decisions, estimates_of((made,))
 
 
 @pytest.mark.parametrize("chip", CHIPS)
