@@ -79,6 +79,8 @@ def _source(device: Cpu | Engine, soc: ResolvedSoc) -> str:
             assumed = not timing.waits and further_latency(device, soc)
             return f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
         return MEASURED_CORE if stands_in(device) else MEASURED
+    if all(support.kind in device.spec.timing for support in device.spec.operators):
+        return MEASURED
     told = getattr(emitter_of(device).value, "basis", EMITTER)
     told = told(device) if callable(told) else told
     return told if isinstance(told, str) and told else EMITTER

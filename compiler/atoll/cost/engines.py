@@ -147,7 +147,7 @@ def cycles_at_hand(
 
 
 def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
-    """Return what the emitter of `engine` estimates for `op`, in cycles of the engine.
+    """Return what `engine` takes for `op`, in its cycles: as its emitter says, held to its timing.
 
     Raises:
         AtollError: E041, E110 to E112; it cannot say.
@@ -156,6 +156,9 @@ def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> 
     found = emitter.call("estimate_cycles", op, graph, engine, commands, about=about)
     if whole(found) < 0:
         raise emitter.wrong("estimate_cycles", f"{found!r:.80}, no number of cycles", about)
+    if op.kind in engine.spec.timing:
+        factor, offset = engine.spec.timing[op.kind]
+        return max(0, round(factor * whole(found)) + offset)
     return whole(found)
 
 

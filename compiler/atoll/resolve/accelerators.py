@@ -89,6 +89,10 @@ def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec
         driver_path=shipped_or_beside(model.driver, folder) if "/" in model.driver else "",
         undriven=not _DRIVEN_BY & model.model_fields_set,
         asynchronous=model.asynchronous and bool(model.ports.data),
+        timing={
+            kind.lower(): (each.factor, each.offset)
+            for kind, each in (model.timing.operators.items() if model.timing else ())
+        },
         addresses=model.addresses,
         places=dict(_places(description)),
     )

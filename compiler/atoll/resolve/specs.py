@@ -231,6 +231,8 @@ class AcceleratorSpec:
         undriven: nothing of its description says how it is driven: registers and driver are those
             that the stand-in of a simulation has.
         asynchronous: it moves data and computes while the CPU does other work.
+        timing: factor and offset, by kind of operator, that make measured cycles of those that the
+            emitter or the formula gives.
         addresses: bytes of a command at which an address of 32 bits lies; none if not said.
         places: where the description says so, by key such as ``rtl.module``; for messages.
     """
@@ -253,6 +255,7 @@ class AcceleratorSpec:
     driver_path: str = ""
     undriven: bool = False
     asynchronous: bool
+    timing: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)
 
