@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from atoll.api.imports import Import, LeftOut, import_files
     from atoll.api.interface import Interface, PoolShare, Port, ProvidedPool
     from atoll.api.kits import (
+        AcceleratorCalibration,
         AcceleratorCheck,
         AcceleratorTrial,
         CoreCheck,
         CoreTrial,
         FeatureCoverage,
         OperatorTiming,
+        TimingFit,
+        calibrate_accelerator,
         check_accelerator,
         check_core,
     )
@@ -68,6 +71,7 @@ else:
     __getattr__, __dir__ = lazily(
         __name__,
         {
+            "AcceleratorCalibration": "atoll.api.kits",
             "AcceleratorCheck": "atoll.api.kits",
             "AcceleratorTrial": "atoll.api.kits",
             "Accuracy": "atoll.api.accuracy",
@@ -126,12 +130,14 @@ else:
             "SourceLoc": "atoll.diagnostics.errors",
             "StackQuestions": "atoll.api.images",
             "Tensor": "atoll.ir.graph",
+            "TimingFit": "atoll.api.kits",
             "ToolchainError": "atoll.diagnostics.errors",
             "UsageError": "atoll.diagnostics.errors",
             "Validation": "atoll.api.simulation",
             "Waveforms": "atoll.api.simulation",
             "WrittenFiles": "atoll.api.written",
             "build": "atoll.api.builds",
+            "calibrate_accelerator": "atoll.api.kits",
             "check_accelerator": "atoll.api.kits",
             "check_core": "atoll.api.kits",
             "check_image": "atoll.api.images",
@@ -161,6 +167,7 @@ else:
     )
 
 __all__ = [
+    "AcceleratorCalibration",
     "AcceleratorCheck",
     "AcceleratorTrial",
     "Accuracy",
@@ -219,12 +226,14 @@ __all__ = [
     "SourceLoc",
     "StackQuestions",
     "Tensor",
+    "TimingFit",
     "ToolchainError",
     "UsageError",
     "Validation",
     "Waveforms",
     "WrittenFiles",
     "build",
+    "calibrate_accelerator",
     "check_accelerator",
     "check_core",
     "check_image",

@@ -13,9 +13,8 @@ from atoll.contract.contract import Contract, Lifetime, Phase, Span
 from atoll.diagnostics.errors import SimulationError
 from atoll.resolve.soc import Npu, ResolvedSoc
 from atoll.utils import children
-from atoll_sim.build.model import build_model
+from atoll_sim.build.model import TOP, build_model
 from atoll_sim.chip.memory_map import write_map
-from atoll_sim.model.process import TOP
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.shadow.table import shadow_table
 from atoll_sim.simulate.firmware import write_image

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a core or an accelerator keeps what its description promises."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from atoll.api.beside import function_of
 from atoll.api.notebook import Row, html_table
+from atoll.description.edits import to_yaml_line
 from atoll.diagnostics.columns import laid_out
 
 MOST_SHOWN = 10
@@ -44,9 +46,40 @@ class FeatureCoverage:
     limits: tuple[int | None, int | None]
 
 
+MOST_OFF = 10
+"""The farthest that a band of a description reaches, as a share."""
+
+FEWEST_FITTED = 8
+"""Operators of a kind from which on a line is fitted to their cycles."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimingFit:
+    """A line through cycles that were measured.
+
+    Attributes:
+        factor: of expected cycles.
+        offset: cycles that are added.
+        median: how far the line through all other operators misses one, as a share of what the line
+            says; half of the operators are nearer.
+        band: how far 95 of 100 operators are below and above such a line at most, likewise.
+    """
+
+    factor: float
+    offset: int
+    median: float
+    band: tuple[float, float]
+
+    @property
+    def rounded(self) -> tuple[float, float]:
+        """The band in whole hundredths, rounded up."""
+        low, high = (math.ceil(100 * each) / 100 for each in self.band)
+        return low, high
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorTiming:
-    """Cycles of operators of a kind that firmware ran alone, and what was expected of them.
+    """Cycles that an engine took for operators of a kind, and what was expected of them.
 
     Attributes:
         operator: the kind.
@@ -63,13 +96,45 @@ class OperatorTiming:
         return min(ratios), max(ratios)
 
     @property
-    def fit(self) -> tuple[float, int]:
-        """Factor and offset that make measured cycles of expected ones, by least squares."""
+    def fit(self) -> TimingFit | None:
+        """The line that makes measured cycles of expected ones; None for too few operators.
+
+        The squares of errors, as shares of what was measured, are least. Without two expectations
+        there is a factor only.
+        """
+        if len(self.pairs) < FEWEST_FITTED:
+            return None
         expected, measured = (np.array(each, float) for each in zip(*self.pairs, strict=True))
-        if np.ptp(expected) == 0:
-            return float(measured.mean() / expected.mean()), 0
-        factor, offset = np.polyfit(expected, measured, 1)
-        return float(factor), round(float(offset))
+        sloped = np.ptp(expected) > 0
+        table = np.array([expected, np.ones_like(expected)][: 1 + sloped]) / measured
+        inverse = np.linalg.pinv(table @ table.T)
+        factor, *rest = inverse @ table.sum(axis=1)
+        offset = round(float(rest[0])) if rest else 0
+        weights = (table * (inverse @ table)).sum(axis=0)
+        others = 1 - (1 - (factor * expected + offset) / measured) / np.maximum(1 - weights, 1e-9)
+        off = np.clip(1 / np.maximum(others, 1e-9) - 1, -1, MOST_OFF)
+        low, high = np.quantile(off, (0.025, 0.975), method="closest_observation")
+        return TimingFit(
+            factor=float(factor),
+            offset=offset,
+            median=float(np.median(np.abs(off))),
+            band=(max(0.0, -float(low)), max(0.0, float(high))),
+        )
+
+    def row(self) -> Row:
+        """Return what ``--json`` prints of it; there is no fit of too few operators."""
+        fit = self.fit
+        return {
+            "operator": self.operator,
+            "factor_percent": round(100 * fit.factor) if fit else None,
+            "offset_cycles": fit.offset if fit else None,
+            "off_percent_median": round(100 * fit.median, 1) if fit else None,
+            "band": dict(zip(("low", "high"), fit.rounded, strict=True)) if fit else None,
+            "measured": [
+                {"formula_cycles": expected, "cycles": measured}
+                for expected, measured in self.pairs
+            ],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,18 +189,7 @@ class AcceleratorCheck:
 
     def timing_rows(self) -> list[Row]:
         """Return the cycles of operators, by the formulas of the description and measured."""
-        return [
-            {
-                "operator": each.operator,
-                "factor_percent": round(100 * each.fit[0]),
-                "offset_cycles": each.fit[1],
-                "measured": [
-                    {"formula_cycles": expected, "cycles": measured}
-                    for expected, measured in each.pairs
-                ],
-            }
-            for each in self.timings
-        ]
+        return [each.row() for each in self.timings]
 
     def text(self, columns: int | None = None) -> str:
         """Return what ``atoll accelerator test`` prints."""
@@ -170,8 +224,7 @@ class AcceleratorCheck:
             yield from _table(covered, (), columns)
         if self.timings:
             yield ""
-            timed = [("operator", "timed", "cycles by formula", "what fits")]
-            yield from _table([*timed, *map(_timed, self.timings)], (1,), columns)
+            yield from _timing_table(self.timings, columns)
         for trial in self.trials:
             for fault in trial.faults[:MOST_SHOWN]:
                 yield f"{trial.name}: {fault}"
@@ -183,6 +236,82 @@ class AcceleratorCheck:
         good = sum(not each.faults for each in self.trials)
         rtl = "" if self.in_rtl else "; there is no RTL"
         yield f"accelerator {self.accelerator}: {good} of {len(self.trials)} checks right{rtl}"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"accelerator {self.accelerator}", self.rows())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorCalibration:
+    """What an accelerator takes in RTL, and the `timing` of its description that follows.
+
+    Attributes:
+        accelerator: its name.
+        timings: what was measured, by operator.
+        command: that measured it again.
+        wrote: the description that has the timing now; "" if none was written.
+        left_out: operators that the kit draws none of, or that its host's driver outlasts.
+    """
+
+    accelerator: str
+    timings: tuple[OperatorTiming, ...] = field(repr=False)
+    command: str
+    wrote: str = ""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def timing(self) -> Mapping[str, Any] | None:
+        """The `timing` of the description, as plain data; None if nothing was fitted."""
+        fits = {each.operator: each.fit for each in self.timings}
+        found = {
+            kind: {
+                "factor": round(fit.factor, 3),
+                "offset": fit.offset,
+                "band": dict(zip(("low", "high"), fit.rounded, strict=True)),
+            }
+            for kind, fit in fits.items()
+            if fit
+        }
+        return {"source": self.command, "operators": found} if found else None
+
+    def rows(self) -> list[Row]:
+        """Return the cycles of operators, by the formulas of the description and measured."""
+        return [each.row() for each in self.timings]
+
+    def yaml(self) -> str:
+        """Return the `timing` of the description as text; "" if nothing was fitted."""
+        if (timing := self.timing) is None:
+            return ""
+        lines = [f"    {kind}: {to_yaml_line(each)}" for kind, each in timing["operators"].items()]
+        source = to_yaml_line(timing["source"])
+        return "\n".join(["timing:", f"  source: {source}", "  operators:", *lines, ""])
+
+    def text(self, columns: int | None = None) -> str:
+        """Return what ``atoll accelerator calibrate`` prints."""
+        return "".join(f"{line}\n" for line in self._lines(columns))
+
+    def _lines(self, columns: int | None) -> Iterator[str]:
+        if self.timings:
+            yield from _timing_table(self.timings, columns)
+            yield ""
+        if self.left_out:
+            yield f"not timed: {', '.join(kind.upper() for kind in self.left_out)}"
+        if self.wrote:
+            yield f"wrote timing into {self.wrote}"
+        elif written := self.yaml():
+            yield from written.splitlines()
+        else:
+            yield f"nothing fitted: that takes {FEWEST_FITTED} operators of a kind; use --operators"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``atoll accelerator calibrate --json`` prints."""
+        return {
+            "accelerator": self.accelerator,
+            "timings": self.rows(),
+            "timing": self.timing,
+            "wrote": self.wrote,
+            "left_out": [*self.left_out],
+        }
 
     def _repr_html_(self) -> str:
         return html_table(f"accelerator {self.accelerator}", self.rows())
@@ -294,6 +423,39 @@ def check_accelerator(
     return found
 
 
+def calibrate_accelerator(
+    accelerator: Path | str,
+    *,
+    params: Mapping[str, int] | None = None,
+    operators: int = 16,
+    seed: int = 1,
+    write: bool = False,
+) -> AcceleratorCalibration:
+    """Measure operators of an accelerator in RTL, as ``atoll accelerator calibrate`` does.
+
+    Args:
+        accelerator: name of an installed one, or the path of its YAML.
+        params: of its instances.
+        operators: how many of each kind are drawn; each runs with three kinds of memories.
+        seed: draws others.
+        write: put the timing into the YAML.
+
+    Raises:
+        UsageError: E090, no simulator is installed; E164, the YAML cannot be written into.
+        SimulationError: E165; there is no RTL, or it computes something wrong.
+        AtollError: its chip cannot be built.
+    """
+    calibrate = function_of("atoll_sim.api.kits:calibrate_accelerator", "calibrate_accelerator")
+    found: AcceleratorCalibration = calibrate(
+        str(accelerator),
+        params or {},
+        operators=operators,
+        seed=seed,
+        write=write,
+    )
+    return found
+
+
 def check_core(
     core: Path | str, *, isa: str | None = None, seed: int = 1, toolchain: str | None = None
 ) -> CoreCheck:
@@ -318,10 +480,21 @@ def _result(faults: Sequence[str]) -> str:
     return "wrong" if faults else "right"
 
 
-def _timed(each: OperatorTiming) -> tuple[str, str, str, str]:
-    (least, most), (factor, offset) = each.ratios, each.fit
+def _timing_table(timings: Sequence[OperatorTiming], columns: int | None) -> Iterator[str]:
+    heads = ("operator", "timed", "cycles by formula", "what fits", "off by")
+    yield from _table([heads, *map(_timed, timings)], (1,), columns)
+
+
+def _timed(each: OperatorTiming) -> tuple[str, str, str, str, str]:
+    (least, most), fit = each.ratios, each.fit
     ratios = f"{least:.2f} to {most:.2f}"
-    return each.operator, f"{len(each.pairs)}", ratios, f"{factor:.2f} x formula {offset:+,}"
+    if fit is None:
+        few = f"not fitted: fewer than {FEWEST_FITTED}"
+        return each.operator, f"{len(each.pairs)}", ratios, few, ""
+    line = f"{fit.factor:.2f} x formula {fit.offset:+,}"
+    low, high = fit.rounded
+    off = f"{fit.median:.0%} at the median, 95 of 100 -{low:.0%} to +{high:.0%}"
+    return each.operator, f"{len(each.pairs)}", ratios, line, off
 
 
 def _limits(each: FeatureCoverage) -> str:

@@ -20,6 +20,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc
+from atoll.resolve.specs import Tuning
 
 MEASURED = "measured"
 """The basis of figures that rest on no stand-in."""
@@ -149,7 +150,15 @@ def _engine_source(engine: Engine) -> Source:
     told = told(engine) if callable(told) else told
     basis = told if isinstance(told, str) and told else EMITTER
     params = " ".join(f"{key}={value}" for key, value in engine.params.items())
-    return Source(f"{engine.spec.name} {params}", basis, _told_band(emitter))
+    name, timing = f"{engine.spec.name} {params}", engine.spec.timing
+    if all(support.kind in timing for support in engine.spec.operators):
+        basis = MEASURED
+    return Source(name, basis, _told_band(emitter))
+
+
+def _timed_source(source: Source, kind: str, tuning: Tuning) -> Source:
+    band = Band(*tuning.band) if tuning.band else None
+    return Source(f"{kind} {source.name}", MEASURED, band)
 
 
 def _told_band(emitter: object) -> Band | None:
@@ -176,6 +185,8 @@ def source_of_operator(
         if source.basis == MEASURED and source.band:
             band = KERNEL_BANDS.get(op.kind, source.band)
             source = replace(source, name=f"{op.kind} {source.name}", band=band)
+    elif op.kind in device.spec.timing:
+        return _timed_source(source, op.kind, device.spec.timing[op.kind])
     else:
         unmeasured = False
     if unmeasured or _is_far(op, graph, device, soc):

@@ -150,7 +150,7 @@ def cycles_at_hand(
 
 
 def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> int:
-    """Return what the emitter of `engine` estimates for `op`, in cycles of the engine.
+    """Return what `engine` takes for `op`, in its cycles: as its emitter says, held to its timing.
 
     Raises:
         AtollError: E041, E110 to E112; it cannot say.
@@ -159,7 +159,8 @@ def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> 
     found = emitter.call("estimate_cycles", op, graph, engine, commands, about=about)
     if whole(found) < 0:
         raise emitter.wrong("estimate_cycles", f"{found!r:.80}, no number of cycles", about)
-    return whole(found)
+    tuning = engine.spec.timing.get(op.kind)
+    return tuning.cycles(whole(found)) if tuning else whole(found)
 
 
 def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Busy:
@@ -170,7 +171,7 @@ def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Bu
     """
     emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
     told = callable(getattr(emitter.value, "busy", None))
-    if told and is_own(engine.spec.emitter):
+    if told and is_own(engine.spec.emitter) and op.kind not in engine.spec.timing:
         return cast("Busy", emitter.call("busy", op, graph, engine, commands, about=about))
     cycles = engine_cycles(op, graph, engine, commands)
     if not told:

@@ -2,13 +2,14 @@
 """The description of an accelerator: what it runs, its parameters and its registers."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from atoll.description.fields import (
     MAX_ENTRIES,
     Alignment,
+    BandOf,
     Bits,
     ConstantName,
     Described,
@@ -25,7 +26,10 @@ from atoll.description.fields import (
     PortName,
     PositiveSize,
     Size,
+    SourceText,
     Version,
+    decimal,
+    number,
 )
 from atoll.description.patterns import StepText
 from atoll.description.programs import Formula, Program, Steps
@@ -229,6 +233,37 @@ USUAL_REGISTERS = RegisterBlock(
 )
 
 
+Factor = Annotated[float, *decimal(0, 1000)]
+Offset = Annotated[int, *number(-(10**6), 10**6)]
+
+
+class OperatorTiming(Described):
+    """What makes cycles of one kind of operator of those that its formula or emitter gives."""
+
+    factor: Factor = Field(description="They are multiplied by it.", examples=["1.08"])
+    offset: Offset = Field(default=0, description="Then this is added.", examples=["31"])
+    band: BandOf | None = Field(
+        default=None,
+        description="How far operators may be off. Without it, that is not known.",
+        examples=["{low: 0.1, high: 0.2}"],
+    )
+
+
+class Timing(Described):
+    """Cycles that were measured in RTL, from which operators are estimated."""
+
+    source: SourceText = Field(
+        description="The command that measured them.",
+        examples=["atoll accelerator calibrate ./mine.yaml"],
+    )
+    operators: dict[ConstantName, OperatorTiming] = Field(
+        description="By operator; others keep what their formula gives.",
+        examples=["{CONV_2D: {factor: 1.08, offset: 31}}"],
+        min_length=1,
+        max_length=MAX_ENTRIES,
+    )
+
+
 class Accelerator(Described):
     """What all instances of an accelerator have in common."""
 
@@ -279,6 +314,11 @@ class Accelerator(Described):
     )
     asynchronous: bool = Field(
         default=True, strict=True, description="It works while the CPU does.", examples=["true"]
+    )
+    timing: Timing | None = Field(
+        default=None,
+        description="What 'atoll accelerator calibrate' measured; estimates hold formulas to it.",
+        examples=["{source: atoll accelerator calibrate ./mine.yaml, operators: {}}"],
     )
     addresses: tuple[Size, ...] = Field(
         default=(),

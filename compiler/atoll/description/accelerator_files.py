@@ -81,6 +81,7 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
         _check_registers(accelerator, where, faults)
     if knows("operators"):
         _check_limits(accelerator, where, faults)
+        _check_timing(accelerator, where, faults)
         check_patterns(accelerator, where, faults)
         check_operators(accelerator, where, faults)
     if all(map(knows, ("driver", "registers", "program"))):
@@ -148,6 +149,20 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
                 f"there is no register '{name}'",
                 at=where.key_at(*key),
                 remedy=like(name, block.map, partial(renamed, key), key),
+            )
+
+
+def _check_timing(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    if accelerator.timing is None:
+        return
+    for kind in accelerator.timing.operators:
+        if kind not in accelerator.operators:
+            key = ("timing", "operators", kind)
+            faults.add(
+                "E161",
+                f"'{accelerator.accelerator}' has no operator '{kind}' to time",
+                at=where.key_at(*key),
+                remedy=like(kind, accelerator.operators, partial(renamed, key), key),
             )
 
 

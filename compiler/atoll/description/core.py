@@ -10,12 +10,15 @@ from atoll.description.fields import (
     MAX_ENTRIES,
     Address,
     Alignment,
+    BandOf,
     Described,
     FileName,
     Name,
     PackageName,
     ParameterName,
+    SourceText,
     Version,
+    decimal,
     must_be,
     number,
     text,
@@ -35,7 +38,6 @@ NVIC_LINES = 240
 LOCAL_SIZE = 64 * 2**10
 """Bytes of the registers that a core keeps to itself."""
 
-_SOURCE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,200}")
 _SIGNAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)*")
 
 
@@ -51,36 +53,13 @@ Controller = Literal["picorv32", "fast", "vexriscv", "nvic"]
 CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
 """Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
 
-_MOST_CYCLES, _MOST_SHARE = 1000, 10
-
-
-def _mean(given: object) -> float:
-    if (
-        isinstance(given, bool)
-        or not isinstance(given, int | float)
-        or not (0 <= given <= _MOST_CYCLES)
-    ):
-        raise must_be(f"a number from 0 to {_MOST_CYCLES}")
-    return float(given)
-
-
-def _share(given: object) -> float:
-    if (
-        isinstance(given, bool)
-        or not isinstance(given, int | float)
-        or not (0 <= given <= _MOST_SHARE)
-    ):
-        raise must_be(f"a share from 0 to {_MOST_SHARE}, such as 0.25")
-    return float(given)
-
-
-_SHARE = {"type": "number", "minimum": 0, "maximum": _MOST_SHARE, "examples": [0.25]}
-Share = Annotated[float, BeforeValidator(_share), WithJsonSchema(_SHARE)]
+_MOST_CYCLES = 1000
 _CYCLES = {"minimum": 0, "maximum": _MOST_CYCLES, "examples": [2]}
 Cycles = Annotated[int, number(0, _MOST_CYCLES)[0], WithJsonSchema({"type": "integer", **_CYCLES})]
-MeanCycles = Annotated[float, BeforeValidator(_mean), WithJsonSchema({"type": "number", **_CYCLES})]
+MeanCycles = Annotated[
+    float, decimal(0, _MOST_CYCLES)[0], WithJsonSchema({"type": "number", **_CYCLES})
+]
 Line = Annotated[int, *number(0, NVIC_LINES - 1)]
-SourceText = Annotated[str, *text(_SOURCE, "one line of at most 200 characters")]
 Word = Annotated[int, *number(0, 2**32 - 1)]
 Bits = Annotated[int, *number(1, 1024)]
 ProtectionRegions = Annotated[int, *number(1, 64)]
@@ -136,13 +115,6 @@ class ProtectionUnit(Described):
     granule: Alignment = Field(
         description="Bytes whose multiples regions begin and end at.", examples=["4"]
     )
-
-
-class BandOf(Described):
-    """How far an estimate may be off, as shares of it."""
-
-    low: Share = Field(description="How far the truth may lie below it.", examples=["0.2"])
-    high: Share = Field(description="How far the truth may lie above it.", examples=["0.3"])
 
 
 class Timing(Described):

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from atoll.diagnostics.units import format_size, parse_frequency, parse_size
@@ -27,6 +27,7 @@ _PLACE = re.compile(r"[A-Z][A-Z0-9_]{0,31}(\.[A-Z][A-Z0-9_]{0,31})?")
 _ENTRY_POINT = re.compile(
     r"([A-Za-z_][A-Za-z0-9_.]{0,127}|\.{1,2}/[A-Za-z0-9_./-]{1,127}\.py):[A-Za-z_][A-Za-z0-9_]{0,63}"
 )
+_SOURCE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,200}")
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PORT = re.compile(r"!?[A-Za-z_][A-Za-z0-9_$]{0,63}")
@@ -173,6 +174,20 @@ def number(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
     return BeforeValidator(_number(low, high)), _range(low, high)
 
 
+def decimal(low: float, high: float) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return what annotates a number between two bounds, inclusive."""
+
+    def check(given: object) -> float:
+        if isinstance(given, bool) or not isinstance(given, int | float):
+            raise must_be(f"a number from {low} to {high}")
+        if not low <= given <= high:
+            raise must_be(f"a number from {low} to {high}")
+        return float(given)
+
+    schema = {"type": "number", "minimum": low, "maximum": high}
+    return BeforeValidator(check), WithJsonSchema(schema)
+
+
 def _powers(low: int, high: int) -> WithJsonSchema:
     allowed = [1 << shift for shift in range(64) if low <= 1 << shift <= high]
     return WithJsonSchema({"enum": allowed})
@@ -280,6 +295,7 @@ RegisterPlace = Annotated[
 ]
 ParameterName = Annotated[str, *text(_PARAMETER, "the name of a parameter such as ResetAddress")]
 PackageName = Annotated[str, *text(_PACKAGE, "the name of a Python package")]
+SourceText = Annotated[str, *text(_SOURCE, "one line of at most 200 characters")]
 SectionName = Annotated[
     str, *text(_SECTION, "the name of a section of an ELF file, such as DTCM or .ext_ram")
 ]
@@ -310,3 +326,12 @@ MacroValue = Annotated[
 DriverName = Annotated[
     str, *text(_DRIVER, "the name of a driver such as command_list, or a path such as ./mine.c")
 ]
+
+Share = Annotated[float, *decimal(0, 10)]
+
+
+class BandOf(Described):
+    """How far an estimate may be off, as shares of it."""
+
+    low: Share = Field(description="How far the truth may lie below it.", examples=["0.2"])
+    high: Share = Field(description="How far the truth may lie above it.", examples=["0.3"])

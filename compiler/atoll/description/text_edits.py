@@ -3,6 +3,8 @@
 
 import re
 
+import yaml
+
 from atoll.description.text_places import Place, TextPlaces, spelled, text_places
 from atoll.description.tree import Key
 from atoll.diagnostics.edit import Edit, Fix, Patch
@@ -23,6 +25,24 @@ def edit_text(text: str, edits: Fix) -> str | None:
             return None
         text = changed
     return text
+
+
+def with_section(text: str, key: str, section: str) -> str | None:
+    """Return a description with a section at its end, in the place of one of that key.
+
+    None if nothing but that would change, as with braces around the whole text.
+    """
+    places = text_places(text)
+    kept = edit_text(text, (Edit((key,), None),)) if places and places.find((key,)) else text
+    if kept is None:
+        return None
+    mark = "\r\n" if "\r\n" in text else "\n"
+    written = kept.rstrip() + 2 * mark + section.replace("\n", mark)
+    try:
+        same = yaml.safe_load(written) == {**yaml.safe_load(text), **yaml.safe_load(section)}
+    except yaml.YAMLError:
+        return None
+    return written if same else None
 
 
 def _patched(text: str, patch: Patch) -> str | None:

@@ -269,7 +269,23 @@ CORE = object_of(
     passed=FLAG,
     checks=each(object_of(check=TEXT, waits=TEXT, cycles=COUNT, faults=each(TEXT))),
 )
-ACCELERATOR = object_of(
+_FIT = ("factor_percent", "offset_cycles", "off_percent_median")
+_SHARES = object_of(low=NUMBER, high=NUMBER)
+_TIMINGS = each(
+    object_of(
+        operator=TEXT,
+        **dict.fromkeys(_FIT, maybe(NUMBER)),
+        band=maybe(_SHARES),
+        measured=each(object_of(formula_cycles=COUNT, cycles=COUNT)),
+    )
+)
+_TIMING = object_of(
+    source=TEXT, operators=mapping_of(object_of(factor=NUMBER, offset=NUMBER, band=_SHARES))
+)
+_MEASURED = object_of(
+    accelerator=TEXT, timings=_TIMINGS, timing=maybe(_TIMING), wrote=TEXT, left_out=each(TEXT)
+)
+_TRIED = object_of(
     accelerator=TEXT,
     **dict.fromkeys(("rtl", "passed"), FLAG),
     checks=each(object_of(check=TEXT, tried=COUNT, faults=each(TEXT), wall_ns=COUNT)),
@@ -280,15 +296,10 @@ ACCELERATOR = object_of(
             **dict.fromkeys(("min", "max"), maybe(COUNT)),
         )
     ),
-    timings=each(
-        object_of(
-            operator=TEXT,
-            **dict.fromkeys(("factor_percent", "offset_cycles"), NUMBER),
-            measured=each(object_of(formula_cycles=COUNT, cycles=COUNT)),
-        )
-    ),
+    timings=_TIMINGS,
     left_out=each(TEXT),
 )
+ACCELERATOR: Shape = {"anyOf": [_TRIED, _MEASURED]}
 WROTE = object_of(wrote=each(TEXT))
 IMPORT = object_of(
     wrote=each(TEXT),
@@ -391,7 +402,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     ),
     "report": ("what commands found, by subject: all that a report shows", REPORT),
     "core": ("how the adapter of a core did", CORE),
-    "accelerator": ("how an accelerator did", ACCELERATOR),
+    "accelerator": ("how an accelerator did, or what it takes", ACCELERATOR),
     "operators": ("the operators that a model may have", OPERATORS),
     "doctor": ("which tools work", DOCTOR),
     "new": ("the file that was written", WROTE),

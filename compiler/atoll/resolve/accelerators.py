@@ -12,12 +12,12 @@ from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern
 from atoll.diagnostics.errors import SourceLoc
 from atoll.program.expressions import ExpressionError, parse, value_of
-from atoll.resolve.core_instances import shipped_or_beside
+from atoll.resolve.core_instances import band_of, shipped_or_beside
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.programs import program_of
 from atoll.resolve.soc import AcceleratorSpec, OperatorSupport
-from atoll.resolve.specs import DataPort, LayoutRule, PackedConstant, Ports
+from atoll.resolve.specs import DataPort, LayoutRule, PackedConstant, Ports, Tuning
 
 _DRIVEN_BY = {"registers", "systemrdl", "program", "driver", "rtl", "emitter"}
 """Keys of which one says how an accelerator is driven, if all else is left out."""
@@ -89,6 +89,10 @@ def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec
         driver_path=shipped_or_beside(model.driver, folder) if "/" in model.driver else "",
         undriven=not _DRIVEN_BY & model.model_fields_set,
         asynchronous=model.asynchronous and bool(model.ports.data),
+        timing={
+            kind.lower(): Tuning(each.factor, each.offset, band_of(each.band))
+            for kind, each in (model.timing.operators.items() if model.timing else ())
+        },
         addresses=model.addresses,
         places=dict(_places(description)),
     )

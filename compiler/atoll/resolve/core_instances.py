@@ -9,6 +9,7 @@ from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, CycleClass, Interr
 from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
+from atoll.description.fields import BandOf
 from atoll.description.remedies import remove
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.find import NAMES, USUAL, instruction_set
@@ -138,8 +139,13 @@ def _timing_of(core: Core) -> Timing | None:
     cycles |= {str(name): each for name, each in timing.cycles.items()}
     waits = {str(name): each for name, each in timing.waits.items()}
     data_waits = {str(name): each for name, each in timing.data_waits.items()}
-    band = (timing.band.low, timing.band.high) if timing.band else None
+    band = band_of(timing.band)
     return Timing(basis=timing.basis, cycles=cycles, waits=waits, data_waits=data_waits, band=band)
+
+
+def band_of(described: BandOf | None) -> tuple[float, float] | None:
+    """Return how far estimates may be below and above, as shares; None if nobody said."""
+    return (described.low, described.high) if described else None
 
 
 def _unit_of(core: Core) -> ProtectionUnit | None:

@@ -207,6 +207,25 @@ USUAL_PORTS = Ports(
 """Those of an accelerator whose description says nothing of ports."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What makes measured cycles of an operator of those that its emitter or formula gives.
+
+    Attributes:
+        factor: of them.
+        offset: cycles that are added.
+        band: how far operators may be below and above, as shares; None if nobody said.
+    """
+
+    factor: float
+    offset: int
+    band: tuple[float, float] | None = None
+
+    def cycles(self, expected: int) -> int:
+        """Return what an operator takes."""
+        return max(0, round(self.factor * expected) + self.offset)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceleratorSpec:
     """What an accelerator's own YAML says, the same for all its instances.
@@ -236,6 +255,7 @@ class AcceleratorSpec:
         undriven: nothing of its description says how it is driven: registers and driver are those
             that the stand-in of a simulation has.
         asynchronous: it moves data and computes while the CPU does other work.
+        timing: by kind of operator, what was measured.
         addresses: bytes of a command at which an address of 32 bits lies; none if not said.
         places: where the description says so, by key such as ``rtl.module``; for messages.
     """
@@ -258,6 +278,7 @@ class AcceleratorSpec:
     driver_path: str = ""
     undriven: bool = False
     asynchronous: bool
+    timing: Mapping[str, Tuning] = field(default_factory=dict)
     addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)
 

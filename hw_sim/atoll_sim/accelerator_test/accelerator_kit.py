@@ -11,11 +11,14 @@ from random import Random
 
 from atoll.api.kits import AcceleratorCheck, AcceleratorTrial, FeatureCoverage, OperatorTiming
 from atoll.artifacts.samples import random_sample
+from atoll.cost.engines import EngineCost, crossing_cycles, driver_cycles
 from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.description.build import Build, BuildRequests
+from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, Steps, current, report_to, silent
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
 from atoll.frontend.registry import Source
+from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.report.result import RunReport
@@ -29,6 +32,7 @@ from atoll_sim.accelerator_test.chip import (
     Memories,
     kit_chip,
     one_at_a_time,
+    untimed,
 )
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
@@ -40,6 +44,9 @@ TOGETHER = 8
 
 BYTES = "bytes of a tensor"
 """More than 4 KiB of them cross a page."""
+
+Pairs = dict[str, list[tuple[int, int]]]
+"""Expected and measured cycles of an engine, by kind of operator."""
 
 NOWHERE = Source(".drawn", b"", Path("drawn"))
 
@@ -113,6 +120,48 @@ def run_accelerator_test(
             timings=tuple(timings),
             left_out=tuple(kind for kind in kinds if not drawn.get(kind)),
         )
+
+
+def measure_operators(
+    described: AcceleratorDescription,
+    params: Mapping[str, int],
+    *,
+    operators: int,
+    seed: int = 1,
+    progress: Progress = silent,
+) -> tuple[tuple[OperatorTiming, ...], tuple[str, ...]]:
+    """Time operators of an accelerator in RTL, with memories of each kind.
+
+    Returns:
+        What they took by the formula or emitter alone and in RTL, and kinds of which there is none.
+
+    Raises:
+        SimulationError: E165; there is no RTL, or something is wrong with it.
+        AtollError: its chip cannot be built.
+    """
+    with temporary_folder() as folder:
+        kit = _Kit(described, params, folder, Random(seed), progress, None)
+        pairs: Pairs = {}
+        socs = {memories.name: untimed(kit.chip(memories)) for memories in SETTINGS}
+        soc = socs[SETTINGS[0].name]
+        name = _engine(soc).spec.name
+        if not _engine(soc).spec.rtl_module:
+            raise _no_timing(name, "there is no RTL", "describe it with 'rtl'")
+        drawn = _draw_operators(soc, operators, kit.random)
+        every = [each for found in drawn.values() for each in found]
+        networks = [join(every[at : at + TOGETHER]) for at in range(0, len(every), TOGETHER)]
+        for memory, each in socs.items():
+            kit.note(f"memory {memory}", len(every), partial(_timed, networks, each, pairs))
+        if faults := [fault for check in kit.checks for fault in check.faults]:
+            raise _no_timing(name, faults[0], "run 'atoll accelerator test' until it passes")
+        kinds = [support.kind for support in _engine(soc).spec.operators]
+        timings = tuple(_by_kind(pairs))
+        timed = {each.operator.lower() for each in timings}
+        return timings, tuple(kind for kind in kinds if kind not in timed)
+
+
+def _no_timing(name: str, why: str, remedy: str) -> SimulationError:
+    return SimulationError("E165", f"cycles of '{name}' cannot be measured: {why}", remedy=remedy)
 
 
 def _try_all(
@@ -224,22 +273,42 @@ def _driven(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
 def _time(
     networks: Sequence[Graph], soc: ResolvedSoc, timings: list[OperatorTiming]
 ) -> Iterator[str]:
-    """Yield what is wrong when firmware has one instance run all operators; note their cycles.
+    """Yield what is wrong when firmware has one instance run all operators; note their cycles."""
+    pairs: Pairs = {}
+    yield from _timed(networks, soc, pairs)
+    timings += _by_kind(pairs)
 
-    The host waits for each of them, so that nothing else is under way.
+
+def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterator[str]:
+    """Yield what is wrong when firmware has one instance run all operators; add their cycles.
+
+    The host waits for each of them, so that nothing else is under way, and what it takes to start
+    an operator and to see that it is done does not count. Operators of which it has more to do
+    than the engine tell nothing of that.
     """
-    pairs: dict[str, list[tuple[int, int]]] = {}
+    soc = one_at_a_time(soc)
+    engine = _engine(soc)
+    start, finish, least = driver_cycles(soc)
+    driving = start + finish + crossing_cycles(engine, soc)
     for network in _followed(networks):
-        compiled = _compile_network(network, one_at_a_time(soc))
+        compiled = _compile_network(network, soc)
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.RTL)
         yield from _wrong(outcome.report, compiled.graph)
+        operators = {op.name: op for op in compiled.graph.operators}
         for layer in outcome.report.by_layer:
-            if layer.device == FIRST:
-                pairs.setdefault(layer.kind.upper(), []).append((layer.estimate, layer.cycles))
-    timings += (
-        OperatorTiming(operator=kind, pairs=tuple(found)) for kind, found in sorted(pairs.items())
-    )
+            if layer.device != FIRST or layer.estimate <= least:
+                continue
+            spent = EngineCost(engine, soc).spent(operators[layer.operator], compiled.graph)
+            if spent.bound is not Bound.DRIVER:
+                found = pairs.setdefault(layer.kind.upper(), [])
+                found.append((layer.estimate - driving, layer.cycles - driving))
+
+
+def _by_kind(pairs: Pairs) -> Iterator[OperatorTiming]:
+    for kind, found in sorted(pairs.items()):
+        if kept := tuple(each for each in found if min(each) > 0):
+            yield OperatorTiming(operator=kind, pairs=kept)
 
 
 def _coverage(drawn: Mapping[str, list[Drawn]], engine: Engine) -> Iterator[FeatureCoverage]:

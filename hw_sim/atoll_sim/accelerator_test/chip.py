@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from atoll.description.accelerator_files import AcceleratorDescription
 from atoll.resolve import load_soc
@@ -91,8 +92,17 @@ def kit_chip(
 
 def one_at_a_time(soc: ResolvedSoc) -> ResolvedSoc:
     """Return the chip as one whose host waits for each operator of an accelerator at once."""
+    return _with_engines(soc, asynchronous=False)
+
+
+def untimed(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return the chip as one of whose engines nothing was measured."""
+    return _with_engines(soc, timing={})
+
+
+def _with_engines(soc: ResolvedSoc, **changes: Any) -> ResolvedSoc:
     devices = tuple(
-        replace(device, spec=replace(device.spec, asynchronous=False))
+        replace(device, spec=replace(device.spec, **changes))
         if isinstance(device, Engine)
         else device
         for device in soc.devices

@@ -2,15 +2,19 @@
 """What the simulator gives to `atoll.check_core` and `atoll.check_accelerator`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from atoll.api.kits import AcceleratorCheck, CoreCheck, CoreTrial
+from atoll.api.kits import AcceleratorCalibration, AcceleratorCheck, CoreCheck, CoreTrial
 from atoll.description.accelerator_files import find_accelerator, load_accelerator
 from atoll.description.core_files import find_core, load_core
 from atoll.description.share import is_path
+from atoll.description.text_edits import with_section
+from atoll.description.yaml_text import read_text
 from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
-from atoll_sim.accelerator_test.accelerator_kit import run_accelerator_test
+from atoll.utils.files import write_text
+from atoll_sim.accelerator_test.accelerator_kit import measure_operators, run_accelerator_test
 from atoll_sim.core_test.core_kit import run_core_test
 
 
@@ -35,6 +39,46 @@ def check_accelerator(
         toolchain=toolchain,
         progress=current(),
     )
+
+
+def calibrate_accelerator(
+    name: str,
+    params: Mapping[str, int],
+    *,
+    operators: int,
+    seed: int,
+    write: bool,
+) -> AcceleratorCalibration:
+    """Measure operators of an accelerator by its name or path.
+
+    Raises:
+        UsageError: E164; its description cannot be written into.
+        SimulationError: E165; it cannot be measured.
+    """
+    path = find_accelerator(name, Path.cwd(), None)
+    described = load_accelerator(path, None)
+    if write and not is_path(name):
+        raise UsageError(
+            "E164",
+            f"'{name}' is installed, so that its description is not written into",
+            remedy="leave --write out, or copy the description and name the path of your copy",
+        )
+    timings, left_out = measure_operators(
+        described, params, operators=operators, seed=seed, progress=current()
+    )
+    words = [f"--param {word}={value}" for word, value in params.items()]
+    words += [f"--operators {operators}", f"--seed {seed}"]
+    shown = path.name if is_path(name) else name
+    found = AcceleratorCalibration(
+        accelerator=described.model.accelerator,
+        timings=timings,
+        command=" ".join(("atoll accelerator calibrate", shown, *words)),
+        left_out=left_out,
+    )
+    if write and found.timing:
+        _write_section(path, "timing", found.yaml())
+        return replace(found, wrote=str(path))
+    return found
 
 
 def check_core(name: str, isa: str | None, *, seed: int, toolchain: str | None) -> CoreCheck:
@@ -67,3 +111,19 @@ def check_core(name: str, isa: str | None, *, seed: int, toolchain: str | None) 
             for trial, faults in found.trials
         ),
     )
+
+
+def _write_section(path: Path, key: str, section: str) -> None:
+    """Put a section into a description in the place of the one that is there, if any.
+
+    Raises:
+        UsageError: E092, it cannot be written; E164, its YAML has no place for a section.
+    """
+    text = with_section(read_text(path), key, section)
+    if text is None:
+        raise UsageError(
+            "E164",
+            f"{path} is not written in lines that '{key}' could be added to",
+            remedy="leave --write out, and copy what is printed",
+        )
+    write_text(path, text)

@@ -19,9 +19,12 @@ class Action(StrEnum):
     """What to do with an accelerator."""
 
     TEST = "test"
+    CALIBRATE = "calibrate"
 
 
-ActionArgument = Annotated[Action, typer.Argument(help="What to do: test it.")]
+ActionArgument = Annotated[
+    Action, typer.Argument(help="What to do: test it, or calibrate its estimates.")
+]
 NameArgument = Annotated[
     str,
     typer.Argument(
@@ -36,10 +39,16 @@ OperatorsOption = Annotated[
     int, typer.Option(metavar="N", min=1, help="Operators of each kind that are drawn.")
 ]
 FaultsOption = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Faults of the hardware around it, 0 for none.")
+    int,
+    typer.Option(metavar="N", min=0, help="test: faults of the hardware around it, 0 for none."),
 ]
-MutantsOption = Annotated[int, typer.Option(metavar="N", min=0, help="Wrong builds, 0 for none.")]
+MutantsOption = Annotated[
+    int, typer.Option(metavar="N", min=0, help="test: wrong builds, 0 for none.")
+]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw others.")]
+WriteOption = Annotated[
+    bool, typer.Option("--write", help="calibrate: put the timing into the description.")
+]
 
 
 def accelerator(
@@ -50,10 +59,11 @@ def accelerator(
     faults: FaultsOption = 18,
     mutants: MutantsOption = 25,
     seed: SeedOption = 1,
+    write: WriteOption = False,
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Test an accelerator against its description.
+    """Test an accelerator against its description, or calibrate its estimates in RTL.
 
     Operators drawn within its limits run on its model and on its RTL, with memories that answer
     at once, late and very late; each byte of each result must be that of the reference, and each
@@ -62,10 +72,26 @@ def accelerator(
     Last come wrong builds, with wrong addresses, commands and firewalls, which must be noticed.
     The status is 0 if nothing is wrong.
 
+    'calibrate' times drawn operators in RTL with such memories, and prints the 'timing' of the
+    description that follows, with how far it is off; --write puts it there.
+
     Example: atoll accelerator test ./mine.yaml
     """
-    assert action is Action.TEST
     values = _values(params or ())
+    if action is Action.CALIBRATE:
+        with show_work("measuring"):
+            measured = atoll.calibrate_accelerator(
+                name, params=values, operators=operators, seed=seed, write=write
+            )
+        if machine:
+            print(json_text(measured.to_json()), end="")
+        else:
+            out.print(measured.text(room()), end="")
+        return
+    if write:
+        raise atoll.UsageError(
+            "E163", "test takes no --write", remedy="leave it out, or use calibrate"
+        )
     with show_work("testing"):
         found = atoll.check_accelerator(
             name,

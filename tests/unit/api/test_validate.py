@@ -8,6 +8,8 @@ import pytest
 
 from atoll_sim.api import compiled_networks
 from atoll_sim.api.compiled_networks import Findings, validate_compiled
+from atoll_sim.faults import campaign as faults_of
+from atoll_sim.mutate import campaign as mutants_of
 
 ONE, OTHER = (SimpleNamespace(soc="chip", graph=name) for name in ("one", "other"))
 
@@ -41,12 +43,12 @@ def test_each_network_gets_its_share_of_what_is_asked(
     )
     monkeypatch.setattr(compiled_networks, "random_sample", lambda graph: (graph,))
     monkeypatch.setattr(
-        compiled_networks.mutants_of,
+        mutants_of,
         "plant",
         lambda network, count, *, first, **_: (network.graph, first, count),
     )
     monkeypatch.setattr(
-        compiled_networks.faults_of,
+        faults_of,
         "run_campaign",
         lambda network, sample, count, *, first, **_: (sample, first, count),
     )
