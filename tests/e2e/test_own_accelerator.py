@@ -2,11 +2,13 @@
 """The accelerator that docs/accelerators.md walks through works, from its YAML to its RTL."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from atoll.cli import main
+from atoll.description.accelerator_files import load_accelerator
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "07_own_accelerator"
@@ -47,6 +49,20 @@ def test_the_chip_without_the_modules_folder_is_one_error(
 def test_its_rtl_elaborates(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", CHIP, "--simulate"]) == 0
     assert "elaborates" not in capsys.readouterr().out
+
+
+@pytest.mark.rtl
+def test_it_is_calibrated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = Path(shutil.copytree(EXAMPLE, tmp_path / "mine")) / "tern.yaml"
+    before = mine.read_text()
+    assert main(["accelerator", "calibrate", str(mine), "--operators", "3", "--write"]) == 0
+    said = capsys.readouterr().out
+    assert f"wrote timing into {mine}" in said
+    assert mine.read_text().startswith(before)
+    timed = load_accelerator(mine, None).model.timing
+    assert timed
+    assert timed.source == "atoll accelerator calibrate tern.yaml --operators 3 --seed 1"
+    assert 0.5 < timed.operators["CONCATENATION"].factor < 2
 
 
 @pytest.mark.slow

@@ -297,12 +297,14 @@ def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterato
         yield from _wrong(outcome.report, compiled.graph)
         operators = {op.name: op for op in compiled.graph.operators}
         for layer in outcome.report.by_layer:
-            if layer.device != FIRST or layer.estimate <= least:
+            if layer.device != FIRST or layer.cycles <= least:
                 continue
             spent = EngineCost(engine, soc).spent(operators[layer.operator], compiled.graph)
             if spent.bound is not Bound.DRIVER:
+                told = layer.estimate > least
+                expected = layer.estimate - driving if told else spent.busy.cycles
                 found = pairs.setdefault(layer.kind.upper(), [])
-                found.append((layer.estimate - driving, layer.cycles - driving))
+                found.append((expected, layer.cycles - driving))
 
 
 def _by_kind(pairs: Pairs) -> Iterator[OperatorTiming]:

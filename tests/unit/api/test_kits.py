@@ -2,19 +2,60 @@
 """Measured cycles of operators, beside those that were expected."""
 
 import pytest
+import yaml
 
-from atoll.api.kits import OperatorTiming
+from atoll.api.kits import FEWEST_FITTED, AcceleratorCalibration, OperatorTiming
+
+EXPECTED = (10, 25, 70, 120, 300, 700, 1200, 3000)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "fit"),
-    [
-        (((10, 25), (20, 45), (30, 65)), (2.0, 5)),
-        (((10, 20), (10, 22)), (2.1, 0)),
-        (((10, 30),), (3.0, 0)),
-    ],
-)
-def test_a_line_is_fitted_where_there_are_different_sizes(
-    pairs: tuple[tuple[int, int], ...], fit: tuple[float, int]
-) -> None:
-    assert OperatorTiming(operator="conv_2d", pairs=pairs).fit == pytest.approx(fit)
+def timing(*measured: int) -> OperatorTiming:
+    pairs = tuple(zip(EXPECTED, measured, strict=False))
+    return OperatorTiming(operator="CONV_2D", pairs=pairs)
+
+
+def test_a_line_is_found_and_nothing_is_left() -> None:
+    fit = timing(*(2 * each + 5 for each in EXPECTED)).fit
+    assert fit
+    assert fit.factor == pytest.approx(2)
+    assert fit.offset == 5
+    assert fit.median == pytest.approx(0)
+    assert max(fit.rounded) <= 0.01
+
+
+def test_operators_of_one_size_have_a_factor_only() -> None:
+    pairs = tuple((10, each) for each in (20, 22, 20, 22, 20, 22, 20, 22))
+    fit = OperatorTiming(operator="ADD", pairs=pairs).fit
+    assert fit
+    assert fit.factor == pytest.approx(2.1, abs=0.01)
+    assert fit.offset == 0
+
+
+def test_too_few_operators_have_no_fit() -> None:
+    few = timing(*EXPECTED[: FEWEST_FITTED - 1])
+    assert few.fit is None
+    assert few.row()["factor_percent"] is None
+    found = AcceleratorCalibration(accelerator="mine", timings=(few,), command="it")
+    assert found.timing is None
+    assert "nothing fitted" in found.text()
+
+
+def test_how_far_one_is_off_is_told_by_the_others() -> None:
+    """The line of all passes nearer to an operator that lies apart than that of the others."""
+    apart = [*EXPECTED[:-1], 2 * EXPECTED[-1]]
+    fit = timing(*apart).fit
+    assert fit
+    assert fit.band[1] > apart[-1] / (fit.factor * EXPECTED[-1] + fit.offset) - 1
+    assert fit.band[1] == pytest.approx(1, abs=0.1)
+
+
+def test_what_was_fitted_is_written_as_it_is_read() -> None:
+    few = OperatorTiming(operator="ADD", pairs=((10, 20),))
+    found = AcceleratorCalibration(
+        accelerator="mine",
+        timings=(timing(*(2 * each + 5 for each in EXPECTED)), few),
+        command="atoll accelerator calibrate mine.yaml: again",
+    )
+    read = yaml.safe_load(found.yaml())
+    assert read == {"timing": found.timing}
+    assert [*read["timing"]["operators"]] == ["CONV_2D"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atoll.description.text_edits import edit_text
+from atoll.description.text_edits import edit_text, with_section
 from atoll.description.yaml_text import parse_yaml
 from atoll.diagnostics.edit import Edit, Patch
 from atoll.diagnostics.errors import DescriptionError
@@ -85,3 +85,20 @@ def test_tabs_become_as_many_spaces_as_fit(text: str, right: str) -> None:
         parse_yaml(text, Path("x"))
     ((fix,),) = (fault.fixes for fault in caught.value.faults)
     assert edit_text(text, fix) == right
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a: 1  # one\n", "a: 1  # one\n\nt:\n  b: 2\n"),
+        ("a: 1", "a: 1\n\nt:\n  b: 2\n"),
+        ("t: {b: 1}\na: 1\n", "a: 1\n\nt:\n  b: 2\n"),
+        ("a: 1\nt:\n  b: 1\n# end\n", "a: 1\n# end\n\nt:\n  b: 2\n"),
+        ("a: 1\r\n", "a: 1\r\n\r\nt:\r\n  b: 2\r\n"),
+        ("{a: 1}\n", None),
+        ("a: 1\n...\n", None),
+        ("a: &x 1\nb: *x\n", "a: &x 1\nb: *x\n\nt:\n  b: 2\n"),
+    ],
+)
+def test_a_section_is_added_or_replaced_and_nothing_else(text: str, written: str | None) -> None:
+    assert with_section(text, "t", "t:\n  b: 2\n") == written

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from atoll.cli import main
-from atoll.cost.basis import basis_of, joint_basis
+from atoll.cost.bands import Band
+from atoll.cost.basis import basis_of, joint_basis, source_of_operator
+from atoll.cost.engines import busy_cycles
+from atoll.frontend.registry import load_network
+from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -149,3 +153,31 @@ def test_a_pin_that_makes_an_operator_many_times_slower_is_told(
     assert main(["plan", "lagoon", DIGITS, *pin]) == 0
     assert note in capsys.readouterr().err.replace("\n  ", " ")
     assert any(note in each for each in told(capsys, "estimate", "lagoon", DIGITS, *pin)["notes"])  # type: ignore[attr-defined]
+
+
+def test_a_calibrated_accelerator_takes_what_was_measured(tmp_path: Path) -> None:
+    (tmp_path / "adder.yaml").write_text(
+        """
+accelerator: adder
+version: 1
+operators:
+  ADD: {cost: 10}
+  CONV_2D: {cost: macs}
+timing:
+  source: it
+  operators: {CONV_2D: {factor: 1.5, offset: 7, band: {low: 0.1, high: 0.2}}}
+"""
+    )
+    chip, npu = tmp_path / "chip.yaml", "{accelerator: ./adder.yaml, params: null, runs: null}"
+    chip.write_text(f"extends: {ISLANDS}\nsoc: own\ndevices: {{npu_b: {npu}}}\n")
+    soc, graph = load_soc(chip), load_network(Path(DIGITS))
+    engine = next(each for each in soc.engines if each.name == "npu_b")
+    conv = next(op for op in graph.operators if op.kind == "conv_2d")
+    added = next(op for op in graph.operators if op.kind == "add")
+    macs = kind_of(conv).features(conv, graph)["macs"]
+    assert busy_cycles(conv, graph, engine, soc) == round(1.5 * macs) + 7
+    assert busy_cycles(added, graph, engine, soc) == 10
+    timed = source_of_operator(conv, graph, engine, soc)
+    assert (timed.basis, timed.band) == ("measured", Band(0.1, 0.2))
+    told = source_of_operator(added, graph, engine, soc)
+    assert (told.basis, told.band) == ("formula", None)
