@@ -97,8 +97,9 @@ class OperatorTiming:
 
     @property
     def fit(self) -> TimingFit | None:
-        """The line that makes measured cycles of expected ones; None for too few operators.
+        """The line that makes measured cycles of expected ones.
 
+        None for too few operators, and if operators of which more is expected take no longer.
         The squares of errors, as shares of what was measured, are least. Without two expectations
         there is a factor only.
         """
@@ -109,6 +110,8 @@ class OperatorTiming:
         table = np.array([expected, np.ones_like(expected)][: 1 + sloped]) / measured
         inverse = np.linalg.pinv(table @ table.T)
         factor, *rest = inverse @ table.sum(axis=1)
+        if factor <= 0:
+            return None
         offset = round(float(rest[0])) if rest else 0
         weights = (table * (inverse @ table)).sum(axis=0)
         others = 1 - (1 - (factor * expected + offset) / measured) / np.maximum(1 - weights, 1e-9)
@@ -250,7 +253,7 @@ class AcceleratorCalibration:
         timings: what was measured, by operator.
         command: that measured it again.
         wrote: the description that has the timing now; "" if none was written.
-        left_out: operators that the kit draws none of, or that its host's driver outlasts.
+        left_out: operators of which the kit draws none that outlasts its host's driver.
     """
 
     accelerator: str
@@ -295,13 +298,14 @@ class AcceleratorCalibration:
             yield from _timing_table(self.timings, columns)
             yield ""
         if self.left_out:
-            yield f"not timed: {', '.join(kind.upper() for kind in self.left_out)}"
+            listed = ", ".join(kind.upper() for kind in self.left_out)
+            yield f"not timed, none is drawn that outlasts the host's driver: {listed}"
         if self.wrote:
             yield f"wrote timing into {self.wrote}"
         elif written := self.yaml():
             yield from written.splitlines()
         else:
-            yield f"nothing fitted: that takes {FEWEST_FITTED} operators of a kind; use --operators"
+            yield f"nothing fitted: that takes {FEWEST_FITTED} operators of a kind; raise --operators"
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll accelerator calibrate --json`` prints."""
@@ -489,8 +493,9 @@ def _timed(each: OperatorTiming) -> tuple[str, str, str, str, str]:
     (least, most), fit = each.ratios, each.fit
     ratios = f"{least:.2f} to {most:.2f}"
     if fit is None:
-        few = f"not fitted: fewer than {FEWEST_FITTED}"
-        return each.operator, f"{len(each.pairs)}", ratios, few, ""
+        few = len(each.pairs) < FEWEST_FITTED
+        why = f"fewer than {FEWEST_FITTED}" if few else "they do not follow the formula"
+        return each.operator, f"{len(each.pairs)}", ratios, f"not fitted: {why}", ""
     line = f"{fit.factor:.2f} x formula {fit.offset:+,}"
     low, high = fit.rounded
     off = f"{fit.median:.0%} at the median, 95 of 100 -{low:.0%} to +{high:.0%}"

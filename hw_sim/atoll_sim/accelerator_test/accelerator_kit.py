@@ -283,8 +283,8 @@ def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterato
     """Yield what is wrong when firmware has one instance run all operators; add their cycles.
 
     The host waits for each of them, so that nothing else is under way, and what it takes to start
-    an operator and to see that it is done does not count. Operators of which it has more to do
-    than the engine tell nothing of that.
+    an operator and to see that it is done does not count. Operators of which it should have more to
+    do than the engine tell too little of that.
     """
     soc = one_at_a_time(soc)
     engine = _engine(soc)
@@ -297,14 +297,12 @@ def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterato
         yield from _wrong(outcome.report, compiled.graph)
         operators = {op.name: op for op in compiled.graph.operators}
         for layer in outcome.report.by_layer:
-            if layer.device != FIRST or layer.cycles <= least:
+            if layer.device != FIRST or layer.estimate <= max(least, 2 * driving):
                 continue
             spent = EngineCost(engine, soc).spent(operators[layer.operator], compiled.graph)
             if spent.bound is not Bound.DRIVER:
-                told = layer.estimate > least
-                expected = layer.estimate - driving if told else spent.busy.cycles
                 found = pairs.setdefault(layer.kind.upper(), [])
-                found.append((expected, layer.cycles - driving))
+                found.append((layer.estimate - driving, layer.cycles - driving))
 
 
 def _by_kind(pairs: Pairs) -> Iterator[OperatorTiming]:

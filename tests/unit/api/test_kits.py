@@ -40,6 +40,13 @@ def test_too_few_operators_have_no_fit() -> None:
     assert "nothing fitted" in found.text()
 
 
+def test_operators_that_do_not_follow_their_formula_have_no_fit() -> None:
+    odd = timing(*reversed(EXPECTED))
+    assert odd.fit is None
+    found = AcceleratorCalibration(accelerator="mine", timings=(odd,), command="it")
+    assert "not fitted: they do not follow the formula" in found.text()
+
+
 def test_how_far_one_is_off_is_told_by_the_others() -> None:
     """The line of all passes nearer to an operator that lies apart than that of the others."""
     apart = [*EXPECTED[:-1], 2 * EXPECTED[-1]]
