@@ -2,7 +2,6 @@
 """The accelerator that docs/accelerators.md walks through works, from its YAML to its RTL."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -52,17 +51,25 @@ def test_its_rtl_elaborates(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.rtl
-def test_it_is_calibrated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mine = Path(shutil.copytree(EXAMPLE, tmp_path / "mine")) / "tern.yaml"
-    before = mine.read_text()
-    assert main(["accelerator", "calibrate", str(mine), "--operators", "3", "--write"]) == 0
-    said = capsys.readouterr().out
-    assert f"wrote timing into {mine}" in said
+def test_a_new_accelerator_is_calibrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "accelerator", "spark"]) == 0
+    mine = Path("spark/spark/spark.yaml")
+    before, words = mine.read_text(), ["accelerator", "calibrate", str(mine), "--operators", "6"]
+    assert main([*words, "--write"]) == 0
+    assert f"wrote timing into {mine}" in capsys.readouterr().out
     assert mine.read_text().startswith(before)
     timed = load_accelerator(mine, None).model.timing
     assert timed
-    assert timed.source == "atoll accelerator calibrate tern.yaml --operators 3 --seed 1"
-    assert 0.5 < timed.operators["CONCATENATION"].factor < 2
+    assert timed.source == "atoll accelerator calibrate spark.yaml --operators 6 --seed 1"
+    written, found = mine.read_text(), timed.operators["QUANTIZE"]
+    assert 1 < found.factor < 1.5
+    assert found.band
+    assert found.band.high > 0.5, "the formula knows nothing of memories, which are of three speeds"
+    assert main([*words, "--write"]) == 0
+    assert mine.read_text() == written, "what is measured again is held against the formula alone"
 
 
 @pytest.mark.slow

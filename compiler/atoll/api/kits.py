@@ -305,7 +305,7 @@ class AcceleratorCalibration:
         elif written := self.yaml():
             yield from written.splitlines()
         else:
-            yield f"nothing fitted: that takes {FEWEST_FITTED} operators of a kind; raise --operators"
+            yield f"nothing fitted: that takes {FEWEST_FITTED} of a kind; raise --operators"
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll accelerator calibrate --json`` prints."""

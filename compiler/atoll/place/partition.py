@@ -285,7 +285,8 @@ class _Chooser:
             rejected[name] = why or weighing.against(op, name, where)
             if why is None and weighing.unreached(op, there) is None:
                 costs[name] = weighing.cost(op, there)
-                if could_be_less(costs[name].parts, here.parts):
+                no_less = here.total <= costs[name].total
+                if no_less and could_be_less(costs[name].parts, here.parts):
                     within.append(name)
         names = [each.name for each in self._soc.devices]
         further = tuple(each for each in within if each not in decision.within)

@@ -77,7 +77,7 @@ def calibrate_accelerator(
     )
     if write and found.timing:
         _write_section(path, "timing", found.yaml())
-        return replace(found, wrote=str(path))
+        return replace(found, wrote=name)
     return found
 
 

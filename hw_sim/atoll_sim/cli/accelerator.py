@@ -63,8 +63,9 @@ def accelerator(
     toolchain: ToolchainOption = None,
     machine: JsonOption = False,
 ) -> None:
-    """Test an accelerator against its description, or calibrate its estimates in RTL.
+    """Test or calibrate an accelerator.
 
+    'test' holds it against its description.
     Operators drawn within its limits run on its model and on its RTL, with memories that answer
     at once, late and very late; each byte of each result must be that of the reference, and each
     access within what the operator touches. Firmware drives two instances at once. Then hardware

@@ -134,7 +134,7 @@ def test_a_candidate_that_is_proposed_again_is_not_compiled_again() -> None:
 
 def of_cycles(search: Search, cycles: int, candidate: Candidate) -> Trial:
     result = search.trials[0].result
-    return Trial(candidate=candidate, result=result, cycles=cycles)
+    return Trial(candidate=candidate, result=result, cycles=cycles, weight=(False, cycles))
 
 
 def test_copies_have_to_save_clearly() -> None:

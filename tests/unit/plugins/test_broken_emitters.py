@@ -193,7 +193,7 @@ def test_reefs_emitter_given_a_reef_without_a_parameter(bench: Any, commands: An
     bench.accelerator(("  weight_rows: {", "  rows: {"))
     said = bench.refusal(*commands["plan"])
     assert "E111" in said
-    assert "failed in 'estimate_cycles' for operator 'conv_2d_0' (CONV_2D): KeyError: " in said
+    assert "failed in 'busy' for operator 'conv_2d_0' (CONV_2D): KeyError: " in said
     assert said.startswith(f"{bench.place(EMITTER)}: error")
 
 
