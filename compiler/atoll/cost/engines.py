@@ -30,7 +30,7 @@ from atoll.resolve.engine_parts import emitter_of, whole
 from atoll.resolve.soc import Engine, ResolvedSoc, found_once
 from atoll.utils.remember import Alike, remember
 
-ANSWERS_AT_HAND = 2048
+ANSWERS_AT_HAND = 8192
 """What emitters said of operators, that a process keeps with these."""
 
 
