@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load a chip: YAML files and overrides in, checked models with the place of every value out."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -24,12 +24,16 @@ from atoll.description.messages import schema_of
 from atoll.description.partial import Gaps, Partial, read_model
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import find_undecided
+from atoll.description.yaml_text import read_text
 from atoll.diagnostics.errors import DescriptionError, Fault, SourceLoc
-from atoll.diagnostics.open_texts import open_text
+from atoll.utils.remember import remember
 
 Loaded = TypeVar("Loaded")
 Load = Callable[[Path, SourceLoc | None], Loaded]
 Found = tuple[Path, SourceLoc | None]
+
+PARTS_AT_HAND = 64
+"""Descriptions of accelerators, cores and function units that a process reads once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,22 +192,15 @@ def _load_all(
     return loaded
 
 
+def _text(load: Load[object], path: Path, at: SourceLoc | None) -> Hashable:
+    """Return what a description depends on, None where it names another file that says more."""
+    text = read_text(path, at)
+    return None if "systemrdl" in text else (load, path, at, text)
+
+
+@remember(_text, most=PARTS_AT_HAND)
 def _at_hand(load: Load[Loaded], path: Path, at: SourceLoc | None) -> Loaded:
-    """Load a description; one that was loaded and has not changed since is at hand."""
-    if open_text(path) is not None:
-        return load(path, at)
-    try:
-        stamp = path.stat()
-    except (OSError, ValueError):
-        return load(path, at)
-    size = (stamp.st_ino, stamp.st_mtime_ns, stamp.st_size)
-    return cast("Loaded", _load_once(load, path, at, size))
-
-
-@lru_cache(maxsize=64)
-def _load_once(
-    load: Load[object], path: Path, at: SourceLoc | None, _stamp: tuple[int, ...]
-) -> object:
+    """Load a description; one that was loaded and says the same now is at hand."""
     return load(path, at)
 
 

@@ -26,6 +26,7 @@ from atoll.memory.build_problem import NOTHING
 from atoll.place.passes import Observer, unobserved
 from atoll.place.requests import check_threads
 from atoll.plugins.loading import is_own
+from atoll.resolve.engine_parts import code_of
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
@@ -216,7 +217,7 @@ def _asked(
     speeds = tuple(each.clock for each in soc.devices)
     sizes = tuple(each.region.size for each in soc.pools)
     sign = soc.name, network.name, speeds, sizes, tuple(taken.items())
-    return Alike(sign, soc, soc.source, network, source, options)
+    return Alike(sign, soc, soc.source, network, source, options, code_of(*soc.engines))
 
 
 @remember(_asked, most=NETWORKS_AT_HAND)

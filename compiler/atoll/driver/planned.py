@@ -18,6 +18,7 @@ from atoll.memory.ceilings import with_ceilings
 from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.solve import solve
 from atoll.place.passes import Observer, unobserved
+from atoll.resolve.engine_parts import code_of
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 AT_HAND = 64
@@ -48,7 +49,7 @@ def _program(program: Program, observe: Observer) -> Alike | None:
     rooms = tuple((pool.region.origin, pool.room) for pool in soc.pools)
     devices = tuple(op.devices for op in graph.operators)
     sign = soc.name, graph.name, devices, rooms, program.overlapping, program.spare
-    return Alike(sign, soc, graph, program.requests)
+    return Alike(sign, soc, graph, program.requests, code_of(*soc.engines))
 
 
 @remember(_program, most=AT_HAND)

@@ -11,7 +11,7 @@ from atoll.lower.joined_lists import link_command
 from atoll.lower.overlapping import Overlapping
 from atoll.ops.registry import kind_of
 from atoll.plugins.loading import is_own
-from atoll.resolve.engine_parts import RECORDS, emitter_of, links, whole
+from atoll.resolve.engine_parts import RECORDS, code_of, emitter_of, links, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll.utils.remember import Alike, remember
 
@@ -41,7 +41,8 @@ def _job(op: Operator, graph: Graph, npu: Engine, splits: int) -> Alike | None:
         return None
     tensors = tuple(map(graph.by_name.__getitem__, (*op.reads, *op.outputs)))
     engine = replace(npu, clock=0, at=None)
-    return Alike((op.name, npu.name, splits), op, tensors, engine, graph.by_name.keys())
+    values = op, tensors, engine, graph.by_name.keys(), code_of(npu)
+    return Alike((op.name, npu.name, splits), *values)
 
 
 @remember(_job, most=JOBS_AT_HAND)

@@ -7,7 +7,7 @@ from operator import index
 from types import MappingProxyType
 
 from atoll.diagnostics.errors import AtollError, SourceLoc
-from atoll.plugins.loading import Methods, Part, load, make_part
+from atoll.plugins.loading import Methods, Part, is_own, load, make_part
 from atoll.resolve.soc import AcceleratorSpec, Engine
 
 EMITTER_METHODS: Methods = MappingProxyType(
@@ -62,6 +62,23 @@ def check_functions(engine: Engine) -> None:
         if not callable(load(entry, at=at)):
             what = f"'{entry}' of accelerator '{spec.name}' is no function, which {kind} needs"
             raise AtollError("E110", what, at=at, remedy="name a function of Python")
+
+
+def code_of(*engines: Engine) -> tuple[object, ...]:
+    """Return what of other packages has a say in the jobs of engines, as it is loaded now.
+
+    A module that is loaded again has others, which are not equal. What cannot be loaded is its
+    entry point.
+    """
+    found: list[object] = []
+    for spec in (each.spec for each in engines):
+        for entry in (spec.emitter, *(entry for _, _, entry in _functions(spec))):
+            if not is_own(entry):
+                try:
+                    found.append(load(entry))
+                except AtollError:
+                    found.append(entry)
+    return tuple(found)
 
 
 def _functions(spec: AcceleratorSpec) -> Iterator[tuple[str, str, str]]:
