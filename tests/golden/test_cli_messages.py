@@ -44,6 +44,7 @@ CASES: dict[str, list[str]] = {
     "qemu_without_firmware": [*RUN, "--cpu", "qemu", *HEXAGON],
     "firmware_without_startup": ["build", *RUN[1:], "-o", "out", *HEXAGON],
     "calibrate_installed": ["accelerator", "calibrate", "reef", "--write"],
+    "calibrate_in_braces": ["accelerator", "calibrate", "./braces.yaml", "--write"],
     "calibrate_without_rtl": ["accelerator", "calibrate", "./idea_part.yaml"],
     "test_writes_nothing": ["accelerator", "test", "./idea_part.yaml", "--write"],
     "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
@@ -284,6 +285,8 @@ def fill_accelerators(folder: Path, chip: str) -> None:
             "accelerator: reef", f"accelerator: ./{name}_part.yaml"
         )
         (folder / f"{name}.yaml").write_text(named)
+    braces = "{accelerator: braces, version: 1, operators: {ADD: {cost: 10}}}\n"
+    (folder / "braces.yaml").write_text(braces)
     reef = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_text()
     emitter, model = (
         "atoll_sim.engines.reef.emitter:ReefEmitter",

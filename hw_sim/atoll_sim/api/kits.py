@@ -63,6 +63,8 @@ def calibrate_accelerator(
             f"'{name}' is installed, so that its description is not written into",
             remedy="leave --write out, or copy the description and name the path of your copy",
         )
+    if write:
+        _with_section(path, "timing", "timing: none\n")
     timings, left_out = measure_operators(
         described, params, operators=operators, seed=seed, progress=current()
     )
@@ -76,7 +78,7 @@ def calibrate_accelerator(
         left_out=left_out,
     )
     if write and found.timing:
-        _write_section(path, "timing", found.yaml())
+        write_text(path, _with_section(path, "timing", found.yaml()))
         return replace(found, wrote=name)
     return found
 
@@ -113,11 +115,11 @@ def check_core(name: str, isa: str | None, *, seed: int, toolchain: str | None) 
     )
 
 
-def _write_section(path: Path, key: str, section: str) -> None:
-    """Put a section into a description in the place of the one that is there, if any.
+def _with_section(path: Path, key: str, section: str) -> str:
+    """Return the text of a description with a section in the place of the one of that key.
 
     Raises:
-        UsageError: E092, it cannot be written; E164, its YAML has no place for a section.
+        UsageError: E164; its YAML has no place for a section.
     """
     text = with_section(read_text(path), key, section)
     if text is None:
@@ -126,4 +128,4 @@ def _write_section(path: Path, key: str, section: str) -> None:
             f"{path} is not written in lines that '{key}' could be added to",
             remedy="leave --write out, and copy what is printed",
         )
-    write_text(path, text)
+    return text
