@@ -28,6 +28,9 @@ MEASURED = "measured"
 NOT_KNOWN = "band not known"
 """What is said where nobody measured how far an estimate is off."""
 
+FARTHEST_TIMED = 9
+"""Latency of the slowest memory with which `atoll accelerator calibrate` times operators."""
+
 EMITTER = "emitter"
 """The basis of cycles of an engine whose emitter has no `basis`."""
 
@@ -156,8 +159,8 @@ def _engine_source(engine: Engine) -> Source:
     return Source(name, basis, _told_band(emitter))
 
 
-def _timed_source(source: Source, kind: str, tuning: Tuning) -> Source:
-    band = Band(*tuning.band) if tuning.band else None
+def _timed_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> Source:
+    band = Band(*tuning.band) if tuning.band and not far else None
     return Source(f"{kind} {source.name}", MEASURED, band)
 
 
@@ -186,7 +189,8 @@ def source_of_operator(
             band = KERNEL_BANDS.get(op.kind, source.band)
             source = replace(source, name=f"{op.kind} {source.name}", band=band)
     elif op.kind in device.spec.timing:
-        return _timed_source(source, op.kind, device.spec.timing[op.kind])
+        far = _is_far(op, graph, device, soc, FARTHEST_TIMED)
+        return _timed_source(source, op.kind, device.spec.timing[op.kind], far=far)
     else:
         unmeasured = False
     if unmeasured or _is_far(op, graph, device, soc):
@@ -194,12 +198,17 @@ def source_of_operator(
     return source
 
 
-def _is_far(op: Operator, graph: Graph, device: Cpu | Engine, soc: ResolvedSoc) -> bool:
-    """Tell whether an activation of an operator is in memory that answers late."""
+def _is_far(
+    op: Operator,
+    graph: Graph,
+    device: Cpu | Engine,
+    soc: ResolvedSoc,
+    farthest: int = MEASURED_DATA_LATENCY,
+) -> bool:
+    """Tell whether an activation of an operator is in memory that answers later than measured."""
 
     def late(pool: str) -> bool:
-        memory = soc.memory(soc.pool(pool).region.memory)
-        return memory.read_latency > MEASURED_DATA_LATENCY
+        return soc.memory(soc.pool(pool).region.memory).read_latency > farthest
 
     names = (name for name in (*op.reads, *op.outputs) if graph.tensor(name).data is None)
     pools = [graph.tensor(name).pools for name in names]

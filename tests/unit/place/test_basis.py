@@ -8,11 +8,12 @@ import pytest
 
 from atoll.cli import main
 from atoll.cost.bands import Band
-from atoll.cost.basis import basis_of, joint_basis, source_of_operator
+from atoll.cost.basis import FARTHEST_TIMED, basis_of, joint_basis, source_of_operator
 from atoll.cost.engines import busy_cycles
 from atoll.frontend.registry import load_network
 from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
+from atoll_sim.accelerator_test.chip import SETTINGS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DIGITS = str(EXAMPLES / "01_digits" / "digits_int8.tflite")
@@ -181,3 +182,13 @@ timing:
     assert (timed.basis, timed.band) == ("measured", Band(0.1, 0.2))
     told = source_of_operator(added, graph, engine, soc)
     assert (told.basis, told.band) == ("formula", None)
+    for latency, band in ((FARTHEST_TIMED, timed.band), (FARTHEST_TIMED + 1, None)):
+        far = load_soc(
+            chip, [f"memories.{each.name}.read_latency={latency}" for each in soc.memories]
+        )
+        engine = next(each for each in far.engines if each.name == "npu_b")
+        assert source_of_operator(conv, graph, engine, far).band == band
+
+
+def test_calibration_goes_as_far_as_bands_say() -> None:
+    assert max(each.latency for each in SETTINGS) == FARTHEST_TIMED
