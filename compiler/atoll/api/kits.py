@@ -251,7 +251,8 @@ class AcceleratorCalibration:
     Attributes:
         accelerator: its name.
         timings: what was measured, by operator.
-        command: that measured it again.
+        command: that measures it again.
+        params: of the instance, where they are not the defaults.
         wrote: the description that has the timing now; "" if none was written.
         left_out: operators of which the kit draws none that outlasts its host's driver.
     """
@@ -259,6 +260,7 @@ class AcceleratorCalibration:
     accelerator: str
     timings: tuple[OperatorTiming, ...] = field(repr=False)
     command: str
+    params: Mapping[str, int] = field(default_factory=dict)
     wrote: str = ""
     left_out: tuple[str, ...] = ()
 
@@ -275,7 +277,9 @@ class AcceleratorCalibration:
             for kind, fit in fits.items()
             if fit
         }
-        return {"source": self.command, "operators": found} if found else None
+        if not found:
+            return None
+        return {"source": self.command, "params": dict(self.params), "operators": found}
 
     def rows(self) -> list[Row]:
         """Return the cycles of operators, by the formulas of the description and measured."""
@@ -286,8 +290,8 @@ class AcceleratorCalibration:
         if (timing := self.timing) is None:
             return ""
         lines = [f"    {kind}: {to_yaml_line(each)}" for kind, each in timing["operators"].items()]
-        source = to_yaml_line(timing["source"])
-        return "\n".join(["timing:", f"  source: {source}", "  operators:", *lines, ""])
+        heads = [f"  {key}: {to_yaml_line(timing[key])}" for key in ("source", "params")]
+        return "\n".join(["timing:", *heads, "  operators:", *lines, ""])
 
     def text(self, columns: int | None = None) -> str:
         """Return what ``atoll accelerator calibrate`` prints."""

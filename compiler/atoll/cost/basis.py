@@ -153,7 +153,7 @@ def _engine_source(engine: Engine) -> Source:
     told = told(engine) if callable(told) else told
     basis = told if isinstance(told, str) and told else EMITTER
     params = " ".join(f"{key}={value}" for key, value in engine.params.items())
-    name, timing = f"{engine.spec.name} {params}", engine.spec.timing
+    name, timing = f"{engine.spec.name} {params}", engine.timing
     if all(support.kind in timing for support in engine.spec.operators):
         basis = MEASURED
     return Source(name, basis, _told_band(emitter))
@@ -188,9 +188,9 @@ def source_of_operator(
         if source.basis == MEASURED and source.band:
             band = KERNEL_BANDS.get(op.kind, source.band)
             source = replace(source, name=f"{op.kind} {source.name}", band=band)
-    elif op.kind in device.spec.timing:
+    elif op.kind in device.timing:
         far = _is_far(op, graph, device, soc, FARTHEST_TIMED)
-        return _timed_source(source, op.kind, device.spec.timing[op.kind], far=far)
+        return _timed_source(source, op.kind, device.timing[op.kind], far=far)
     else:
         unmeasured = False
     if unmeasured or _is_far(op, graph, device, soc):

@@ -159,7 +159,7 @@ def engine_cycles(op: Operator, graph: Graph, engine: Engine, commands: int) -> 
     found = emitter.call("estimate_cycles", op, graph, engine, commands, about=about)
     if whole(found) < 0:
         raise emitter.wrong("estimate_cycles", f"{found!r:.80}, no number of cycles", about)
-    tuning = engine.spec.timing.get(op.kind)
+    tuning = engine.timing.get(op.kind)
     return tuning.cycles(whole(found)) if tuning else whole(found)
 
 
@@ -171,7 +171,7 @@ def engine_busy(op: Operator, graph: Graph, engine: Engine, commands: int) -> Bu
     """
     emitter, about = emitter_of(engine), f"operator '{op.name}' ({op.kind.upper()})"
     told = callable(getattr(emitter.value, "busy", None))
-    if told and is_own(engine.spec.emitter) and op.kind not in engine.spec.timing:
+    if told and is_own(engine.spec.emitter) and op.kind not in engine.timing:
         return cast("Busy", emitter.call("busy", op, graph, engine, commands, about=about))
     cycles = engine_cycles(op, graph, engine, commands)
     if not told:

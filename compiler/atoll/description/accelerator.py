@@ -256,6 +256,13 @@ class Timing(Described):
         description="The command that measured them.",
         examples=["atoll accelerator calibrate ./mine.yaml"],
     )
+    params: dict[Name, Integer] = Field(
+        default={},
+        max_length=MAX_ENTRIES,
+        description="Parameters of the instance, the defaults if not said; instances with others "
+        "keep what their formula gives.",
+        examples=["{lanes: 8}"],
+    )
     operators: dict[ConstantName, OperatorTiming] = Field(
         description="By operator; others keep what their formula gives.",
         examples=["{CONV_2D: {factor: 1.08, offset: 31}}"],

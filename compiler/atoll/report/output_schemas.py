@@ -280,7 +280,9 @@ _TIMINGS = each(
     )
 )
 _TIMING = object_of(
-    source=TEXT, operators=mapping_of(object_of(factor=NUMBER, offset=NUMBER, band=_SHARES))
+    source=TEXT,
+    params=mapping_of(NUMBER),
+    operators=mapping_of(object_of(factor=NUMBER, offset=NUMBER, band=_SHARES)),
 )
 _MEASURED = object_of(
     accelerator=TEXT, timings=_TIMINGS, timing=maybe(_TIMING), wrote=TEXT, left_out=each(TEXT)

@@ -93,6 +93,8 @@ def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec
             kind.lower(): Tuning(each.factor, each.offset, band_of(each.band))
             for kind, each in (model.timing.operators.items() if model.timing else ())
         },
+        timed_params={name: each.default for name, each in model.parameters.items()}
+        | (model.timing.params if model.timing else {}),
         addresses=model.addresses,
         places=dict(_places(description)),
     )

@@ -15,7 +15,7 @@ from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.places import Placed, Region, RegionKind
-from atoll.resolve.specs import AcceleratorSpec, CoreSpec
+from atoll.resolve.specs import AcceleratorSpec, CoreSpec, Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +257,12 @@ class Engine(Device):
     constants_wait: int = 0
     workspace_width: Fraction = Fraction(0)
     pool_memories: Mapping[str, PoolMemory] = field(default_factory=dict)
+
+    @property
+    def timing(self) -> Mapping[str, Tuning]:
+        """What was measured of an instance with these parameters, by kind of operator."""
+        same = dict(self.params) == dict(self.spec.timed_params)
+        return self.spec.timing if same else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -256,6 +256,7 @@ class AcceleratorSpec:
             that the stand-in of a simulation has.
         asynchronous: it moves data and computes while the CPU does other work.
         timing: by kind of operator, what was measured.
+        timed_params: parameters of the instance of which that was measured.
         addresses: bytes of a command at which an address of 32 bits lies; none if not said.
         places: where the description says so, by key such as ``rtl.module``; for messages.
     """
@@ -279,6 +280,7 @@ class AcceleratorSpec:
     undriven: bool = False
     asynchronous: bool
     timing: Mapping[str, Tuning] = field(default_factory=dict)
+    timed_params: Mapping[str, int] = field(default_factory=dict)
     addresses: tuple[int, ...] = ()
     places: Mapping[str, SourceLoc] = field(default_factory=dict)
 

@@ -75,6 +75,7 @@ def calibrate_accelerator(
         accelerator=described.model.accelerator,
         timings=timings,
         command=" ".join(("atoll accelerator calibrate", shown, *words)),
+        params=params,
         left_out=left_out,
     )
     if write and found.timing:

@@ -161,6 +161,7 @@ def test_a_calibrated_accelerator_takes_what_was_measured(tmp_path: Path) -> Non
         """
 accelerator: adder
 version: 1
+parameters: {lanes: {default: 4, choices: [4, 8]}}
 operators:
   ADD: {cost: 10}
   CONV_2D: {cost: macs}
@@ -182,6 +183,13 @@ timing:
     assert (timed.basis, timed.band) == ("measured", Band(0.1, 0.2))
     told = source_of_operator(added, graph, engine, soc)
     assert (told.basis, told.band) == ("formula", None)
+    other = next(
+        each
+        for each in load_soc(chip, ["devices.npu_b.params={lanes: 8}"]).engines
+        if each.name == "npu_b"
+    )
+    assert busy_cycles(conv, graph, other, soc) == macs, "nobody measured eight lanes"
+    assert source_of_operator(conv, graph, other, soc).basis == "formula"
     for latency, band in ((FARTHEST_TIMED, timed.band), (FARTHEST_TIMED + 1, None)):
         far = load_soc(
             chip, [f"memories.{each.name}.read_latency={latency}" for each in soc.memories]
