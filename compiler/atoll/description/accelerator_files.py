@@ -155,15 +155,20 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
 def _check_timing(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
     if accelerator.timing is None:
         return
-    for kind in accelerator.timing.operators:
-        if kind not in accelerator.operators:
-            key = ("timing", "operators", kind)
-            faults.add(
-                "E161",
-                f"'{accelerator.accelerator}' has no operator '{kind}' to time",
-                at=where.key_at(*key),
-                remedy=like(kind, accelerator.operators, partial(renamed, key), key),
-            )
+    timing = accelerator.timing
+    for section, what, named, known in (
+        ("params", "parameter", timing.params, accelerator.parameters),
+        ("operators", "operator", timing.operators, accelerator.operators),
+    ):
+        for name in named:
+            if name not in known:
+                key = ("timing", section, name)
+                faults.add(
+                    "E161",
+                    f"'{accelerator.accelerator}' has no {what} '{name}' to time",
+                    at=where.key_at(*key),
+                    remedy=like(name, known, partial(renamed, key), key),
+                )
 
 
 def _check_limits(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
