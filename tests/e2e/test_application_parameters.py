@@ -52,7 +52,7 @@ def codes(chip: Path, images: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("chip", "preset"), in_gate([(CHIP, "zig"), (CHIP, RISCV), (CORTEX, ARM)], 0, 2)
+    ("chip", "preset"), in_gate([(CHIP, "zig"), (CHIP, RISCV), (CORTEX, ARM)], 2)
 )
 def test_m7_m8_the_application_runs_on_the_iss(chip: Path, preset: str, tmp_path: Path) -> None:
     """It says that each byte of the output is the reference's; no access is a violation."""

@@ -113,7 +113,6 @@ def iss(started: SimRequest) -> SimResult:
             ),
         ],
         0,
-        1,
     ),
 )
 def test_images_of_a_package_are_right(chip: str, preset: str, tmp_path: Path) -> None:

@@ -395,6 +395,7 @@ def test_d1_estimates_of_a_target_rest_on_what_was_measured(
     assert made["conv_2d_2"]["cycles"] == own["conv_2d_2"]["cycles"]
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_d1_p1_what_was_measured_holds_in_rtl(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -21,7 +21,7 @@ from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import DeviceBus, HostMemory
 from atoll_sim.mutate.campaign import run_right, try_mutant
-from atoll_sim.mutate.commands import WORD, address_words, command_lists
+from atoll_sim.mutate.commands import WORD, address_words, command_lists, moved_commands
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -68,7 +68,7 @@ def test_commands_hold_addresses_of_their_engine(compiled: Compiled) -> None:
         stored = {compiled.graph.storage(n) if n in compiled.graph.by_name else n for n in names}
         buffers = [compiled.copies.get(name, name) for name in stored]
         spans = [range(a := plan.address(name), a + sizes[name]) for name in buffers]
-        for at in address_words(compiled, commands):
+        for at in address_words(commands, moved_commands(compiled)):
             told = commands.get(at, WORD)
             byte = on_bus(soc, job.device, told)
             assert any(byte in span for span in spans), (commands.name, at, hex(told))

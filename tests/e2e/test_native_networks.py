@@ -18,7 +18,7 @@ NETWORKS = ("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "ad01_int8
     "soc", ["lagoon", *(pytest.param(soc, marks=pytest.mark.slow) for soc in ("atoll2", "twin"))]
 )
 @pytest.mark.parametrize("accelerators", [True, False], ids=["model", "none"])
-@pytest.mark.parametrize("network", in_gate(NETWORKS, 0, 1, 3))
+@pytest.mark.parametrize("network", in_gate(NETWORKS, 0, 1))
 def test_every_layer_equals_the_goldens(
     shared_models: Path, network: str, accelerators: bool, soc: str
 ) -> None:

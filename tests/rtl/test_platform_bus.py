@@ -65,7 +65,6 @@ def test_crossbar_and_memories(data: int, word: int, banks: int, latency: int) -
             *(slow(8, 4, 4), slow(16, 16, 8), slow(32, 32, 32), slow(32, 4, 8), slow(64, 64, 16)),
         ],
         1,
-        2,
     ),
 )
 def test_axi_adapter(data: int, axi: int, word: int) -> None:

@@ -69,7 +69,7 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
     if not right.compiled.commands:
         return None
     commands = _choose(right.compiled, random)
-    words = address_words(right.compiled, commands)
+    words = address_words(commands, moved_commands(right.compiled))
     if not words:
         return None
     at = random.choice(sorted(words))
@@ -84,10 +84,11 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
 def other_view(right: Right, random: Random) -> Mutant | None:
     """Give an engine the address at which another device sees the byte that it needs."""
     soc, devices = right.compiled.soc, _devices(right.compiled)
+    moved = moved_commands(right.compiled)
     found = [
         (commands, at, was, now, devices[commands.name])
         for commands in command_lists(right.compiled)
-        for at in sorted(address_words(right.compiled, commands))
+        for at in sorted(address_words(commands, moved))
         for was in (commands.get(at, WORD),)
         for byte in (on_bus(soc, devices[commands.name], was),)
         for now in sorted({seen_by(soc, device.name, byte) for device in soc.devices} - {was})
@@ -104,7 +105,7 @@ def wrong_size(right: Right, random: Random) -> Mutant | None:
     if not right.compiled.commands:
         return None
     commands = _choose(right.compiled, random)
-    addresses = address_words(right.compiled, commands)
+    addresses = address_words(commands, moved_commands(right.compiled))
     halves = [
         at
         for word in commands.value_words()
@@ -146,14 +147,19 @@ def dropped_command(right: Right, random: Random) -> Mutant | None:
     return right.with_step(index, wrong, action.commands, sentence)
 
 
-def address_words(compiled: Compiled, commands: CommandList) -> frozenset[int]:
-    """Return where a list holds addresses: what another plan changes, checks aside."""
+def moved_commands(compiled: Compiled) -> Mapping[str, bytes]:
+    """Return the commands of another plan, in which every buffer has another address."""
     plan = compiled.plan
     moved = {
         buffer: replace(place, offset=place.offset + ELSEWHERE)
         for buffer, place in plan.placements.items()
     }
-    other = with_plan(compiled, replace(plan, placements=moved)).commands[commands.name]
+    return with_plan(compiled, replace(plan, placements=moved)).commands
+
+
+def address_words(commands: CommandList, moved: Mapping[str, bytes]) -> frozenset[int]:
+    """Return where a list holds addresses: what `moved_commands` change, checks aside."""
+    other = moved[commands.name]
     return frozenset(
         at
         for at in commands.value_words()

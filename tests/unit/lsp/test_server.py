@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from tests.effort import cases
 from tests.lsp_client import Editor, find
 
 import atoll
@@ -24,7 +25,7 @@ from atoll_lsp.analysis import kind_of
 ROOT = Path(__file__).parents[3]
 BAD = ROOT / "tests" / "bad"
 TWIN = (ROOT / "socs" / "twin.yaml").read_text()
-CUTS, EDITS, SEED = 50, 200, 46
+CUTS, EDITS, SEED = cases(50, 25), cases(200, 100), 46
 TYPED = ("", "\n", "  ", ":", "{", "}", "[", ",", "- ", "#", "'", "é", "😀", "k: v")
 
 BASE = """\

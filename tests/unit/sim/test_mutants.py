@@ -23,7 +23,7 @@ from atoll_sim.engines.common.encode import with_check
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.mutate.campaign import Campaign, Trial, judged
-from atoll_sim.mutate.commands import address_words, command_lists
+from atoll_sim.mutate.commands import address_words, command_lists, moved_commands
 from atoll_sim.mutate.firewall import firewall_windows
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
@@ -155,7 +155,7 @@ def test_addresses_in_commands_are_what_another_plan_changes(lagoon: Right) -> N
     jobs = {job.commands: job for job in compiled.jobs.values()}
     for commands in command_lists(compiled):
         job = jobs[commands.name]
-        words = address_words(compiled, replace(commands, data=commands.data[:64]))
+        words = address_words(replace(commands, data=commands.data[:64]), moved_commands(compiled))
         held = {commands.get(at, 4) for at in words}
         buffers = {
             compiled.plan.address(compiled.graph.storage(name))

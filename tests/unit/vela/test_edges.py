@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests import tflite_builder
+from tests.effort import in_gate
 from tests.npu_mutants import judged
 from tests.npu_networks import npu_network
 from tests.operator_samples import SCALE, Tree
@@ -198,7 +199,7 @@ REFUSED_ONCE = (7006, 7016, 7020, 7033, 7042, 7048)
 """Networks of which Vela 5.2 makes commands for U55 that do not keep to their tensors."""
 
 
-@pytest.mark.parametrize("seed", REFUSED_ONCE)
+@pytest.mark.parametrize("seed", in_gate(REFUSED_ONCE, 0, 3))
 def test_what_vela_compiles_wrongly_is_cut_smaller(seed: int, tmp_path: Path) -> None:
     found = compiled(npu_network(tflite_builder, seed), "u55", tmp_path)
     assert any(op.kind == "ethos_u" for op in found.graph.operators)
@@ -322,7 +323,7 @@ def multiplied_halves(*, inside: bool = False) -> Any:
     return halves((1, 8, 3, 3), "BATCH_MATMUL", "BatchMatMulOptions", **options)
 
 
-@pytest.mark.parametrize("npu", ["u55", "u65"])
+@pytest.mark.parametrize("npu", in_gate(["u55", "u65"], 0))
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
