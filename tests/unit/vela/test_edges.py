@@ -158,7 +158,7 @@ def why_not_there(found: Compiled) -> dict[str, str]:
 
 
 def summed() -> Any:
-    """SUM and RELU; Vela 5.2 leaves out the second of two axes, counted from the end."""
+    """SUM and RELU; of two axes, Vela 5.2 sums over the first one alone."""
     tree = Tree(tflite_builder)
     x, axes = tree.add((1, 6, 6, 8), **SCALE), tree.numbers(1, -1)
     total = tree.add((1, 6), **SCALE)
