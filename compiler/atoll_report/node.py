@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from atoll.cost.bands import Band
 from atoll.diagnostics.shown import printable
 
 _FREQUENCIES = ((10**9, "GHz"), (10**6, "MHz"), (10**3, "kHz"))
@@ -89,6 +90,8 @@ def shown(value: object, *keys: str) -> str:
             return printable(value)
         case list():
             return ", ".join(shown(each, *keys) for each in value)
+        case {"low": low, "high": high}:
+            return str(Band(low, high))
     return printable(str(value))
 
 

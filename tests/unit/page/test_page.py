@@ -42,6 +42,31 @@ def test_every_number_is_that_of_the_json() -> None:
     assert bare_numbers(page) == []
 
 
+def test_estimates_have_their_bands() -> None:
+    found = json.loads(json.dumps(documents()))
+    layers = found["estimate"][0]["cycles"]["by_layer"]
+    found["estimate"][0]["cycles"] |= {"band": None, "weakest": "stand-in"}
+    layers[0]["band"], layers[1]["band"] = None, {"low": 0.042, "high": 0.5}
+    page = read_page(html(found))
+    assert wrong_values(page, found) == []
+    cells = {
+        caption.text: [[cell.text for cell in row.all()] for row in table.all("tr")]
+        for table in page.all("table")
+        for caption in table.all("caption")
+    }
+    (network,) = (rows for name, rows in cells.items() if name.endswith(": cycles of the host"))
+    heads, estimated = network[0], network[-1]
+    assert estimated[heads.index("weakest of these") - len(heads)] == "stand-in"
+    assert "not known" in estimated
+    (operators,) = (rows for name, rows in cells.items() if "operators, cycles of" in name)
+    assert "not known" in operators[1]
+    assert "-4 to +50 %" in operators[2]
+    titles = [each.text for each in page.all("title") if "expected to work" in each.text]
+    assert titles[0].endswith("(band not known)")
+    assert titles[1].endswith("(-4 to +50 %)")
+    assert "How far the estimated cycles of 1 operator may be off is not known." in page.text
+
+
 def test_a_wrong_number_would_be_noticed() -> None:
     page = read_page(html(documents()))
     changed = json.loads(json.dumps(documents()))
