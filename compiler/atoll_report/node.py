@@ -12,7 +12,7 @@ from atoll.diagnostics.shown import printable
 
 _FREQUENCIES = ((10**9, "GHz"), (10**6, "MHz"), (10**3, "kHz"))
 _ADDRESSES = ("address", "first_address", "last_address", "origin", "byte", "seen_at")
-_UNITS = {"_bytes": "B", "_ns": "ns", "_seconds": "s"}
+_UNITS = {"_bytes": "B", "_ns": "ns", "_seconds": "s", "_pj": "pJ", "_um2": "µm²"}
 UNKNOWN = "not known"
 
 

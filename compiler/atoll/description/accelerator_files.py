@@ -77,6 +77,7 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     if knows("parameters"):
         for name in accelerator.parameters:
             _check_parameter(name, accelerator, where, faults)
+        _check_params(accelerator, where, faults)
     if knows("registers"):
         _check_registers(accelerator, where, faults)
     if knows("operators"):
@@ -153,21 +154,31 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
 
 
 def _check_timing(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
-    if accelerator.timing is None:
-        return
-    timing = accelerator.timing
-    for section, what, named, known in (
-        ("params", "parameter", timing.params, accelerator.parameters),
-        ("operators", "operator", timing.operators, accelerator.operators),
-    ):
-        for name in named:
-            if name not in known:
-                key = ("timing", section, name)
+    timed = accelerator.timing.operators if accelerator.timing else ()
+    for kind in timed:
+        if kind not in accelerator.operators:
+            key = ("timing", "operators", kind)
+            faults.add(
+                "E161",
+                f"'{accelerator.accelerator}' has no operator '{kind}' to time",
+                at=where.key_at(*key),
+                remedy=like(kind, accelerator.operators, partial(renamed, key), key),
+            )
+
+
+def _check_params(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    """Note parameters of instances of which something is stated, where there are no such."""
+    for section in ("timing", "energy", "area"):
+        stated = getattr(accelerator, section)
+        for name in stated.params if stated else ():
+            if name not in accelerator.parameters:
+                key = (section, "params", name)
                 faults.add(
                     "E161",
-                    f"'{accelerator.accelerator}' has no {what} '{name}' to time",
+                    f"'{accelerator.accelerator}' has no parameter '{name}', of which '{section}'"
+                    " could be",
                     at=where.key_at(*key),
-                    remedy=like(name, known, partial(renamed, key), key),
+                    remedy=like(name, accelerator.parameters, partial(renamed, key), key),
                 )
 
 
