@@ -7,10 +7,21 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-_SCALE = {"": 1, "B": 1, "ns": 1, "s": 1, "Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+_SCALE = {
+    "": 1,
+    "B": 1,
+    "ns": 1,
+    "s": 1,
+    "pJ": 1,
+    "µm²": 1,
+    "Hz": 1,
+    "kHz": 10**3,
+    "MHz": 10**6,
+    "GHz": 10**9,
+}
 _VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
 _BAND = re.compile(r"(?:± |-([0-9]+) to \+)([0-9]+) %")
-_NUMBER = re.compile(r"(0x[0-9a-f]+|-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z]*)")
+_NUMBER = re.compile(r"(0x[0-9a-f]+|-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-zµ²]*)")
 
 
 @dataclass
