@@ -46,6 +46,11 @@ CASES: dict[str, list[str]] = {
     "calibrate_installed": ["accelerator", "calibrate", "reef", "--write"],
     "calibrate_in_braces": ["accelerator", "calibrate", "./braces.yaml", "--write"],
     "calibrate_without_rtl": ["accelerator", "calibrate", "./idea_part.yaml"],
+    "calibrate_plants_nothing": [
+        *("accelerator", "calibrate", "reef", "--faults", "0", "--toolchain", "gcc"),
+    ],
+    "calibrate_param_unknown": ["accelerator", "calibrate", "reef", "--param", "lanes=8"],
+    "calibrate_param_value": ["accelerator", "calibrate", "reef", "--param", "input_lanes=3"],
     "test_writes_nothing": ["accelerator", "test", "./idea_part.yaml", "--write"],
     "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
     "model_missing": ["run", "lagoon", "absent.tflite"],
