@@ -16,6 +16,7 @@ from rich.console import Console
 
 import atoll
 from atoll.cost.basis import weakest
+from atoll.cost.data.picorv32 import CROSSING_CYCLES, CROSSING_ENGINE_CYCLES
 from atoll.cost.energy import NetworkEnergy, Work, area_of, energy_of
 from atoll.cost.spent import Spent
 from atoll.cost.traffic import Traffic
@@ -247,12 +248,22 @@ def test_layers_and_what_is_outside_are_the_total(chip: str, seed: int) -> None:
         )
 
 
-@pytest.mark.parametrize("chip", ["lagoon", "twin", "quad"])
-def test_devices_that_work_one_after_the_other_work_as_long_as_a_layer_takes(chip: str) -> None:
-    """With a picojoule for each cycle of a device, a layer has as many as it has cycles."""
+@pytest.mark.parametrize(
+    ("chip", "slower"), [("lagoon", ""), ("lagoon", "npu"), ("twin", ""), ("quad", "")]
+)
+def test_devices_that_work_one_after_the_other_work_as_long_as_a_layer_takes(
+    chip: str, slower: str
+) -> None:
+    """With a picojoule for each cycle of the host, a layer has as many as it has cycles."""
     soc = atoll.load_soc(chip)
-    each = {"source": "s", "active_pj_per_cycle": 1, "idle_pj_per_cycle": 1}
-    one = {f"devices.{device['device']}.energy": each for device in soc.to_json()["devices"]}
+    if slower:
+        soc = soc.with_({f"devices.{slower}.clock": "50 MHz"})
+    one = {}
+    for device in soc.to_json()["devices"]:
+        each = dict.fromkeys(
+            ("active_pj_per_cycle", "idle_pj_per_cycle"), 10**8 // device["clock_hz"]
+        )
+        one[f"devices.{device['device']}.energy"] = {"source": "s", **each}
     network = atoll.estimate(compiled(chip), soc=soc.with_(one)).network.to_json()
     cycles = {each["operator"]: each for each in network["cycles"]["by_layer"]}
     for each in network["energy"]["by_layer"]:
@@ -263,6 +274,22 @@ def test_devices_that_work_one_after_the_other_work_as_long_as_a_layer_takes(chi
             each["operators_pj"] + each["between_pj"] + each["idle_pj"]
             == network["cycles"]["network"]
         ), each["part"]
+
+
+def test_a_host_crosses_to_the_clock_of_the_engine_that_it_starts() -> None:
+    """It starts the first operator of a list and hears of the end of the last one."""
+    soc = atoll.load_soc("lagoon").with_(
+        {"devices.cpu.energy": {"source": "s", "active_pj_per_cycle": 1}}
+    )
+    slow = soc.with_({"devices.npu.clock": "50 MHz"})
+    usual, crossing = (
+        atoll.estimate(compiled("lagoon"), soc=each).network.to_json()["energy"]["by_layer"]
+        for each in (soc, slow)
+    )
+    more = crossing[0]["devices_pj"]["cpu"] - usual[0]["devices_pj"]["cpu"]
+    assert more == CROSSING_CYCLES + 2 * CROSSING_ENGINE_CYCLES
+    assert crossing[-1]["devices_pj"]["cpu"] == usual[-1]["devices_pj"]["cpu"]
+    assert all(each["devices_pj"].keys() == {"npu"} for each in usual[1:-1])
 
 
 def test_bytes_are_those_of_the_traffic() -> None:
