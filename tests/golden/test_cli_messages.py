@@ -250,7 +250,7 @@ def fill(folder: Path) -> None:
     failed = {"faults": [{**failure, "remedy": None, "tried": None}]}
     (folder / "failed.json").write_text(json.dumps(failed))
     estimate = {"soc": "lagoon", "model": "digits", "cycles": {"total": 3}, "notes": []}
-    estimate |= dict.fromkeys(("roofs", "energy", "area"))
+    estimate |= {"roofs": {}, "energy": {}, "area": {}}
     (folder / "estimate.json").write_text(json.dumps(estimate))
     (folder / "old.html").write_text('<script type="application/json" id="documents">{}</script>')
     (folder / "pipe").symlink_to("/dev/null")
