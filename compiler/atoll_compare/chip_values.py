@@ -2,7 +2,7 @@
 """A chip as values by name: what two chips are compared by."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import (
@@ -107,6 +107,7 @@ def _about(memory: Memory) -> str:
 def _device(device: Device) -> Iterator[tuple[str, Value]]:
     yield "kind", Value(device.kind)
     yield "clock", _clock(device.clock)
+    yield from _stated(device)
     match device:
         case Cpu():
             yield from _core(device)
@@ -120,6 +121,14 @@ def _device(device: Device) -> Iterator[tuple[str, Value]]:
             if isinstance(device, Dma):
                 pairs = sorted(f"{begin} to {end}" for begin, end in device.moves)
                 yield "moves", Value(", ".join(pairs))
+
+
+def _stated(part: Device | Memory) -> Iterator[tuple[str, Value]]:
+    """Yield the numbers of energy and area that somebody stated."""
+    for key, section in (("energy", part.energy), ("area", part.area)):
+        for name, stated in asdict(section).items() if section else ():
+            if stated is not None:
+                yield f"{key}.{name}", Value(str(stated).removesuffix(".0"))
 
 
 def _core(core: Cpu) -> Iterator[tuple[str, Value]]:
@@ -170,6 +179,7 @@ def _memory(memory: Memory) -> Values:
         "read_latency": _cycles(memory.read_latency),
         "cached": _flag(memory.cached),
         "sector": size(memory.sector),
+        **dict(_stated(memory)),
     }
 
 

@@ -28,4 +28,4 @@ def content(documents: Node) -> Mapping[str, object] | None:
 
 def _estimated(estimate: Node | None) -> Mapping[str, Node]:
     layers = estimate["cycles"]["by_layer"] if estimate else ()
-    return {each["operator"].raw: each["cycles"] for each in layers}
+    return {each["operator"].raw: each for each in layers}

@@ -102,7 +102,8 @@ def _blocks(before: Node, after: Node) -> Iterator[Block]:
             title = _how(old, new) if key == "run" else "estimated"
             if all(each is None or _total(each) for each in (old, new)):
                 head = f"{name}: cycles from reset to exit, {title}"
-                yield _block(head, _total(old), _total(new), keep=True)
+                before_it, after_it = ({**_total(each), **_band(each)} for each in (old, new))
+                yield _block(head, before_it, after_it, keep=True)
                 yield _block(f"{name}: cycles of operators, {title}", _cycles(old), _cycles(new))
             yield _block(f"{name}: devices of operators, {title}", _devices(old), _devices(new))
     for name in _names(before, after, "run"):
@@ -175,6 +176,12 @@ def _sizes(plan: Node | None) -> Mapping[str, Node]:
 def _total(found: Node | None) -> Mapping[str, Node]:
     known = found is not None and found["cycles"]["total"]
     return {"total": found["cycles"]["total"]} if found is not None and known else {}
+
+
+def _band(found: Node | None) -> Mapping[str, Node]:
+    """Return how far an estimate may be off."""
+    told = found is not None and "band" in found["cycles"].raw
+    return {"band": found["cycles"]["band"]} if found is not None and told else {}
 
 
 def _cycles(found: Node | None) -> Mapping[str, Node]:

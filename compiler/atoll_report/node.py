@@ -7,11 +7,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from atoll.cost.bands import Band
 from atoll.diagnostics.shown import printable
 
 _FREQUENCIES = ((10**9, "GHz"), (10**6, "MHz"), (10**3, "kHz"))
 _ADDRESSES = ("address", "first_address", "last_address", "origin", "byte", "seen_at")
-_UNITS = {"_bytes": "B", "_ns": "ns", "_seconds": "s"}
+_UNITS = {"_bytes": "B", "_ns": "ns", "_seconds": "s", "_pj": "pJ", "_um2": "µm²"}
 UNKNOWN = "not known"
 
 
@@ -89,6 +90,8 @@ def shown(value: object, *keys: str) -> str:
             return printable(value)
         case list():
             return ", ".join(shown(each, *keys) for each in value)
+        case {"low": low, "high": high}:
+            return str(Band(low, high))
     return printable(str(value))
 
 

@@ -187,9 +187,13 @@ def _assumptions(documents: Node) -> Iterator[Doubt]:
         bases = Counter(each["basis"].raw for each in estimate["cycles"]["by_layer"])
         for basis, count in bases.items():
             if basis != "measured":
-                what = "1 operator" if count == 1 else f"{count} operators"
-                words = f"The estimated cycles of {what} rest on: {basis}."
+                words = f"The estimated cycles of {counted(count, 'operator')} rest on: {basis}."
                 yield Doubt(estimate["model"].raw, words)
+        unknown = sum(1 for each in estimate["cycles"]["by_layer"] if not each["band"].known)
+        if unknown:
+            what = counted(unknown, "operator")
+            words = f"How far the estimated cycles of {what} may be off is not known."
+            yield Doubt(estimate["model"].raw, words)
     notes = {
         (each["model"].raw, note.raw): None
         for key in ("plan", "estimate", "explanation", "run")

@@ -27,7 +27,10 @@ _SHOWN = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """A time of a device or interrupt line; `kind` is ``work``, ``wait``, ``plan`` or ``line``."""
+    """A time of a device or interrupt line; `kind` is ``work``, ``wait``, ``plan`` or ``line``.
+
+    `band` says how far an estimate may be off.
+    """
 
     lane: str
     kind: str
@@ -35,6 +38,7 @@ class _Span:
     end: int
     name: str
     link: str
+    band: str = ""
 
 
 def how_known(run: Node) -> str:
@@ -178,6 +182,7 @@ def _estimated(
                 end=first + layer["end"].raw,
                 name=layer["operator"].raw,
                 link=links[layer["operator"].raw],
+                band=f" ({layer['band'] if layer['band'].known else 'band not known'})",
             )
 
 
@@ -243,7 +248,7 @@ def _bar(root: Element, span: _Span, left: float, top: float, width: float) -> N
         "plan": "is expected to work",
         "line": "is high",
     }
-    text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}"
+    text = f"{span.name}: {span.lane} {words[span.kind]}, {span.begin:,} to {span.end:,}{span.band}"
     group = SubElement(root, "a", href=span.link)
     SubElement(group, "title").text = printable(text)
     place = {

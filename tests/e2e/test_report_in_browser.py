@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from benchmarks.reports import SUBJECTS, make
-from tests.unit.page.html_values import number_in, value_at
+from tests.unit.page.html_values import agrees, value_at
 
 import atoll
 
@@ -79,7 +79,7 @@ def judge(browser: Any, path: Path, documents: Mapping[str, Any]) -> None:
     assert len(figures) >= FIGURES
     step = len(figures) // FIGURES
     for pointer in list(figures)[:: max(1, step)]:
-        assert number_in(figures[pointer]) == value_at(documents, pointer), pointer
+        assert agrees(figures[pointer], value_at(documents, pointer)), pointer
     drawn = page.eval_on_selector_all(
         "figure.chart svg", "all => all.map(each => each.querySelectorAll('rect, path').length)"
     )

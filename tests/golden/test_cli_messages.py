@@ -46,6 +46,11 @@ CASES: dict[str, list[str]] = {
     "calibrate_installed": ["accelerator", "calibrate", "reef", "--write"],
     "calibrate_in_braces": ["accelerator", "calibrate", "./braces.yaml", "--write"],
     "calibrate_without_rtl": ["accelerator", "calibrate", "./idea_part.yaml"],
+    "calibrate_plants_nothing": [
+        *("accelerator", "calibrate", "reef", "--faults", "0", "--toolchain", "gcc"),
+    ],
+    "calibrate_param_unknown": ["accelerator", "calibrate", "reef", "--param", "lanes=8"],
+    "calibrate_param_value": ["accelerator", "calibrate", "reef", "--param", "input_lanes=3"],
     "test_writes_nothing": ["accelerator", "test", "./idea_part.yaml", "--write"],
     "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
     "model_missing": ["run", "lagoon", "absent.tflite"],
@@ -245,6 +250,7 @@ def fill(folder: Path) -> None:
     failed = {"faults": [{**failure, "remedy": None, "tried": None}]}
     (folder / "failed.json").write_text(json.dumps(failed))
     estimate = {"soc": "lagoon", "model": "digits", "cycles": {"total": 3}, "notes": []}
+    estimate |= {"roofs": {}, "energy": {}, "area": {}}
     (folder / "estimate.json").write_text(json.dumps(estimate))
     (folder / "old.html").write_text('<script type="application/json" id="documents">{}</script>')
     (folder / "pipe").symlink_to("/dev/null")

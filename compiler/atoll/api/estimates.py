@@ -48,6 +48,7 @@ class OperatorEstimate:
         estimated_cycles: if the host waits at once.
         basis: what the cycles rest on.
         bound_by: what decides: compute, a memory, the driver, a core.
+        energy_pj: what devices and memories take for it; None if that is not known.
     """
 
     operator: str
@@ -58,6 +59,7 @@ class OperatorEstimate:
     estimated_cycles: int
     basis: str
     bound_by: str
+    energy_pj: int | None
     traffic: tuple[MemoryTraffic, ...] = field(repr=False)
 
 
@@ -72,6 +74,11 @@ class NetworkEstimate:
         host_clock_hz: the clock in which they are counted.
         operators: in the order in which they begin.
         notes: what a reader should know.
+        energy_pj: from the first operator to the last, static where that is stated; None if it is
+            not known.
+        energy_lacks: keys of the description without which it is not known.
+        energy_without: keys of static power that are not stated, and so not in it.
+        area_um2: of devices and memories; None if it is not known.
     """
 
     soc: str
@@ -82,11 +89,19 @@ class NetworkEstimate:
     host_clock_hz: int
     operators: tuple[OperatorEstimate, ...] = field(repr=False)
     notes: tuple[str, ...]
+    energy_pj: int | None
+    energy_lacks: tuple[str, ...]
+    energy_without: tuple[str, ...]
+    area_um2: int | None
     _found: Found = field(repr=False)
 
     def rows(self) -> list[Row]:
         """Return the operators, with the bytes of each memory in columns of their own."""
-        return [_row(each) for each in self.operators]
+        rows = [_row(each) for each in self.operators]
+        if self._found.energy is None:
+            for row in rows:
+                del row["energy_pj"]
+        return rows
 
     def text(self, columns: int | None = None) -> str:
         """Return what ``atoll estimate`` prints of it."""
@@ -121,9 +136,9 @@ def estimate(
 
     Args:
         compilation: what `compile` returned.
-        soc: a chip that differs in speed alone: in clocks, widths, latencies or banks. Placement,
-            plan and commands stay those of the compilation; if `compile` would make others for this
-            chip, a note says so.
+        soc: a chip that differs in speed alone: in clocks, widths, latencies or banks; or in energy
+            and area. Placement, plan and commands stay those of the compilation; if `compile` would
+            make others for this chip, a note says so.
         trace: show what is expected in this file, for Perfetto.
 
     Raises:
@@ -151,6 +166,8 @@ def estimate(
 
 def _network(made: Found, notes: Sequence[str]) -> NetworkEstimate:
     found = replace(made, notes=(*made.notes, *notes))
+    energy, area = found.energy, found.area
+    energies = {each.operator: each.total for each in energy.layers} if energy else {}
     return NetworkEstimate(
         soc=found.soc,
         network=found.model,
@@ -158,13 +175,17 @@ def _network(made: Found, notes: Sequence[str]) -> NetworkEstimate:
         total_cycles=found.total,
         basis=found.basis,
         host_clock_hz=found.host_clock,
-        operators=tuple(map(_operator, found.layers)),
+        operators=tuple(_operator(layer, energies.get(layer.operator)) for layer in found.layers),
         notes=found.notes,
+        energy_pj=energy.total if energy else None,
+        energy_lacks=energy.lacks if energy else (),
+        energy_without=energy.without if energy else (),
+        area_um2=area.total if area else None,
         _found=found,
     )
 
 
-def _operator(layer: LayerEstimate) -> OperatorEstimate:
+def _operator(layer: LayerEstimate, energy: int | None) -> OperatorEstimate:
     return OperatorEstimate(
         operator=layer.operator,
         kind=layer.kind,
@@ -174,6 +195,7 @@ def _operator(layer: LayerEstimate) -> OperatorEstimate:
         estimated_cycles=layer.cycles,
         basis=layer.basis,
         bound_by=str(layer.bound),
+        energy_pj=energy,
         traffic=tuple(
             MemoryTraffic(
                 memory=each.memory,

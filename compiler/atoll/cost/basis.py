@@ -98,7 +98,9 @@ def weakest(basis: str) -> str:
 
 def _rank(basis: str) -> str:
     words = basis.removeprefix(DRIVER)
-    known = {ASSUMED: ASSUMED, MEASURED: MEASURED, MEASURED_CORE: "stand-in", OWN_CODE: "stand-in"}
+    if words in WEAKEST:
+        return words
+    known = {MEASURED_CORE: "stand-in", OWN_CODE: "stand-in"}
     if words.startswith(COUNTED):
         return "counted" if words.endswith(MEASURED) else "published"
     return known.get(words, "told")

@@ -16,6 +16,7 @@ from atoll.cost.basis import (
     weakest,
 )
 from atoll.cost.data.picorv32 import MEASURED_CORE
+from atoll.cost.energy import ChipArea, NetworkEnergy, Work, area_of, energy_of
 from atoll.cost.program import ProgramCost
 from atoll.cost.roofs import Roofs, roofs_of
 from atoll.cost.traffic import Traffic, add_up, traffic_of
@@ -93,6 +94,8 @@ class NetworkEstimate:
         host_clock: hertz.
         basis: what all these cycles rest on.
         sources: the cycles of all layers, and what the host takes besides, by their source.
+        energy: what the network takes; None if no part of the chip says what it takes.
+        area: of the chip; likewise.
         notes: what a reader should know.
         model_sha256: of the network's file; "" if it is not told.
     """
@@ -109,6 +112,8 @@ class NetworkEstimate:
     host_clock: int
     basis: str
     sources: Parts
+    energy: NetworkEnergy | None = None
+    area: ChipArea | None = None
     notes: tuple[str, ...] = ()
     model_sha256: str = ""
 
@@ -143,6 +148,8 @@ class NetworkEstimate:
                 "by_memory": [each.as_json() for each in self.traffic],
             },
             "roofs": self.roofs.as_json(),
+            "energy": self.energy.as_json() if self.energy else None,
+            "area": self.area.as_json() if self.area else None,
             "notes": list(self.notes),
         }
 
@@ -167,6 +174,8 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
     between = max(0, cost.sequential - layer_cycles)
     around = {driver_source(soc): before + between + after}
     traffic = add_up((each for layer in layers for each in layer.traffic), soc)
+    basis = joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)])
+    works = {each.operator: Work(each.macs, each.traffic, each.basis) for each in layers}
     return NetworkEstimate(
         soc=soc.name,
         model=cost.graph.name,
@@ -178,8 +187,10 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         traffic=traffic,
         roofs=roofs_of(soc, devices, (each.memory for each in traffic)),
         host_clock=soc.host_cpu.clock,
-        basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
+        basis=basis,
         sources=add_parts(around, *(layer.sources for layer in layers)),
+        energy=energy_of(cost, works, basis),
+        area=area_of(soc),
         notes=tuple(
             f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
             for core in soc.cpus

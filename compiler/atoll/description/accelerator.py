@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from atoll.description.energy import AcceleratorArea, AcceleratorEnergy
 from atoll.description.fields import (
     MAX_ENTRIES,
     Alignment,
@@ -326,6 +327,16 @@ class Accelerator(Described):
         default=None,
         description="What 'atoll accelerator calibrate' measured; estimates hold formulas to it.",
         examples=["{source: atoll accelerator calibrate ./mine.yaml, operators: {}}"],
+    )
+    energy: AcceleratorEnergy | None = Field(
+        default=None,
+        description="What instances take of energy.",
+        examples=["{source: own measurement, active_pj_per_cycle: 8.5}"],
+    )
+    area: AcceleratorArea | None = Field(
+        default=None,
+        description="What an instance takes of the chip.",
+        examples=["{source: own synthesis, um2: 21500}"],
     )
     addresses: tuple[Size, ...] = Field(
         default=(),

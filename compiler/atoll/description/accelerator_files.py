@@ -10,7 +10,7 @@ from atoll.description.faults import Faults, nearest, nearest_part, note
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
-from atoll.description.remedies import like, renamed
+from atoll.description.remedies import like, remove, renamed
 from atoll.description.share import described_in, is_path
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
@@ -77,11 +77,13 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     if knows("parameters"):
         for name in accelerator.parameters:
             _check_parameter(name, accelerator, where, faults)
+        _check_params(accelerator, where, faults)
     if knows("registers"):
         _check_registers(accelerator, where, faults)
     if knows("operators"):
         _check_limits(accelerator, where, faults)
         _check_timing(accelerator, where, faults)
+        _check_free(accelerator, where, faults)
         check_patterns(accelerator, where, faults)
         check_operators(accelerator, where, faults)
     if all(map(knows, ("driver", "registers", "program"))):
@@ -153,21 +155,45 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
 
 
 def _check_timing(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
-    if accelerator.timing is None:
-        return
-    timing = accelerator.timing
-    for section, what, named, known in (
-        ("params", "parameter", timing.params, accelerator.parameters),
-        ("operators", "operator", timing.operators, accelerator.operators),
-    ):
-        for name in named:
-            if name not in known:
-                key = ("timing", section, name)
+    timed = accelerator.timing.operators if accelerator.timing else ()
+    for kind in timed:
+        if kind not in accelerator.operators:
+            key = ("timing", "operators", kind)
+            faults.add(
+                "E161",
+                f"'{accelerator.accelerator}' has no operator '{kind}' to time",
+                at=where.key_at(*key),
+                remedy=like(kind, accelerator.operators, partial(renamed, key), key),
+            )
+
+
+def _check_free(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    """Note operators that would take no cycles, so that placement would buy them for nothing."""
+    timed = accelerator.timing.operators if accelerator.timing else {}
+    for kind, each in timed.items():
+        if each.factor == 0 and each.offset <= 0:
+            key = ("timing", "operators", kind)
+            faults.add(
+                "E167",
+                f"'{kind}' would take no cycles: its factor is 0, and nothing is added",
+                at=where.at(*key, "factor"),
+                remedy=remove(*key) if len(timed) > 1 else remove("timing"),
+            )
+
+
+def _check_params(accelerator: Accelerator, where: SourceMap, faults: Faults) -> None:
+    """Note parameters of instances of which something is stated, where there are no such."""
+    for section in ("timing", "energy", "area"):
+        stated = getattr(accelerator, section)
+        for name in stated.params if stated else ():
+            if name not in accelerator.parameters:
+                key = (section, "params", name)
                 faults.add(
                     "E161",
-                    f"'{accelerator.accelerator}' has no {what} '{name}' to time",
+                    f"'{accelerator.accelerator}' has no parameter '{name}', of which '{section}'"
+                    " could be",
                     at=where.key_at(*key),
-                    remedy=like(name, known, partial(renamed, key), key),
+                    remedy=like(name, accelerator.parameters, partial(renamed, key), key),
                 )
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from atoll.description.aliases import NO_ALIAS, complete_aliases
 from atoll.description.devices import Device, Limits
+from atoll.description.energy import Area, MemoryEnergy
 from atoll.description.fields import (
     MAX_ENTRIES,
     Access,
@@ -58,6 +59,16 @@ class Memory(Described):
         max_length=MAX_ENTRIES,
         description="Address of the first byte at each device that sees it elsewhere.",
         examples=[{"npu": "0x3000_0000"}],
+    )
+    energy: MemoryEnergy | None = Field(
+        default=None,
+        description="What its accesses take of energy.",
+        examples=["{source: own measurement, read_pj_per_byte: 1.2}"],
+    )
+    area: Area | None = Field(
+        default=None,
+        description="What it takes of the chip.",
+        examples=["{source: own synthesis, um2: 21500}"],
     )
     alias_of: ChipName | None = Field(
         default=None,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from atoll.description.energy import Area, DeviceEnergy
 from atoll.description.fields import (
     MAX_ENTRIES,
     Address,
@@ -228,6 +229,16 @@ class Core(Described):
         description="What instructions take on the core itself, for estimates. Without it, "
         "estimates count the core as PicoRV32, and say so.",
         examples=["{basis: published, source: Arm 100166_0001_00, cycles: {load: 2, taken: 2}}"],
+    )
+    energy: DeviceEnergy | None = Field(
+        default=None,
+        description="What instances take of energy, with their caches and function units.",
+        examples=["{source: own measurement, active_pj_per_cycle: 8.5}"],
+    )
+    area: Area | None = Field(
+        default=None,
+        description="What an instance takes of the chip.",
+        examples=["{source: own synthesis, um2: 21500}"],
     )
     cache: Literal["scb", "zicbom"] | None = Field(
         default=None,

@@ -3,8 +3,9 @@
 
 from difflib import get_close_matches
 from pathlib import Path
+from typing import get_args
 
-from atoll.description.core import LINES, LOCAL_SIZE, Core
+from atoll.description.core import LINES, LOCAL_SIZE, Core, CycleClass
 from atoll.description.core_names import core_remedy
 from atoll.description.faults import Faults
 from atoll.description.partial import PartDescription, read_part
@@ -98,10 +99,26 @@ def load_core(path: Path, at: SourceLoc | None) -> CoreDescription:
                 at=where.at(),
                 remedy=Remedy(f"add '{key}: {example}', for example", ((Edit((key,), example),),)),
             )
+    if gaps.knows("timing"):
+        _check_timing(core, where, faults)
     if gaps.knows("interrupts"):
         _check_interrupts(core, where, faults)
     faults.raise_any()
     return PartDescription(path=path, model=core, where=where)
+
+
+def _check_timing(core: Core, where: SourceMap, faults: Faults) -> None:
+    """Note a core whose instructions would take no cycles: placement would give it all."""
+    if core.timing is None:
+        return
+    usual = {name: name != "taken" for name in get_args(CycleClass)}
+    if not any((usual | core.timing.cycles).values()):
+        faults.add(
+            "E167",
+            f"no instruction of core '{core.core}' would take a cycle",
+            at=where.at("timing", "cycles"),
+            remedy=remove("timing"),
+        )
 
 
 def _check_interrupts(core: Core, where: SourceMap, faults: Faults) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from atoll.description.energy import Area, DeviceEnergy
 from atoll.description.fields import (
     MAX_ENTRIES,
     Access,
@@ -58,6 +59,8 @@ _LOADER = (
     "What brings its code to where it runs: xip, nothing does, it runs in ROM; copy, its start-up"
     " code; host, the host's image; external, what is no part of any image; none, it has no code."
 )
+_ENERGY = "What it takes of energy; in place of all that the description of its part states."
+_AREA = "What it takes of the chip; in place of what the description of its part states."
 _VIEWS = "Address of its registers at each core that sees them elsewhere."
 
 
@@ -213,6 +216,12 @@ class Cpu(Described):
         examples=["{line: 32}"],
     )
     reach: Access | None = Field(default=None, description=_REACH)
+    energy: DeviceEnergy | None = Field(
+        default=None, description=_ENERGY, examples=["{source: own measurement}"]
+    )
+    area: Area | None = Field(
+        default=None, description=_AREA, examples=["{source: own synthesis, um2: 21500}"]
+    )
     limits: CoreLimits = CoreLimits()
     protection: bool = Field(
         default=False,
@@ -243,6 +252,12 @@ class Npu(Described):
     )
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
+    energy: DeviceEnergy | None = Field(
+        default=None, description=_ENERGY, examples=["{source: own measurement}"]
+    )
+    area: Area | None = Field(
+        default=None, description=_AREA, examples=["{source: own synthesis, um2: 21500}"]
+    )
     views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
     runs: tuple[OperatorName, ...] | None = Field(
         default=None,
@@ -269,6 +284,12 @@ class Dma(Described):
     irq: IrqLine = Field(description="Interrupt line at the host.", examples=["4"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
+    energy: DeviceEnergy | None = Field(
+        default=None, description=_ENERGY, examples=["{source: own measurement}"]
+    )
+    area: Area | None = Field(
+        default=None, description=_AREA, examples=["{source: own synthesis, um2: 21500}"]
+    )
     views: Views = Field(default={}, max_length=MAX_ENTRIES, description=_VIEWS)
     moves: tuple[Pair, ...] = Field(
         min_length=1,
@@ -296,6 +317,9 @@ class Master(Described):
     loader: Loader | None = Field(default=None, description=_LOADER, examples=["external"])
     clock: Frequency = Field(default=CLOCK, description="Clock frequency.")
     reach: Access | None = Field(default=None, description=_REACH)
+    area: Area | None = Field(
+        default=None, description=_AREA, examples=["{source: own synthesis, um2: 21500}"]
+    )
 
 
 Engine = Npu | Dma

@@ -32,6 +32,12 @@ _ESTIMATED = object_of(
     parts=mapping_of(COUNT),
     memories=each(_TRAFFIC),
 )
+_PART = object_of(
+    part=TEXT,
+    **dict.fromkeys(("operators_pj", "between_pj", "idle_pj", "leakage_pj"), maybe(COUNT)),
+    total_pj=maybe(COUNT),
+    source=TEXT,
+)
 ESTIMATED_NETWORK = object_of(
     **dict.fromkeys(("soc", "model", "model_sha256"), TEXT),
     cycles=object_of(
@@ -46,6 +52,32 @@ ESTIMATED_NETWORK = object_of(
     roofs=object_of(
         devices=each(object_of(device=TEXT, macs_per_cycle=maybe(COUNT), clock_hz=COUNT)),
         memories=each(object_of(memory=TEXT, bytes_per_cycle=COUNT, clock_hz=COUNT)),
+    ),
+    energy=maybe(
+        object_of(
+            **dict.fromkeys(("total_pj", "operators_pj", "outside_pj"), maybe(COUNT)),
+            basis=BASIS,
+            weakest=choice(*WEAKEST),
+            by_layer=each(
+                object_of(
+                    operator=TEXT,
+                    total_pj=maybe(COUNT),
+                    **dict.fromkeys(("devices_pj", "memories_pj"), mapping_of(maybe(COUNT))),
+                    basis=BASIS,
+                )
+            ),
+            **dict.fromkeys(("by_device", "by_memory"), each(_PART)),
+            **dict.fromkeys(("lacks", "without"), each(TEXT)),
+        )
+    ),
+    area=maybe(
+        object_of(
+            total_um2=maybe(COUNT),
+            parts_um2=mapping_of(maybe(COUNT)),
+            basis=BASIS,
+            weakest=choice(*WEAKEST),
+            lacks=each(TEXT),
+        )
     ),
     notes=each(TEXT),
 )

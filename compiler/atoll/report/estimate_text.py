@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """An estimate as a person reads it in a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import floor, log10
 
 from rich.console import Group
 
 from atoll.cost.bands import Band, add_parts, joint_band
 from atoll.cost.basis import MEASURED, joint_basis, with_band, with_basis
+from atoll.cost.energy import ChipArea, NetworkEnergy
 from atoll.cost.estimate import LayerEstimate, NetworkEstimate
 from atoll.diagnostics.units import nanoseconds
 from atoll.report.grid import Grid, Sentence
 
 
 def render_estimate(estimate: NetworkEstimate) -> Group:
-    """Lay the layers out, then the memories, then what the whole run takes."""
-    return Group(layer_grid(estimate), memory_grid(estimate), *_sums(estimate))
+    """Lay the layers out, then the memories, energy and area, then what the whole run takes."""
+    energy, area = estimate.energy, estimate.area
+    return Group(
+        layer_grid(estimate),
+        memory_grid(estimate),
+        *((energy_grid(energy),) if energy else ()),
+        *(_energy_sum(energy) if energy else ()),
+        *(_area_sum(area) if area else ()),
+        *_sums(estimate),
+    )
 
 
 def layer_grid(estimate: NetworkEstimate) -> Grid:
@@ -22,10 +32,12 @@ def layer_grid(estimate: NetworkEstimate) -> Grid:
     memories = [each.memory for each in estimate.traffic]
     assumed = any(layer.basis != MEASURED for layer in estimate.layers)
     basis = ("basis",) if assumed else ()
+    energies = {each.operator: each for each in estimate.energy.layers} if estimate.energy else {}
+    energy = ("energy",) if energies else ()
     headings = (head for name in memories for head in (f"{name} r/w", "port"))
     return Grid(
         title=f"{estimate.model} on {estimate.soc}: cycles, bytes read and written",
-        headings=("operator", "device", "cycles", "band", *basis, "bound by", *headings),
+        headings=("operator", "device", "cycles", "band", *basis, *energy, "bound by", *headings),
         left=("operator", "device", "basis", "bound by"),
         rows=[
             (
@@ -34,6 +46,7 @@ def layer_grid(estimate: NetworkEstimate) -> Grid:
                 f"{layer.cycles:,}",
                 band_text(layer.band),
                 *((layer.basis,) if assumed else ()),
+                *(microjoules(energies[layer.operator].total) for _ in energy),
                 str(layer.bound),
                 *(cell for name in memories for cell in _cells(layer, name)),
             )
@@ -74,6 +87,56 @@ def memory_grid(estimate: NetworkEstimate) -> Grid:
             for each in estimate.traffic
         ],
     )
+
+
+def energy_grid(energy: NetworkEnergy) -> Grid:
+    """Return a row for each device and memory: what it takes while the network runs."""
+    return Grid(
+        headings=("energy of", "for operators", "outside of them", "static", "all"),
+        left=("energy of",),
+        rows=[
+            (
+                each.name,
+                microjoules(each.operators),
+                microjoules(each.dynamic_outside) if each in energy.devices else "",
+                "not stated" if each.leakage is None else microjoules(each.leakage),
+                microjoules(each.total),
+            )
+            for each in (*energy.devices, *energy.memories)
+        ],
+    )
+
+
+def _energy_sum(energy: NetworkEnergy) -> Iterator[Sentence]:
+    what = "energy of the network, without accesses of drivers and stacks"
+    if energy.total is None:
+        yield Sentence(f"{what}: not known; nothing states {_list(energy.lacks)}")
+    else:
+        inside, outside = microjoules(energy.operators), microjoules(energy.outside)
+        told = f"{microjoules(energy.total)}, {inside} for operators and {outside} outside of them"
+        yield Sentence(with_basis(f"{what}: {told}", energy.basis))
+    if energy.without:
+        yield Sentence(f"static energy that is not in it: nothing states {_list(energy.without)}")
+
+
+def _area_sum(area: ChipArea) -> Iterator[Sentence]:
+    what = "area of devices and memories"
+    if area.total is None:
+        yield Sentence(f"{what}: not known; nothing states {_list(area.lacks)}")
+    else:
+        yield Sentence(with_basis(f"{what}: {area.total:,} µm²", area.basis))
+
+
+def _list(keys: Iterable[str]) -> str:
+    return ", ".join(keys)
+
+
+def microjoules(picojoules: int | None) -> str:
+    """Return an energy as a cell: four digits, and no picojoule less than there are."""
+    if picojoules is None:
+        return "not known"
+    digits = min(6, max(0, 9 - floor(log10(picojoules)))) if picojoules else 0
+    return f"{picojoules / 1e6:,.{digits}f} µJ"
 
 
 def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:

@@ -53,7 +53,7 @@ BASIS: Shape = {
     "type": "string",
     "minLength": 1,
     "description": "What the figure rests on, separated by commas: measured, vela, formula, "
-    "assumed, emitter, own code in the place of a target's, "
+    "assumed, emitter, published, told, own code in the place of a target's, "
     "picorv32 in the place of another core, driver picorv32 in that of the host's driver.",
 }
 BAND = maybe(object_of(low=RATIO, high=RATIO))

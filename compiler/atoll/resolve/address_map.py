@@ -15,6 +15,7 @@ from atoll.diagnostics.units import format_size
 from atoll.resolve import mailbox
 from atoll.resolve.core_instances import local_of
 from atoll.resolve.draft import Draft, natural
+from atoll.resolve.energies import of_memory
 from atoll.resolve.soc import Alias, Memory, Registers
 
 LARGEST_MEMORY = 256 * 2**20
@@ -44,6 +45,7 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
     names = sorted(real, key=lambda name: (described[name].origin, natural(name)))
     for name in names:
         _check_memory(draft, name, described[name])
+    energies = {name: of_memory(described[name]) for name in names}
     return tuple(
         Memory(
             name=name,
@@ -55,6 +57,8 @@ def resolve_memories(draft: Draft) -> tuple[Memory, ...]:
             read_latency=described[name].read_latency,
             cached=described[name].cached,
             sector=described[name].sector or 0,
+            energy=energies[name][0],
+            area=energies[name][1],
             views=dict(sorted(described[name].views.items())),
             at=draft.where.key_at("memories", name),
         )

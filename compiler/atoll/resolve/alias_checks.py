@@ -27,6 +27,9 @@ def check_aliases(draft: Draft) -> None:
     for name, alias, real in draft.aliases():
         if is_placed(draft, name):
             _check_bytes(draft, name, alias, real)
+        for key in ("energy", "area"):
+            if draft.where.is_set("memories", name, key):
+                _refuse_numbers(draft, name, real, key)
     if draft.knows_names("memories"):
         _ask(draft)
 
@@ -115,6 +118,17 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
             other=note(draft.where.key_at("memories", real), f"'{real}' is here"),
             remedy=put(("memories", name, key), right) + why,
         )
+
+
+def _refuse_numbers(draft: Draft, name: str, real: str, key: str) -> None:
+    """Note numbers of a memory at its alias, where nothing would count them."""
+    draft.faults.add(
+        "E174",
+        f"memory '{name}', an alias of '{real}', has no '{key}' of its own",
+        at=draft.where.key_at("memories", name, key),
+        other=note(draft.where.key_at("memories", real), f"'{real}' is here"),
+        remedy=remove("memories", name, key),
+    )
 
 
 def _ask(draft: Draft) -> None:

@@ -17,6 +17,7 @@ from atoll.resolve.accelerators import operators_of, params_of
 from atoll.resolve.code_targets import code_targets
 from atoll.resolve.core_instances import spec_of
 from atoll.resolve.draft import Draft
+from atoll.resolve.energies import area_of, energy_of
 from atoll.resolve.function_units import unit_of
 from atoll.resolve.loaders import loader_of
 from atoll.resolve.soc import (
@@ -52,6 +53,8 @@ def build_devices(
             "clock": model.clock,
             "at": draft.where.key_at("devices", name),
             "label": model.label or "",
+            "energy": energy_of(draft, name, model),
+            "area": area_of(draft, name, model),
             "loader": loader_of(draft, model, _code_memory(regions, name)),
         }
         numbers[device_type] += 1

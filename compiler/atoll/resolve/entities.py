@@ -15,7 +15,7 @@ from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.places import Placed, Region, RegionKind
-from atoll.resolve.specs import AcceleratorSpec, CoreSpec, Tuning
+from atoll.resolve.specs import AcceleratorSpec, Area, CoreSpec, DeviceEnergy, Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,7 @@ class Device:
             it from a ROM to RAM; ``host``, the host's image has it and writes it to RAM, then lets
             the core begin; ``external``, its code lies in RAM, and what is no part of any image
             writes it there before it runs; ``none``, it has no code.
+        energy: what it takes, and `area` of the chip, with what its part states; None if not said.
     """
 
     name: str
@@ -78,6 +79,8 @@ class Device:
     at: SourceLoc | None = None
     label: str = ""
     loader: str = "none"
+    energy: DeviceEnergy | None = None
+    area: Area | None = None
 
     @property
     def shown(self) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from atoll.diagnostics.errors import SourceLoc
 from atoll.resolve.pool_speed import PoolSpeed
+from atoll.resolve.specs import Area, MemoryEnergy
 
 
 class Access(StrEnum):
@@ -64,6 +65,7 @@ class Memory(Placed):
         read_latency: cycles from an accepted read to its data, at least 1.
         cached: cores with a data cache keep lines of it.
         sector: bytes of flash that are erased at once; 0 if debuggers do not program it.
+        energy: what its accesses take, and `area` what it takes of the chip; None if not said.
     """
 
     name: str
@@ -73,6 +75,8 @@ class Memory(Placed):
     read_latency: int
     cached: bool = True
     sector: int = 0
+    energy: MemoryEnergy | None = None
+    area: Area | None = None
     at: SourceLoc | None = None
 
 

@@ -21,6 +21,7 @@ from atoll.resolve.alias_checks import check_aliases
 from atoll.resolve.claims import claims_of, code_memory
 from atoll.resolve.devices import build_devices
 from atoll.resolve.draft import Draft
+from atoll.resolve.energies import check_energies
 from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.fitting_stacks import check_stacks
 from atoll.resolve.layout import lay_out
@@ -56,6 +57,9 @@ _NOTHING_FOLLOWS = (
 )
 """Keys of a device, memory or pool that nothing follows from when they are left out."""
 
+_NOT_KNOWN = (("energy",), ("area",))
+"""Keys that are not known where they are left out, and all below them."""
+
 
 def _described(description: Description) -> Alike:
     soc = description.soc
@@ -78,6 +82,7 @@ def resolve(description: Description) -> ResolvedSoc:
     check_reserved(draft)
     check_devices(draft)
     check_accelerators(draft)
+    check_energies(draft)
     check_stacks(draft)
     check_pools(draft)
     check_moves(draft)
@@ -137,9 +142,7 @@ def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
     for key, value in draft.description.values():
         if value is not None:
             layers[".".join(key)] = _layer(draft, key)
-        elif key[0] == "memories" and key[2:] == ("offset",):
-            continue
-        elif key[-2:-1] != ("limits",) and key != ("extends",) and key[2:] not in _NOTHING_FOLLOWS:
+        elif _follows(key):
             layers[".".join(key)] = DERIVED
     for name, cpu in draft.cpus():
         if cpu.code.memory is None:
@@ -160,6 +163,13 @@ def _layers(draft: Draft, memories: tuple[Memory, ...]) -> dict[str, str]:
             draft, name, cpu, cpu.stack.runs or ""
         ).layer
     return dict(sorted(layers.items()))
+
+
+def _follows(key: Key) -> bool:
+    """Tell whether a value that is left out follows from others."""
+    left_out = key == ("extends",) or key[2:] in _NOTHING_FOLLOWS or key[2:3] in _NOT_KNOWN
+    offset = key[0] == "memories" and key[2:] == ("offset",)
+    return not (left_out or offset or key[-2:-1] == ("limits",))
 
 
 def _layer(draft: Draft, key: Key) -> str:

@@ -10,6 +10,52 @@ from atoll.program.steps import Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """Numbers of whoever describes a chip; each is None if it is not stated.
+
+    Attributes:
+        source: where they come from.
+        basis: ``measured``, ``published`` or ``told``.
+    """
+
+    source: str
+    basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceEnergy(Stated):
+    """What a device takes.
+
+    Attributes:
+        active_pj_per_cycle: of its clock, in which it works.
+        idle_pj_per_cycle: in which it waits.
+        pj_per_mac: of a multiply-accumulate beside that; None if cycles have all.
+        leakage_mw: static power.
+    """
+
+    active_pj_per_cycle: float | None
+    idle_pj_per_cycle: float | None
+    pj_per_mac: float | None
+    leakage_mw: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEnergy(Stated):
+    """What accesses of a memory take, and its static power."""
+
+    read_pj_per_byte: float | None
+    write_pj_per_byte: float | None
+    leakage_mw: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area(Stated):
+    """What a device or a memory takes of the chip, in square micrometres."""
+
+    um2: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectionUnit:
     """What holds each access of a core against a table of regions.
 

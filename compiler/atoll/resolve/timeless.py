@@ -10,7 +10,7 @@ from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc, found_o
 
 @found_once
 def timeless(soc: ResolvedSoc) -> ResolvedSoc:
-    """Return a chip whose clocks, widths, latencies, banks and places in files are forgotten.
+    """Return a chip without clocks, widths, latencies, banks, energy, area and places in files.
 
     Only estimates, and decisions by them, depend on these; two chips that differ in nothing else
     are equal without them. Engines whose emitters are of other packages keep theirs.
@@ -27,13 +27,15 @@ def timeless(soc: ResolvedSoc) -> ResolvedSoc:
 
 def _device(device: Device) -> Device:
     if not isinstance(device, Engine):
-        return replace(device, clock=0, at=None)
+        return replace(device, clock=0, at=None, energy=None, area=None)
     if not is_own(device.spec.emitter):
-        return replace(device, at=None)
+        return replace(device, at=None, energy=None, area=None)
     return replace(
         device,
         clock=0,
         at=None,
+        energy=None,
+        area=None,
         bus_cycles=Fraction(1),
         constants_width=Fraction(0),
         constants_latency=0,
@@ -44,7 +46,7 @@ def _device(device: Device) -> Device:
 
 
 def _memory(memory: Memory) -> Memory:
-    return replace(memory, width=0, banks=0, read_latency=0, at=None)
+    return replace(memory, width=0, banks=0, read_latency=0, energy=None, area=None, at=None)
 
 
 def _pool(pool: Pool) -> Pool:

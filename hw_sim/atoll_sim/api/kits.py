@@ -6,8 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.api.kits import AcceleratorCalibration, AcceleratorCheck, CoreCheck, CoreTrial
-from atoll.description.accelerator_files import find_accelerator, load_accelerator
+from atoll.description.accelerator_files import (
+    AcceleratorDescription,
+    find_accelerator,
+    load_accelerator,
+)
 from atoll.description.core_files import find_core, load_core
+from atoll.description.faults import nearest
 from atoll.description.share import is_path
 from atoll.description.text_edits import with_section
 from atoll.description.yaml_text import read_text
@@ -28,9 +33,15 @@ def check_accelerator(
     seed: int,
     toolchain: str | None,
 ) -> AcceleratorCheck:
-    """Test an accelerator by its name or path."""
+    """Test an accelerator by its name or path.
+
+    Raises:
+        UsageError: E024, E045; its instances cannot have these parameters.
+    """
+    described = load_accelerator(find_accelerator(name, Path.cwd(), None), None)
+    _check_params(described, params)
     return run_accelerator_test(
-        load_accelerator(find_accelerator(name, Path.cwd(), None), None),
+        described,
         params,
         operators=operators,
         faults=faults,
@@ -39,6 +50,26 @@ def check_accelerator(
         toolchain=toolchain,
         progress=current(),
     )
+
+
+def _check_params(described: AcceleratorDescription, params: Mapping[str, int]) -> None:
+    """Refuse parameters before they are written into a chip that nobody sees."""
+    known, name = described.model.parameters, described.model.accelerator
+    for key in params:
+        if key not in known:
+            raise UsageError(
+                "E024",
+                f"accelerator '{name}' has no parameter '{key}'",
+                remedy=nearest(key, known) if known else f"leave --param {key} out",
+            )
+    every = {**{key: each.default for key, each in known.items()}, **params}
+    for key, value in every.items():
+        if objection := known[key].objection(value, every):
+            raise UsageError(
+                "E045",
+                f"parameter '{key}' of accelerator '{name}' must be {objection}; it is {value}",
+                remedy=f"give it another value with --param {key}=VALUE",
+            )
 
 
 def calibrate_accelerator(
@@ -52,11 +83,13 @@ def calibrate_accelerator(
     """Measure operators of an accelerator by its name or path.
 
     Raises:
-        UsageError: E164; its description cannot be written into.
+        UsageError: E024, E045, its instances cannot have these parameters; E164, its description
+            cannot be written into.
         SimulationError: E165; it cannot be measured.
     """
     path = find_accelerator(name, Path.cwd(), None)
     described = load_accelerator(path, None)
+    _check_params(described, params)
     if write and not is_path(name):
         raise UsageError(
             "E164",

@@ -39,11 +39,13 @@ OperatorsOption = Annotated[
     int, typer.Option(metavar="N", min=1, help="Operators of each kind that are drawn.")
 ]
 FaultsOption = Annotated[
-    int,
-    typer.Option(metavar="N", min=0, help="test: faults of the hardware around it, 0 for none."),
+    int | None,
+    typer.Option(
+        metavar="N", min=0, help="test: faults of the hardware around it, 0 for none; 18."
+    ),
 ]
 MutantsOption = Annotated[
-    int, typer.Option(metavar="N", min=0, help="test: wrong builds, 0 for none.")
+    int | None, typer.Option(metavar="N", min=0, help="test: wrong builds, 0 for none; 25.")
 ]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw others.")]
 WriteOption = Annotated[
@@ -56,8 +58,8 @@ def accelerator(
     name: NameArgument,
     params: ParamOption = None,
     operators: OperatorsOption = 16,
-    faults: FaultsOption = 18,
-    mutants: MutantsOption = 25,
+    faults: FaultsOption = None,
+    mutants: MutantsOption = None,
     seed: SeedOption = 1,
     write: WriteOption = False,
     toolchain: ToolchainOption = None,
@@ -79,6 +81,7 @@ def accelerator(
     Example: atoll accelerator test ./mine.yaml
     """
     values = _values(params or ())
+    _refuse_idle_options(action, write=write, faults=faults, mutants=mutants, toolchain=toolchain)
     if action is Action.CALIBRATE:
         with show_work("measuring"):
             measured = atoll.calibrate_accelerator(
@@ -89,17 +92,13 @@ def accelerator(
         else:
             out.print(measured.text(room()), end="")
         return
-    if write:
-        raise atoll.UsageError(
-            "E163", "test takes no --write", remedy="leave it out, or use calibrate"
-        )
     with show_work("testing"):
         found = atoll.check_accelerator(
             name,
             params=values,
             operators=operators,
-            faults=faults,
-            mutants=mutants,
+            faults=18 if faults is None else faults,
+            mutants=25 if mutants is None else mutants,
             seed=seed,
             toolchain=toolchain,
         )
@@ -109,6 +108,18 @@ def accelerator(
         out.print(found.text(room()), end="")
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _refuse_idle_options(action: Action, *, write: bool, **of_test: object) -> None:
+    given = [name for name, value in of_test.items() if value is not None]
+    idle = given if action is Action.CALIBRATE else ["write"] * write
+    if idle:
+        other = Action.TEST if action is Action.CALIBRATE else Action.CALIBRATE
+        raise atoll.UsageError(
+            "E191",
+            f"{action} takes no {', '.join(f'--{name}' for name in idle)}",
+            remedy=f"leave {'it' if len(idle) == 1 else 'them'} out, or use {other}",
+        )
 
 
 def _values(words: Sequence[str]) -> Mapping[str, int]:

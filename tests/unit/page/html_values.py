@@ -7,9 +7,21 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-_SCALE = {"": 1, "B": 1, "ns": 1, "s": 1, "Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+_SCALE = {
+    "": 1,
+    "B": 1,
+    "ns": 1,
+    "s": 1,
+    "pJ": 1,
+    "µm²": 1,
+    "Hz": 1,
+    "kHz": 10**3,
+    "MHz": 10**6,
+    "GHz": 10**9,
+}
 _VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
-_NUMBER = re.compile(r"(0x[0-9a-f]+|-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z]*)")
+_BAND = re.compile(r"(?:± |-([0-9]+) to \+)([0-9]+) %")
+_NUMBER = re.compile(r"(0x[0-9a-f]+|-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-zµ²]*)")
 
 
 @dataclass
@@ -77,10 +89,13 @@ def value_at(documents: Any, pointer: str) -> Any:
     return documents
 
 
-def number_in(text: str) -> int | float | bool:
-    """Return the number that a text shows, in bytes, hertz, nanoseconds or as it is."""
+def number_in(text: str) -> int | float | bool | dict[str, float]:
+    """Return the number that a text shows, in bytes, hertz, nanoseconds or as it is; or a band."""
     if text in ("yes", "no"):
         return text == "yes"
+    if band := _BAND.fullmatch(text):
+        low, high = int(band[1] or band[2]), int(band[2])
+        return {"low": low / 100, "high": high / 100}
     found = _NUMBER.fullmatch(text.strip().replace("\N{NO-BREAK SPACE}", " "))
     assert found, f"{text!r} is no number"
     digits = found[1].replace(",", "")
@@ -88,7 +103,15 @@ def number_in(text: str) -> int | float | bool:
     return number * _SCALE[found[2]]
 
 
-def shown_values(page: Element) -> dict[str, tuple[str, int | float | bool]]:
+def agrees(text: str, value: Any) -> bool:
+    """Tell whether a text shows a value of the JSON; shares are shown as whole percents."""
+    number = number_in(text)
+    if isinstance(number, dict) and isinstance(value, dict):
+        return all(abs(number[key] - value[key]) <= 0.00501 for key in ("low", "high"))
+    return bool(number == value)
+
+
+def shown_values(page: Element) -> dict[str, tuple[str, Any]]:
     """Return each number that a page shows: its text and its value, by its place in the JSON."""
     return {
         each.attributes["data-json"]: (each.text, number_in(each.text)) for each in page.all("data")
@@ -111,6 +134,6 @@ def wrong_values(page: Element, documents: Mapping[str, Any]) -> list[str]:
     """Return the numbers of a page that are not those of the documents."""
     return [
         f"{pointer}: shown as {text}"
-        for pointer, (text, value) in shown_values(page).items()
-        if value_at(documents, pointer) != value
+        for pointer, (text, _) in shown_values(page).items()
+        if not agrees(text, value_at(documents, pointer))
     ]

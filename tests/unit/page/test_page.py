@@ -42,6 +42,62 @@ def test_every_number_is_that_of_the_json() -> None:
     assert bare_numbers(page) == []
 
 
+def test_estimates_have_their_bands() -> None:
+    found = json.loads(json.dumps(documents()))
+    layers = found["estimate"][0]["cycles"]["by_layer"]
+    found["estimate"][0]["cycles"] |= {"band": None, "weakest": "stand-in"}
+    layers[0]["band"], layers[1]["band"] = None, {"low": 0.042, "high": 0.5}
+    page = read_page(html(found))
+    assert wrong_values(page, found) == []
+    cells = {
+        caption.text: [[cell.text for cell in row.all()] for row in table.all("tr")]
+        for table in page.all("table")
+        for caption in table.all("caption")
+    }
+    (network,) = (rows for name, rows in cells.items() if name.endswith(": cycles of the host"))
+    heads, estimated = network[0], network[-1]
+    assert estimated[heads.index("weakest of these") - len(heads)] == "stand-in"
+    assert "not known" in estimated
+    (operators,) = (rows for name, rows in cells.items() if "operators, cycles of" in name)
+    assert "not known" in operators[1]
+    assert "-4 to +50 %" in operators[2]
+    titles = [each.text for each in page.all("title") if "expected to work" in each.text]
+    assert titles[0].endswith("(band not known)")
+    assert titles[1].endswith("(-4 to +50 %)")
+    assert "How far the estimated cycles of 1 operator may be off is not known." in page.text
+
+
+def with_energy(**changes: object) -> dict[str, Any]:
+    """Return documents of a chip that states all that its energy needs, with changes."""
+    device = {"source": "own measurement", "active_pj_per_cycle": 10, "idle_pj_per_cycle": 1}
+    memory = {"source": "own run", "read_pj_per_byte": 2, "write_pj_per_byte": 3}
+    stated = {f"devices.{name}.energy": device for name in ("cpu", "npu")}
+    stated |= {f"memories.{name}.energy": memory for name in ("flash", "sram")}
+    soc = atoll.load_soc("lagoon").with_(stated | changes)
+    found = atoll.make_report(atoll.estimate(atoll.compile("lagoon", DIGITS), soc=soc)).to_json()
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+
+def test_energy_and_area_are_those_of_the_json() -> None:
+    area = {"devices.npu.area": {"source": "own synthesis", "um2": 500}}
+    found = with_energy(**area)
+    page = read_page(html(found))
+    assert wrong_values(page, found) == []
+    assert bare_numbers(page) == []
+    places = shown_values(page)
+    for place in ("total_pj", "by_device/0/idle_pj", "by_memory/1/operators_pj"):
+        assert f"/estimate/0/energy/{place}" in places
+    assert places["/estimate/0/area/parts_um2/devices.npu"][0] == "500 µm²"
+    assert "Area of devices and memories: not known" in page.text
+    assert "Nothing states devices.cpu.area, memories.flash.area" in page.text
+    assert "nothing states devices.cpu.energy.leakage_mw" in page.text
+    lost = with_energy(**area, **{"devices.npu.energy.idle_pj_per_cycle": None})
+    page = read_page(html(lost))
+    assert "From the first operator to the last: not known" in page.text
+    assert "Nothing states devices.npu.energy.idle_pj_per_cycle" in page.text
+    assert "Energy: not known" in read_page(html(documents())).text
+
+
 def test_a_wrong_number_would_be_noticed() -> None:
     page = read_page(html(documents()))
     changed = json.loads(json.dumps(documents()))
