@@ -15,6 +15,7 @@ from atoll.cost.basis import (
     stands_in,
     weakest,
 )
+from atoll.cost.contention import turns
 from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.cost.program import ProgramCost
 from atoll.cost.roofs import Roofs, roofs_of
@@ -86,6 +87,7 @@ class NetworkEstimate:
         before: from reset until the first operator begins.
         network: from then until the last one has ended, as the schedule has them.
         sequential: the same with one device at a time.
+        waiting: of `network`, those in which devices wait for each other's accesses to memories.
         after: from then until the firmware's end.
         layers: in the order in which they begin.
         traffic: of all layers, by memory.
@@ -102,6 +104,7 @@ class NetworkEstimate:
     before: int
     network: int
     sequential: int
+    waiting: int
     after: int
     layers: tuple[LayerEstimate, ...]
     traffic: tuple[Traffic, ...]
@@ -134,6 +137,7 @@ class NetworkEstimate:
                 "network": self.network,
                 "after": self.after,
                 "sequential": self.sequential,
+                "waiting": self.waiting,
                 "basis": self.basis,
                 "weakest": weakest(self.basis),
                 "band": band_json(self.band),
@@ -173,13 +177,14 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         before=before,
         network=cost.length,
         sequential=cost.sequential,
+        waiting=cost.waiting,
         after=after,
         layers=layers,
         traffic=traffic,
         roofs=roofs_of(soc, devices, (each.memory for each in traffic)),
         host_clock=soc.host_cpu.clock,
         basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
-        sources=add_parts(around, *(layer.sources for layer in layers)),
+        sources=add_parts(around, turns(cost.waiting), *(layer.sources for layer in layers)),
         notes=tuple(
             f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
             for core in soc.cpus
