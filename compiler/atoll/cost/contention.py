@@ -19,8 +19,8 @@ from atoll.cost.engines import driver_cycles
 from atoll.cost.spent import Spent, of_host
 from atoll.cost.traffic import Traffic
 from atoll.ir.busy import Bound, Busy
-from atoll.ir.graph import Operator
-from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.ir.graph import Graph, Operator
+from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll.utils.remember import remember
 
 ROUNDS, NEAR = 100, 1e-4
@@ -55,13 +55,20 @@ class Demand:
         return 1 + max(0.0, waits - self.hidden) / self.cycles if self.cycles else 1.0
 
 
-TURNS = Source("turns", MEASURED, Band(1.0, 1.0))
-"""How far cycles may be off in which devices wait for each other: ``benchmarks.contention``."""
+TURNS_BAND = Band(1.0, 1.0)
+"""How far cycles may be off in which devices wait for each other: 0.5 to 1.4 times as many in
+``benchmarks.estimate --chip narrows --branched 12``, of networks that wait a twentieth or more."""
 
 
-def turns(waiting: int) -> Parts:
-    """Return the source of cycles in which devices wait for each other."""
-    return {TURNS: max(0, waiting)}
+def turns(waiting: int, graph: Graph, soc: ResolvedSoc) -> Parts:
+    """Return the source of cycles in which devices wait for each other.
+
+    What a core with a cache asks of memories nobody knows.
+    """
+    names = {name for op in graph.operators for name in op.devices}
+    devices = (soc.device(name) for name in names)
+    cached = any(isinstance(each, Cpu) and each.cache for each in devices)
+    return {Source("turns", MEASURED, None if cached else TURNS_BAND): max(0, waiting)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from atoll.cost.basis import (
     stands_in,
     weakest,
 )
-from atoll.cost.contention import turns
 from atoll.cost.data.picorv32 import MEASURED_CORE
 from atoll.cost.program import ProgramCost
 from atoll.cost.roofs import Roofs, roofs_of
@@ -184,7 +183,7 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         roofs=roofs_of(soc, devices, (each.memory for each in traffic)),
         host_clock=soc.host_cpu.clock,
         basis=joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)]),
-        sources=add_parts(around, turns(cost.waiting), *(layer.sources for layer in layers)),
+        sources=add_parts(around, cost.turns, *(layer.sources for layer in layers)),
         notes=tuple(
             f"{core.name}: {core.spec.name} is not measured; it counts as {MEASURED_CORE}"
             for core in soc.cpus

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from atoll.cost.bands import Parts, Pessimistic, add_parts, pessimistic
+from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
 from atoll.cost.contention import Work, turns, work_of
 from atoll.cost.lists import in_list
 from atoll.cost.network import spent_by
@@ -81,6 +81,11 @@ class ProgramCost:
         return self.length - timeline_of(self.lists, self._cycles, self.soc).length
 
     @property
+    def turns(self) -> Parts:
+        """The source of these cycles."""
+        return turns(self.waiting, self.graph, self.soc) if self.waiting else NO_PARTS
+
+    @property
     def _cycles(self) -> Mapping[str, int]:
         return {name: each.cycles for name, each in self.spent.items()}
 
@@ -108,7 +113,7 @@ class ProgramCost:
     @property
     def most(self) -> Pessimistic:
         """The most that the network may take, with all in its band."""
-        return pessimistic(self.length, add_parts(turns(self.waiting), *self.sources.values()))
+        return pessimistic(self.length, add_parts(self.turns, *self.sources.values()))
 
     @property
     def length(self) -> int:

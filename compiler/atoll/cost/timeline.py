@@ -9,7 +9,7 @@ from atoll.cost.contention import Banks, Work, stretches
 from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
-from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallStart, Step
+from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallSpread, CallStart, Step
 from atoll.resolve.soc import ResolvedSoc, found_once
 
 Lists = Iterable[Sequence[Step]]
@@ -34,6 +34,9 @@ class Timeline:
     length: int
 
 
+AT_ONCE = (AcceleratorStart, AcceleratorWait, CallSpread, CallStart)
+"""What has several devices work at the same time."""
+
 Works = Callable[[str], Work]
 """Return what devices do for an operator, by its name."""
 
@@ -49,11 +52,18 @@ def timeline_of(
     start, finish, _ = driver_cycles(soc)
     between = between_cycles(soc)
     clock = _Clock(works, banks_of(soc))
-    length = 0
+    jobs, now, length = clock.jobs, 0, 0
     begins: dict[str, int] = {}
     ends: dict[str, int] = {}
     for step, is_last in ((step, step is steps[-1]) for steps in lists for step in steps):
         name = step.operator
+        if not (jobs or isinstance(step.action, AT_ONCE)):
+            begins[name] = now
+            length = ends[name] = now + cycles[name]
+            now = length + between if is_last else length
+            continue
+        if not jobs:
+            clock.now = now
         if isinstance(step.action, AcceleratorWait):
             due = clock.now + finish
             clock.wait(name)
@@ -68,6 +78,7 @@ def timeline_of(
             clock.wait(name)
         length = ends[name] = round(clock.now)
         clock.spend(between if is_last else 0)
+        now = round(clock.now)
     return Timeline(begins=begins, ends=ends, length=length)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.estimate_layers import branched_network
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from atoll.cost.contention import Demand, Work, cycles_of_access, stretches
@@ -79,6 +79,7 @@ def test_p1_banks_share_the_accesses_out() -> None:
 shares = st.floats(0, 1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(shares, st.integers(1, 9999)), min_size=2, max_size=4), shares)
 def test_p1_never_shorter_than_alone_never_more_than_the_bank_serves(
     drawn: Sequence[tuple[float, int]], hidden: float
@@ -118,6 +119,7 @@ def test_p1_what_the_host_started_and_what_it_runs_share_a_bank() -> None:
     assert timeline_of(steps("a", "b"), cycles, LAGOON).length == cycles["a"]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 20_000), st.integers(1, 20_000), shares, shares)
 def test_p1_two_are_never_shorter_than_apart_never_longer_than_in_turn(
     first: int, second: int, one: float, two: float
