@@ -105,16 +105,16 @@ def steps(*names: str) -> list[tuple[Step]]:
 
 
 def test_p1_what_the_host_started_and_what_it_runs_share_a_bank() -> None:
-    """Both ask in every cycle: the bank serves 1,000 and 5,000 accesses one after the other."""
+    """Both ask in every cycle once they are started: the bank serves 6,000 accesses in all."""
     works = {
         "a": Work(START_CYCLES, demand(1, 5000)),
-        "b": Work(0, demand(1, 1000)),
+        "b": Work(300, demand(1, 1000)),
     }
-    cycles = {"a": START_CYCLES + 5000, "b": 1000}
+    cycles = {"a": START_CYCLES + 5000, "b": 1300}
     line = timeline_of(steps("a", "b"), cycles, LAGOON, works.__getitem__)
     begin = START_CYCLES + BETWEEN_CYCLES
     assert line.begins == {"a": 0, "b": begin}
-    assert line.ends == {"a": START_CYCLES + 6000, "b": begin + 2000}
+    assert line.ends == {"a": START_CYCLES + 6000, "b": begin + 300 + 2000}
     assert line.length == line.ends["a"]
     assert timeline_of(steps("a", "b"), cycles, LAGOON).length == cycles["a"]
 
