@@ -3,8 +3,9 @@
 
 Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does for the example.
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
-``--random N`` runs networks of random layers, to which nothing was fitted. ``--core NAME`` runs all
-on a core, alone and beside reef, with each of `MEMORIES`, and sums up how far estimates are off.
+``--random N`` runs networks of random layers, to which nothing was fitted, ``--branched N`` those
+that keep several devices busy at once, if the chip has some. ``--core NAME`` runs all on a core,
+alone and beside reef, with each of `MEMORIES`, and sums up how far estimates are off.
 ``--calibrate`` measures the constants of `atoll.cost.data.picorv32` again. Cycle counts are the
 same on every machine.
 """
@@ -23,12 +24,13 @@ from rich.table import Table
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.frontend.registry import Source
+from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll_sim.runs.checked_run import run_models
 from benchmarks.estimate_constants import constants
-from benchmarks.estimate_layers import random_network
+from benchmarks.estimate_layers import branched_network, random_network
 from benchmarks.shown import console
 
 NOWHERE = Source("", b"", Path())
@@ -53,11 +55,15 @@ CHIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "shoal": (str(DATA / "shoal.yaml"), ("pools.shared.size=1 KiB",)),
     "atoll2": ("atoll2", ()),
     "twin": ("twin", ()),
+    "quad": ("quad", ()),
+    "pulp": ("pulp", ()),
+    "cluster": (str(DATA / "cluster.yaml"), ()),
+    "narrows": (str(DATA / "narrows.yaml"), ()),
     "core": ("lagoon", ()),
     **{f"{mhz}MHz": ("lagoon", (f"devices.npu.clock={mhz} MHz",)) for mhz in (50, 150, 250, 800)},
 }
 """By name: lagoon, the same with reefs of other lanes or with instructions and weights far away,
-chips with several engines, lagoon's core alone, and reef faster or slower than that."""
+chips of several engines or cores, lagoon's core alone, and reef faster or slower than that."""
 
 CORES: Mapping[str, str] = {
     "picorv32": "rv32imc",
@@ -132,6 +138,7 @@ class Comparison:
     Attributes:
         network: cycles from the begin of the first layer to the end of the last one, in RTL.
         network_estimate: likewise.
+        waiting: of the estimate, those in which devices take turns at memories.
     """
 
     chip: str
@@ -140,6 +147,7 @@ class Comparison:
     total_estimate: int
     network: int
     network_estimate: int
+    waiting: int
     layers: tuple[Layer, ...]
 
     @property
@@ -153,18 +161,19 @@ class Comparison:
         return max(self.layers, key=lambda layer: abs(layer.error))
 
 
-def compare(chip: str, network: Path | int) -> Comparison:
+def compare(chip: str, network: Path | int | Graph) -> Comparison:
     """Run a network on one of `CHIPS` in RTL, and hold the estimate against it.
 
     Args:
         chip: its name.
-        network: a file, or the seed of a network of random layers.
+        network: itself, its file, or the seed of a network of random layers.
     """
     soc, overrides = CHIPS[chip]
     options = BuildOptions(accelerators=chip != "core" and ALONE not in chip)
     if isinstance(network, int):
-        made = random_network(network)
-        compiled = compile_graph(load_soc(soc, overrides), made, NOWHERE, options)
+        network = random_network(network)
+    if isinstance(network, Graph):
+        compiled = compile_graph(load_soc(soc, overrides), network, NOWHERE, options)
     else:
         compiled = compile_file(load_soc(soc, overrides), network, options)
     (estimate,) = estimates_of((compiled,))
@@ -180,6 +189,7 @@ def compare(chip: str, network: Path | int) -> Comparison:
         total_estimate=estimate.total,
         network=end - begin,
         network_estimate=estimate.network,
+        waiting=estimate.waiting,
         layers=tuple(
             Layer(
                 operator=layer.operator,
@@ -196,7 +206,8 @@ def compare(chip: str, network: Path | int) -> Comparison:
 def network_table(found: Sequence[Comparison]) -> Table:
     """Return a row for each network on each chip."""
     table = Table(
-        *("chip", "network", "RTL", "estimate", "off", "reset to exit", "estimate", "off"),
+        *("chip", "network", "RTL", "estimate", "off", "without turns"),
+        *("reset to exit", "estimate", "off"),
         *("furthest layer", "off"),
     )
     for each in found:
@@ -205,6 +216,7 @@ def network_table(found: Sequence[Comparison]) -> Table:
             each.model,
             *(f"{cycles:,}" for cycles in (each.network, each.network_estimate)),
             f"{each.error:+.1%}",
+            f"{(each.network_estimate - each.waiting) / each.network - 1:+.1%}",
             *(f"{cycles:,}" for cycles in (each.total, each.total_estimate)),
             f"{each.total_estimate / each.total - 1:+.1%}",
             each.worst.operator,
@@ -254,7 +266,7 @@ def layer_table(each: Comparison) -> Table:
     return table
 
 
-def _compared(chips: Sequence[str], networks: Sequence[Path | int]) -> Iterator[Comparison]:
+def _compared(chips: Sequence[str], networks: Sequence[Path | int | Graph]) -> Iterator[Comparison]:
     return (compare(chip, network) for chip in chips for network in networks)
 
 
@@ -265,6 +277,9 @@ def main() -> int:
     parser.add_argument("--chip", action="append", choices=CHIPS, help="may be repeated")
     parser.add_argument(
         "--random", type=int, metavar="N", help="N networks of random layers instead"
+    )
+    parser.add_argument(
+        "--branched", type=int, metavar="N", help="N networks of several chains instead"
     )
     parser.add_argument("--core", action="append", choices=CORES, help="may be repeated")
     parser.add_argument("--memory", action="append", choices=MEMORIES, help="with --core")
@@ -279,11 +294,13 @@ def main() -> int:
             table.add_row(constant.name, f"{constant.now:,}", f"{constant.measured:,}")
         shown.print(table)
         return 0
-    networks = arguments.networks or [DIGITS]
+    networks: list[Path | int | Graph] = arguments.networks or [DIGITS]
     if arguments.random:
         seeds = range(UNSEEN, UNSEEN + arguments.random)
         networks = [*small_networks(arguments.random)] if arguments.core else [*seeds]
         networks = [*arguments.networks, *networks]
+    if arguments.branched:
+        networks = [*arguments.networks, *map(branched_network, range(arguments.branched))]
     chips = [
         chip
         for core in arguments.core or ()

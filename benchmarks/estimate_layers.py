@@ -13,6 +13,10 @@ LAYERS = 10
 MOST_BYTES, MOST_WEIGHTS = 24_000, 60_000
 """Of an activation and of a layer's weights, so that simulations are short."""
 
+BRANCHES = (("conv_2d", 3, 16, 24), ("depthwise_conv_2d", 3, 16, 24), ("average_pool_2d", 1, 8, 10))
+"""Of a network that keeps several devices busy: the kind of a chain, its layers, and the fewest and
+most rows and columns of what it begins with."""
+
 
 def random_network(seed: int) -> Graph:
     """Make a chain of convolutions, depthwise ones and means, then a layer that is dense."""
@@ -23,6 +27,24 @@ def random_network(seed: int) -> Graph:
         kind = chance.choice(("conv_2d", "conv_2d", "depthwise_conv_2d", "average_pool_2d"))
         chain.window(kind)
     chain.dense(chance.randint(2, 100))
+    return chain.finished()
+
+
+def branched_network(seed: int) -> Graph:
+    """Make chains that share nothing: of convolutions, of depthwise ones, a mean, and dense layers.
+
+    Where different devices run them, these are busy at the same time.
+    """
+    chance = Random(seed)
+    chain = _Chain(chance, f"branched_{seed}", [], most_made=32)
+    for kind, layers, least, most in BRANCHES:
+        depth = chance.choice((8, 12, 16))
+        chain.begin((1, *(chance.randint(least, most) for _ in range(2)), depth))
+        for _ in range(layers):
+            chain.window(kind)
+    chain.begin((1, chance.randint(200, 280)))
+    for _ in range(3):
+        chain.dense(chance.randint(100, 200))
     return chain.finished()
 
 
@@ -44,6 +66,10 @@ class _Chain:
     tensors: list[Tensor]
     operators: list[Operator] = field(default_factory=list)
     most_made: int = 160
+
+    def begin(self, shape: tuple[int, ...]) -> None:
+        """Begin a chain that shares nothing with those before."""
+        self.tensors.append(_activation(f"x{len(self.tensors)}", shape))
 
     def window(self, kind: str) -> None:
         """Add an operator with a window, padded so that every row and column is used."""
@@ -85,13 +111,15 @@ class _Chain:
 
     def finished(self) -> Graph:
         """Return the network."""
-        result = self.operators[-1].outputs
+        read = {name for op in self.operators for name in op.inputs}
+        made = [name for op in self.operators for name in op.outputs]
+        variable = (each.name for each in self.tensors if each.data is None)
         return Graph(
             name=self.name,
             tensors=tuple(self.tensors),
             operators=tuple(self.operators),
-            inputs=("t0",),
-            outputs=result,
+            inputs=tuple(name for name in variable if name not in made),
+            outputs=tuple(name for name in made if name not in read),
         )
 
     def _add(

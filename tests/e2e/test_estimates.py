@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from benchmarks.estimate import UNSEEN, compare
-from benchmarks.estimate_layers import LAYERS
+from benchmarks.estimate_layers import LAYERS, branched_network
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
@@ -212,3 +212,10 @@ def test_p1_estimates_hold_for_networks_whose_activations_are_far_away() -> None
     found = compare("shoal", UNSEEN)
     assert abs(found.error) < 0.1
     assert sum(abs(layer.error) < 0.15 for layer in found.layers) >= 0.7 * LAYERS
+
+
+def test_p1_estimates_hold_for_masters_that_take_turns_at_one_bank() -> None:
+    """Three engines at work at once, which without turns would take a fifth less."""
+    found = compare("narrows", branched_network(2))
+    assert abs(found.error) < 0.1
+    assert (found.network_estimate - found.waiting) / found.network < 0.85

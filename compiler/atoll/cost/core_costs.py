@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.cost.counted import counted_cycles, data_waits, driver_times
+from atoll.cost.counted import counted_cycles, data_waits, driver_times, repeated_share
 from atoll.cost.data.picorv32 import (
     ACCESS_BYTES,
     KERNEL_CYCLES,
@@ -83,7 +83,9 @@ class CoreCost:
         asking = asking_cycles(self.soc)
         for parts in counts:
             if loop := parallel_loop(kernel, names, parts):
-                yield parts, int(alone * loop.share(parts)) + asking * (parts - 1)
+                again = repeated_share(op, graph, self.core, loop)
+                share = again + (1 - again) * loop.share(parts)
+                yield parts, int(alone * share) + asking * (parts - 1)
 
     def _shares(self, other: Cpu, op: Operator, graph: Graph) -> bool:
         needs = [(name, Access.READ) for name in filter(None, op.inputs)]

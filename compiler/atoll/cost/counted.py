@@ -14,6 +14,7 @@ from atoll.description.core import CycleClass
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.loops.fixed_point_loops import LIBRARY
+from atoll.ops.loops.parallel_loops import ParallelLoop, part_of
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.specs import Timing
@@ -22,6 +23,9 @@ from atoll.utils.remember import Alike, remember
 CLASSES: tuple[str, ...] = get_args(CycleClass)
 Counts = tuple[float, ...]
 """Instructions of each class, in the order of `CLASSES`."""
+
+ONE_EACH: Counts = tuple(float(name != "taken") for name in CLASSES)
+"""What weighs instructions so that their sum is how many there are."""
 
 EACH, DRIVER = "each", "driver"
 """In files of counts: what each kernel has once, and what drivers, steps and start-up code have for
@@ -75,12 +79,34 @@ def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | N
 
 def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
     """Predict how many instructions of a core a kernel runs, None if they can't be counted."""
-    return _weighed(op, graph, core, tuple(float(name != "taken") for name in CLASSES))
+    return _weighed(op, graph, core, ONE_EACH)
 
 
 def is_countable(op: Operator, graph: Graph, core: Cpu) -> bool:
     """Tell whether the instructions of a kernel can be counted: they may rest on data."""
     return bool(_known(op, graph, core))
+
+
+def _shared_out(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> Alike:
+    kernel = _kernel(op, graph, core.arithmetic)
+    return Alike((kernel.sign, core.instructions.name, loop), *kernel.values)
+
+
+@remember(_shared_out, most=KERNELS_AT_HAND)
+def repeated_share(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> float:
+    """Return the share of a kernel's instructions that every part of it runs, if a loop is shared.
+
+    That is 0 if they can't be counted.
+    """
+    whole, left_out = _known(op, graph, core), loop.iterations // 2
+    if not whole:
+        return 0.0
+    lowered = kind_of(op).lower_for(op, graph, core.arithmetic)
+    half = executed(part_of(lowered.function, loop, 1, 2), (*LIBRARY, *lowered.library)).things
+    if not half.keys() <= _counts_of(core).keys():
+        return 0.0
+    number, less = (_sum(each, core, ONE_EACH) for each in (whole, half))
+    return max(0.0, 1 - (number - less) / number * loop.iterations / left_out)
 
 
 def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
@@ -107,11 +133,14 @@ def further_latency(core: Cpu, soc: ResolvedSoc) -> int:
 
 def _weighed(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:
     found = _known(op, graph, core) if is_counted(core) else {}
-    if not found:
-        return None
+    return int(_sum({**found, EACH: 1}, core, weights)) if found else None
+
+
+def _sum(things: Mapping[str, float], core: Cpu, weights: Counts) -> float:
+    """Return the weighted instructions of what is executed."""
     counts = _counts_of(core)
-    takes = ((number, counts[name]) for name, number in {**found, EACH: 1}.items())
-    return int(sum(number * sum(map(float.__mul__, each, weights)) for number, each in takes))
+    takes = ((number, counts[name]) for name, number in things.items())
+    return sum(number * sum(map(float.__mul__, each, weights)) for number, each in takes)
 
 
 def _known(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:

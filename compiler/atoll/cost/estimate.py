@@ -87,6 +87,7 @@ class NetworkEstimate:
         before: from reset until the first operator begins.
         network: from then until the last one has ended, as the schedule has them.
         sequential: the same with one device at a time.
+        waiting: of `network`, those in which devices wait for each other's accesses to memories.
         after: from then until the firmware's end.
         layers: in the order in which they begin.
         traffic: of all layers, by memory.
@@ -105,6 +106,7 @@ class NetworkEstimate:
     before: int
     network: int
     sequential: int
+    waiting: int
     after: int
     layers: tuple[LayerEstimate, ...]
     traffic: tuple[Traffic, ...]
@@ -139,6 +141,7 @@ class NetworkEstimate:
                 "network": self.network,
                 "after": self.after,
                 "sequential": self.sequential,
+                "waiting": self.waiting,
                 "basis": self.basis,
                 "weakest": weakest(self.basis),
                 "band": band_json(self.band),
@@ -182,13 +185,14 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
         before=before,
         network=cost.length,
         sequential=cost.sequential,
+        waiting=cost.waiting,
         after=after,
         layers=layers,
         traffic=traffic,
         roofs=roofs_of(soc, devices, (each.memory for each in traffic)),
         host_clock=soc.host_cpu.clock,
         basis=basis,
-        sources=add_parts(around, *(layer.sources for layer in layers)),
+        sources=add_parts(around, cost.turns, *(layer.sources for layer in layers)),
         energy=energy_of(cost, works, basis),
         area=area_of(soc),
         notes=tuple(

@@ -3,14 +3,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
-from atoll.cost.bands import Parts, Pessimistic, add_parts, pessimistic
+from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
+from atoll.cost.contention import Work, turns, work_of
 from atoll.cost.lists import in_list
 from atoll.cost.network import spent_by
 from atoll.cost.operators import parts_of
 from atoll.cost.spent import Spent, of_host
 from atoll.cost.timeline import Timeline, between_cycles, timeline_of
+from atoll.cost.traffic import traffic_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.tir import AcceleratorWait, EngineAction, Step
@@ -68,8 +70,35 @@ class ProgramCost:
     @cached_property
     def timeline(self) -> Timeline:
         """When each operator begins and ends."""
-        cycles = {name: each.cycles for name, each in self.spent.items()}
-        return timeline_of(self.lists, cycles, self.soc)
+        return timeline_of(self.lists, self._cycles, self.soc, cache(self._work))
+
+    @cached_property
+    def waiting(self) -> int:
+        """Cycles of the network in which devices wait for each other's accesses to memories."""
+        starts = any(isinstance(each[0].action, AcceleratorWait) for each in self.lists)
+        if not starts and not any(op.helpers for op in self.graph.operators):
+            return 0
+        return self.length - timeline_of(self.lists, self._cycles, self.soc).length
+
+    @property
+    def turns(self) -> Parts:
+        """The source of these cycles."""
+        return turns(self.waiting, self.graph, self.soc) if self.waiting else NO_PARTS
+
+    @property
+    def _cycles(self) -> Mapping[str, int]:
+        return {name: each.cycles for name, each in self.spent.items()}
+
+    def _work(self, name: str) -> Work:
+        """Return what the devices of an operator do for it."""
+        step, op, goes_on = self._runs_by_name[name]
+        moved = traffic_of(self, step, op, goes_on=goes_on)
+        first = any(step is steps[0] for steps in self.lists)
+        return work_of(op, self.spent[name], moved, self.soc, first=first)
+
+    @cached_property
+    def _runs_by_name(self) -> Mapping[str, tuple[Step, Operator, bool]]:
+        return {op.name: (step, op, goes_on) for step, op, goes_on in self.runs()}
 
     @cached_property
     def sources(self) -> Mapping[str, Parts]:
@@ -84,7 +113,7 @@ class ProgramCost:
     @property
     def most(self) -> Pessimistic:
         """The most that the network may take, with all in its band."""
-        return pessimistic(self.length, add_parts(*self.sources.values()))
+        return pessimistic(self.length, add_parts(self.turns, *self.sources.values()))
 
     @property
     def length(self) -> int:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which bytes of which memory an operator moves, and how long that keeps the memory's port busy."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from atoll.cost.basis import MEASURED, basis_of, joint_basis
 from atoll.cost.copies import speed_of
 from atoll.cost.counted import counted_instructions
 from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
-from atoll.cost.program import ProgramCost
+from atoll.cost.spent import Spent
 from atoll.ir.busy import Busy
-from atoll.ir.graph import ITEM_BYTES, Operator
+from atoll.ir.graph import ITEM_BYTES, Graph, Operator
+from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -45,9 +46,26 @@ class Traffic:
         }
 
 
-def traffic_of(
-    cost: ProgramCost, step: Step, op: Operator, *, goes_on: bool
-) -> tuple[Traffic, ...]:
+class Program(Protocol):
+    """A placed and planned network, as a `ProgramCost` describes it."""
+
+    @property
+    def soc(self) -> ResolvedSoc: ...  # noqa: D102
+    @property
+    def graph(self) -> Graph: ...  # noqa: D102
+    @property
+    def sizes(self) -> Mapping[str, int]: ...  # noqa: D102
+    @property
+    def jobs(self) -> Mapping[str, Job]: ...  # noqa: D102
+    @property
+    def copies(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def pools(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def spent(self) -> Mapping[str, Spent]: ...  # noqa: D102
+
+
+def traffic_of(cost: Program, step: Step, op: Operator, *, goes_on: bool) -> tuple[Traffic, ...]:
     """Return what an operator moves, by memory; those that it does not touch are left out.
 
     Activations and constants count where the plan has them, instructions that a core fetches where
@@ -82,7 +100,7 @@ def add_up(parts: Iterable[Traffic], soc: ResolvedSoc) -> tuple[Traffic, ...]:
     )
 
 
-def _by_engine(cost: ProgramCost, step: Step, busy: Busy, goes_on: bool) -> Iterator[Traffic]:
+def _by_engine(cost: Program, step: Step, busy: Busy, goes_on: bool) -> Iterator[Traffic]:
     """Yield what an engine moves: as many bytes in a cycle as the pool gives it."""
     soc = cost.soc
     job, action = cost.jobs[step.operator], step.action
@@ -99,7 +117,7 @@ def _by_engine(cost: ProgramCost, step: Step, busy: Busy, goes_on: bool) -> Iter
         yield _traffic(pool.region.memory, count, cycles, written=written)
 
 
-def _on_core(cost: ProgramCost, step: Step, op: Operator) -> Iterator[Traffic]:
+def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
     """Yield what a core moves, an element in a cycle.
 
     Windows read an element of the first input for each tap, and a weight; what the compiler made,
@@ -121,14 +139,16 @@ def _on_core(cost: ProgramCost, step: Step, op: Operator) -> Iterator[Traffic]:
         yield _traffic(memory, count * item, count, written=written)
 
 
-def _fetch_traffic(cost: ProgramCost, op: Operator, cycles: int) -> Iterator[Traffic]:
+def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic]:
     """Yield the instructions that cores fetch for their own operators."""
     for name in op.devices:
         core = cost.soc.device(name)
         if isinstance(core, Cpu):
             latency = cost.soc.memory(core.code.memory).read_latency
             counted = counted_instructions(op, cost.graph, core)
-            count = cycles // (KERNEL_CYCLES + latency) if counted is None else counted
+            count = cycles // (KERNEL_CYCLES + latency)
+            if counted is not None:
+                count = counted // len(op.devices)
             moved = _traffic(core.code.memory, count * FETCH_BYTES, count, written=False)
             yield replace(moved, basis=basis_of(cost.soc, (name,)))
 
@@ -139,7 +159,7 @@ def _traffic(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:
     )
 
 
-def _touched_buffers(step: Step, cost: ProgramCost) -> Iterator[tuple[str, int, bool]]:
+def _touched_buffers(step: Step, cost: Program) -> Iterator[tuple[str, int, bool]]:
     """Yield the buffers in pools that a step reads and writes, or parts, with their bytes."""
     for names, written in ((step.reads, False), (step.writes, True)):
         yield from (
@@ -147,7 +167,7 @@ def _touched_buffers(step: Step, cost: ProgramCost) -> Iterator[tuple[str, int, 
         )
 
 
-def _buffer_of(name: str, cost: ProgramCost) -> str:
+def _buffer_of(name: str, cost: Program) -> str:
     """Return the buffer that holds a tensor, or a constant of a job."""
     graph = cost.graph
     stored = graph.buffer(name) if name in graph.by_name else name

@@ -41,7 +41,7 @@ _PART = object_of(
 ESTIMATED_NETWORK = object_of(
     **dict.fromkeys(("soc", "model", "model_sha256"), TEXT),
     cycles=object_of(
-        **dict.fromkeys(("total", "before", "network", "after", "sequential"), COUNT),
+        **dict.fromkeys(("total", "before", "network", "after", "sequential", "waiting"), COUNT),
         **dict.fromkeys(("clock_hz", "total_ns"), COUNT),
         basis=BASIS,
         weakest=choice(*WEAKEST),

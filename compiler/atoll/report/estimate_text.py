@@ -147,6 +147,10 @@ def _sums(estimate: NetworkEstimate) -> Iterator[Sentence]:
         saved = f"{estimate.sequential - estimate.network:,} fewer than one after the other"
         found = f"devices at once: {estimate.network:,} cycles, {saved}"
         yield Sentence(with_band(found, estimate.basis, estimate.band))
+    if estimate.waiting:
+        yield Sentence(
+            f"taking turns at memories: {estimate.waiting:,} of {estimate.network:,} cycles"
+        )
     for note in estimate.notes:
         yield Sentence(f"note: {note}")
     seconds = nanoseconds(estimate.total, estimate.host_clock) / 1e6

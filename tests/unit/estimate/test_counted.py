@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
 from atoll.cost import counted
@@ -23,11 +24,15 @@ from atoll.cost.counted import (
     counted_instructions,
     is_counted,
     read_counts,
+    repeated_share,
 )
 from atoll.cost.executed import Executed, UncountableError, executed
 from atoll.description.core import Timing as TimingText
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.statements import PrimFunc
+from atoll.ops.loops.fixed_point_loops import LIBRARY
+from atoll.ops.loops.parallel_loops import parallel_loop, part_of
+from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
@@ -243,3 +248,42 @@ def test_what_no_count_knows_is_not_counted_as_nothing(monkeypatch: pytest.Monke
     less = {name: each for name, each in read_counts("rv32imc").items() if name != "multiplies"}
     monkeypatch.setattr(counted, "read_counts", lambda isa: less)
     assert counted_instructions(op, compiled.graph, soc.host_cpu) is None
+
+
+def test_cores_that_share_a_loop_repeat_what_is_around_it() -> None:
+    """Each part of a kernel whose channels are shared out copies the same windows."""
+    soc = load_soc("quad")
+    compiled = compile_file(soc, DIGITS)
+    shares = []
+    for op in (each for each in compiled.graph.operators if each.helpers):
+        kernel = kind_of(op).lower_for(op, compiled.graph, soc.host_cpu.arithmetic).function
+        parts = len(op.devices)
+        loop = parallel_loop(kernel, kind_of(op).parallel, parts)
+        assert loop is not None
+        again = repeated_share(op, compiled.graph, soc.host_cpu, loop)
+        last = part_of(kernel, loop, parts - 1, parts)
+        part, whole = (instructions_of(each) for each in (last, kernel))
+        expected = again + (1 - again) * float(loop.share(parts))
+        assert part / whole == pytest.approx(expected, rel=0.03)
+        shares.append(again)
+    assert max(shares) > 0.03
+
+
+def instructions_of(kernel: PrimFunc) -> float:
+    """Return how many instructions of rv32imc a kernel runs."""
+    counts = read_counts("rv32imc")
+    things = executed(kernel, LIBRARY).things
+    return sum(number * sum(counts[name][:-1]) for name, number in things.items())
+
+
+def test_cores_that_share_an_operator_fetch_its_instructions_once() -> None:
+    chip = ("devices.cpu0.core=ibex", *(f"devices.cpu{n}.core=ibex" for n in (1, 2, 3)))
+    spread, alone = (
+        estimates_of((compile_file(load_soc("quad", chip), DIGITS, options),))[0]
+        for options in (BuildOptions(), BuildOptions(requests=load_requests(None, spread=False)))
+    )
+    fetched = [
+        next(each.read for each in found.traffic if each.memory == "flash")
+        for found in (spread, alone)
+    ]
+    assert fetched[0] == pytest.approx(fetched[1], rel=0.1)
