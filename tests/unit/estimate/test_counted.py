@@ -67,8 +67,9 @@ def test_counts_are_of_each_class_of_instructions(isa: str) -> None:
     assert all(0 <= count < 1000 for row in counts.values() for count in row)
     assert 0.05 < sum(counts[DRIVER]) < 1, "a cycle of drivers has less than an instruction"
     load, store = (CLASSES.index(name) for name in ("load", "store"))
-    assert counts["load_8"][load] == pytest.approx(1, abs=0.07)
-    assert counts["store_8"][store] == pytest.approx(1, abs=0.07)
+    least, most = (0.1, 0.5) if "mve" in isa else (0.93, 1.07)
+    assert least < counts["load_8"][load] < most, "vectors load and store several bytes at once"
+    assert least < counts["store_8"][store] < most
 
 
 @pytest.mark.parametrize("network", [DIGITS, SAMPLER], ids=["digits", "sampler"])
