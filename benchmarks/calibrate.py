@@ -4,6 +4,8 @@
 ``python -m benchmarks.calibrate counts --core NAME --isa ISA`` counts the instructions of kernels
 of an instruction set by class, on the instruction-set simulator, and writes how many of them each
 thing comes to that `atoll.cost.executed` finds in kernels: ``compiler/atoll/cost/data/counts``.
+With a ``--chip`` that is a machine of QEMU, QEMU counts; engines it has none, so that ``--drivers``
+names an instruction set from which those of drivers are taken.
 
 ``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
 with instructions in memories of several latencies and data in memories that answer at once, and
@@ -17,7 +19,7 @@ estimates against networks to which nothing was fitted.
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +33,7 @@ from tests.differential.case import case_of
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
 from atoll.cli.output import as_command
-from atoll.cost.counted import CLASSES, DRIVER, EACH
+from atoll.cost.counted import CLASSES, DRIVER, EACH, read_counts
 from atoll.cost.data.picorv32 import (
     BETWEEN_CYCLES,
     FINISH_CYCLES,
@@ -51,6 +53,8 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.iss import core as iss_core
 from atoll_sim.runs import checked_run
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
+from benchmarks import qemu_classes
+from benchmarks.dual_issue import MODELLED, cores_issue
 from benchmarks.estimate_constants import apart, driver_cycles
 from benchmarks.estimate_layers import random_network
 
@@ -92,7 +96,7 @@ class Sample:
 def main() -> int:
     """Write counts, or print a timing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("counts", "timing"))
+    parser.add_argument("what", choices=("counts", "timing", "issue"))
     parser.add_argument("--core", required=True, help="of the chip's host")
     parser.add_argument("--isa", required=True, help="likewise")
     parser.add_argument("--chip", default=CHIP, help="default: lagoon with code apart")
@@ -100,13 +104,22 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
     parser.add_argument("--macs", type=int, help="of a network at most, so that it ends soon")
+    parser.add_argument("--drivers", metavar="ISA", help="counted, whose drivers are the same")
     chosen = parser.parse_args()
     networks = (*range(LAYERS, LAYERS + chosen.layers), *range(KINDS, KINDS + chosen.count))
     host = load_soc(chosen.chip).host
     settings = (f"devices.{host}.core={chosen.core}", f"devices.{host}.isa={chosen.isa}")
     if chosen.what == "counts":
         most = chosen.macs or MOST_MACS[CpuKind.ISS]
-        write_counts(chosen.isa, load_soc(chosen.chip, settings), networks, most)
+        soc = load_soc(chosen.chip, settings)
+        write_counts(chosen.isa, soc, networks, most, chosen.drivers)
+        return 0
+    if chosen.what == "issue":
+        if chosen.core != MODELLED:
+            parser.error(f"it is known of {MODELLED} alone how instructions issue")
+        soc = load_soc(chosen.chip, (*settings, f"memories.{chosen.code}.read_latency=1"))
+        most = chosen.macs or MOST_MACS[CpuKind.RTL]
+        print_timing({1: soc}, networks, most, issued_layers)
         return 0
     chips = {
         latency: load_soc(
@@ -114,18 +127,25 @@ def main() -> int:
         )
         for latency in LATENCIES
     }
-    print_timing(chips, networks, chosen.macs or MOST_MACS[CpuKind.RTL])
+    print_timing(chips, networks, chosen.macs or MOST_MACS[CpuKind.RTL], rtl_layers)
     return 0
 
 
-def write_counts(isa: str, soc: ResolvedSoc, networks: Sequence[int], most: int) -> None:
-    """Count the instructions of kernels and of drivers, and write them for an instruction set."""
-    samples = [
-        sample
-        for (compiled,) in _compiled((soc,), networks, most)
-        for sample, _ in _samples(compiled)
-    ]
-    write(isa, fitted(samples) | {DRIVER: _of_drivers(soc)})
+def write_counts(
+    isa: str, soc: ResolvedSoc, networks: Sequence[int], most: int, like: str | None
+) -> None:
+    """Count the instructions of kernels and of drivers, and write them for an instruction set.
+
+    With `like`, drivers have the instructions that they have in that set.
+    """
+    samples: list[Sample] = []
+    for (compiled,) in _compiled((soc,), networks, most):
+        try:
+            samples += (sample for sample, _ in _samples(compiled))
+        except AtollError as error:  # its image is refused
+            print(error.faults[0], file=sys.stderr)
+    drivers = read_counts(like)[DRIVER] if like else _of_drivers(soc)
+    write(isa, fitted(samples) | {DRIVER: drivers})
 
 
 def write(isa: str, counts: Mapping[str, Sequence[float]]) -> None:
@@ -160,14 +180,37 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def print_timing(chips: Mapping[int, ResolvedSoc], networks: Sequence[int], most: int) -> None:
-    """Print what instructions take, from the cycles of operators in RTL, and how well that fits."""
+def rtl_layers(compiled: Compiled) -> Sequence[LayerCycles]:
+    """Return the operators of a network in RTL."""
+    return _layers(compiled, CpuKind.RTL)
+
+
+def issued_layers(compiled: Compiled) -> Sequence[LayerCycles]:
+    """Return the operators of a network on a core that issues as `benchmarks.dual_issue` says."""
+    with cores_issue(), patch.object(iss_core, "costs_of", lambda cpu: (0,) * len(CLASSES)):
+        return _layers(compiled, CpuKind.ISS)
+
+
+def print_timing(
+    chips: Mapping[int, ResolvedSoc],
+    networks: Sequence[int],
+    most: int,
+    layers: Callable[[Compiled], Sequence[LayerCycles]],
+) -> None:
+    """Print what instructions take, from the cycles of operators, and how well that fits.
+
+    Args:
+        chips: by the latency of the memory of instructions.
+        networks: seeds of them.
+        most: products of a network.
+        layers: what runs it and tells the cycles.
+    """
     rows: list[Vector] = []
     cycles: list[int] = []
     for each in _compiled([*chips.values()], networks, most):
         counts = {layer.operator: sample.counts for sample, layer in _samples(each[0])}
         for latency, compiled in zip(chips, each, strict=True):
-            for layer in _layers(compiled, CpuKind.RTL):
+            for layer in layers(compiled):
                 if layer.cycles >= LEAST:
                     ran = np.array(counts[layer.operator], float)
                     rows.append(np.concatenate((ran, ran * (latency - 1))))
@@ -175,8 +218,9 @@ def print_timing(chips: Mapping[int, ResolvedSoc], networks: Sequence[int], most
     table, measured = np.array(rows), np.array(cycles, float)
     found = _least_squares(table / measured[:, None], np.ones(len(cycles)))
     off = np.abs(table @ found / measured - 1)
-    print("timing:\n  basis: measured\n  source: ...")
-    for name, part in (("cycles", found[: len(CLASSES)]), ("waits", found[len(CLASSES) :])):
+    print("timing:\n  basis: ...\n  source: ...")
+    parts = (("cycles", found[: len(CLASSES)]), ("waits", found[len(CLASSES) :]))
+    for name, part in parts[: len(chips)]:
         words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
         print(f"  {name}: {{{', '.join(words)}}}")
     median, worst = (float(np.quantile(off, share)) for share in (0.5, 0.95))
@@ -211,13 +255,21 @@ def _of_all_kinds(seed: int, folder: Path) -> Graph:
 def _samples(compiled: Compiled) -> Iterator[tuple[Sample, LayerCycles]]:
     """Yield each operator that ran with its instructions."""
     operators = {op.name: op for op in compiled.graph.operators}
-    for layers in zip(*_by_class(compiled, AcceleratorKind.NONE), strict=True):
-        op = operators[layers[0].operator]
+    for layer, counts in _counted_layers(compiled):
+        op = operators[layer.operator]
         lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
         with suppress(UncountableError):
             found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
-            counts = tuple(layer.cycles for layer in layers)
-            yield Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts), layers[0]
+            yield Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts), layer
+
+
+def _counted_layers(compiled: Compiled) -> Iterator[tuple[LayerCycles, Sequence[int]]]:
+    """Yield each operator that ran, and its instructions by class."""
+    if compiled.soc.qemu_machine:
+        yield from qemu_classes.counted_layers(compiled)
+        return
+    for layers in zip(*_by_class(compiled, AcceleratorKind.NONE), strict=True):
+        yield layers[0], tuple(each.cycles for each in layers)
 
 
 def _by_class(compiled: Compiled, accelerator: AcceleratorKind) -> Iterator[Sequence[LayerCycles]]:

@@ -27,6 +27,7 @@ NETWORKS = {
 CORES = {
     "Cortex-M0+": ("cortex_m0plus", "armv6-m"),
     "Cortex-M4": ("cortex_m4", "armv7e-m+fp"),
+    "Cortex-M7": ("cortex_m7", "armv7e-m+fp.dp"),
     "Cortex-M33": ("cortex_m33", "armv8-m.main+dsp+fp"),
 }
 HEAD = (
@@ -92,6 +93,46 @@ SUBMISSIONS = (
         "microTVM, CMSIS-NN",
         (10.019, 3.320, 2.567, 116.212),
         "v1.0, OctoML/microtvm_cmsis_nn/NUCLEO_L4R5ZI",
+    ),
+    Submission(
+        "STM32F746NG",
+        216,
+        "Cortex-M7",
+        "Bosch HALE 1.0",
+        (54.293, 17.490, 16.242, 587.335),
+        "v1.1, bosch/DISCO_F746NG",
+    ),
+    Submission(
+        "STM32F746NG",
+        216,
+        "Cortex-M7",
+        "Plumerai 2023.05",
+        (56.341, 29.343, 15.904, 585.204),
+        "v1.1, plumerai/DISCO-F746NG",
+    ),
+    Submission(
+        "STM32H7A3ZI",
+        280,
+        "Cortex-M7",
+        "Bosch HALE 1.0",
+        (67.956, 22.906, 21.353, 737.281),
+        "v1.1, bosch/NUCLEO_H7A3ZI",
+    ),
+    Submission(
+        "STM32H7A3ZI",
+        280,
+        "Cortex-M7",
+        "X-CUBE-AI 8.1.0",
+        (65.133, 33.751, 19.250, 549.973),
+        "v1.1, STMicroelectronics/NUCLEO_H7A3ZI_Q",
+    ),
+    Submission(
+        "STM32H7A3ZI",
+        280,
+        "Cortex-M7",
+        "Plumerai 2023.05",
+        (72.141, 37.290, 19.636, 742.001),
+        "v1.1, plumerai/NUCLEO-H7A3ZI-Q",
     ),
     Submission(
         "STM32U575ZI",

@@ -38,7 +38,9 @@ COUNTED = "counted"
 """The basis of cycles of a core's code by its instructions and what these take on the core."""
 
 ASSUMED = "assumed"
-"""What a core waits for instructions is that: its timing does not say."""
+"""What a core waits for is that: for instructions, its timing does not say; and its data cache
+always has what it may keep.
+"""
 
 DRIVER = "driver "
 """What stands before the basis of a host's drivers."""
@@ -140,13 +142,19 @@ def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
     name, timing = core.spec.name, core.spec.timing
     near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
     if timing is not None and is_counted(core):
-        assumed = not timing.waits and further_latency(core, soc)
+        assumed = _uses_cache(core, soc) or (not timing.waits and further_latency(core, soc))
         basis = f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
         band = Band(*timing.band) if timing.band and near and not assumed else None
         return Source(name, basis, band)
     if stands_in(core):
         return Source(name, MEASURED_CORE, None)
     return Source(name, MEASURED, KERNEL_BAND if near else None)
+
+
+def _uses_cache(core: Cpu, soc: ResolvedSoc) -> bool:
+    """Tell whether a core has a data cache, and a pool or stack whose bytes that may keep."""
+    pools = (each.region for each in soc.pools if each.reach[core.name] is not Access.NONE)
+    return core.cache is not None and any(map(soc.is_kept, (*pools, *core.stacks)))
 
 
 def _engine_source(engine: Engine) -> Source:

@@ -22,6 +22,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
+from atoll.resolve.places import Region
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc, found_once
 
 
@@ -97,9 +98,10 @@ class CoreCost:
         )
 
     def _wait_cycles(self, op: Operator, graph: Graph) -> int:
-        """Return what a core waits for data in far memory, as far as the graph says where."""
-        if self.core.cache:
-            return 0
+        """Return what a core waits for data in far memory, as far as the graph says where.
+
+        It does not wait for what its data cache keeps.
+        """
         waits = data_waits(op, graph, self.core)
         if waits is None:
             waits = _usual_waits(op, graph)
@@ -111,16 +113,19 @@ class CoreCost:
     def _latency(self, name: str, graph: Graph) -> int:
         """Return the latency of the memory of a tensor, or of a core's stack for ""."""
         if not name:
-            return self.soc.memory(self.core.stack.memory).read_latency
+            return self._latency_of(self.core.stack)
         tensor = graph.by_name.get(name)
         pool = tensor.pool if tensor else ""
         if not pool and (tensor is None or tensor.data is not None):
             size = tensor.size if tensor else 0
             reads = {self.core.name: Access.READ}
             pool = next(iter(pools_for(self.soc, reads, CONSTANT_ROLES, size)), "")
-        if not pool:
+        return self._latency_of(self.soc.pool(pool).region) if pool else MEASURED_DATA_LATENCY
+
+    def _latency_of(self, region: Region) -> int:
+        if self.core.cache and self.soc.is_kept(region):
             return MEASURED_DATA_LATENCY
-        return self.soc.memory(self.soc.pool(pool).region.memory).read_latency
+        return self.soc.memory(region.memory).read_latency
 
 
 def _usual_waits(op: Operator, graph: Graph) -> Mapping[str, float]:

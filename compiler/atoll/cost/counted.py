@@ -47,11 +47,8 @@ KERNELS_AT_HAND = 4096
 
 
 def is_counted(core: Cpu) -> bool:
-    """Tell whether it is known what instructions take on a core, and which of them kernels run.
-
-    A data cache makes that depend on more than the core and its code.
-    """
-    return core.spec.timing is not None and not core.cache and bool(_counts_of(core))
+    """Tell whether it is known what instructions take on a core, and which of them kernels run."""
+    return core.spec.timing is not None and bool(_counts_of(core))
 
 
 def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> int | None:

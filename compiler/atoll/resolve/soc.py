@@ -170,8 +170,11 @@ class ResolvedSoc:
 
     def is_cached(self, pool: Pool) -> bool:
         """Return whether cores with a data cache keep bytes of a pool that may change."""
-        memory = self.memory(pool.region.memory)
-        return (self.alias_for(pool.region) or memory).cached and memory.kind == "ram"
+        return self.is_kept(pool.region) and self.memory(pool.region.memory).kind == "ram"
+
+    def is_kept(self, region: Region) -> bool:
+        """Return whether cores with a data cache keep bytes of a region."""
+        return (self.alias_for(region) or self.memory(region.memory)).cached
 
     def alias_for(self, region: Region) -> Alias | None:
         """Return the alias at which devices touch a region; None if where its memory is."""

@@ -13,7 +13,7 @@ from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
 from atoll.cost import counted
-from atoll.cost.basis import basis_of, stands_in
+from atoll.cost.basis import basis_of, source_of, stands_in
 from atoll.cost.core_costs import drive_cycles
 from atoll.cost.counted import (
     CLASSES,
@@ -41,6 +41,7 @@ from atoll.utils.remember import forget
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[3]
+STRAIT = ROOT / "tests" / "data" / "strait.yaml"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
 ISAS = [each.name.removesuffix(".json") for each in (files("atoll.cost.data") / "counts").iterdir()]
@@ -71,8 +72,9 @@ def test_counts_are_of_each_class_of_instructions(isa: str) -> None:
     assert all(0 <= count < 1000 for row in counts.values() for count in row)
     assert 0.05 < sum(counts[DRIVER]) < 1, "a cycle of drivers has less than an instruction"
     load, store = (CLASSES.index(name) for name in ("load", "store"))
-    assert counts["load_8"][load] == pytest.approx(1, abs=0.07)
-    assert counts["store_8"][store] == pytest.approx(1, abs=0.07)
+    least, most = (0.1, 0.5) if "mve" in isa else (0.93, 1.07)
+    assert least < counts["load_8"][load] < most, "vectors load and store several bytes at once"
+    assert least < counts["store_8"][store] < most
 
 
 @pytest.mark.parametrize("network", [DIGITS, SAMPLER], ids=["digits", "sampler"])
@@ -140,9 +142,6 @@ def test_cycles_are_instructions_times_what_they_take() -> None:
     )
 
 
-STRAIT = ROOT / "tests" / "data" / "strait.yaml"
-
-
 @pytest.mark.parametrize(
     ("memory", "kind"), [("store", "load"), ("sram", "load"), ("sram", "store")]
 )
@@ -160,8 +159,49 @@ def test_data_of_each_memory_are_waited_for(memory: str, kind: str) -> None:
     assert (took[3] - took[1]) / 2 == pytest.approx(known[memory, kind], rel=0.05)
 
 
+M7 = ("devices.cpu.core=cortex_m7", "devices.cpu.isa=armv7e-m")
+CACHE = "devices.cpu.cache.line=32"
+
+
+def uncached(*memories: str) -> tuple[str, ...]:
+    return tuple(f"memories.{each}.cached=false" for each in memories)
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits"),
+    [((), True), ((CACHE,), False), ((CACHE, *uncached("sram")), True)],
+    ids=["no cache", "a cache", "a memory without"],
+)
+def test_what_a_data_cache_keeps_is_not_waited_for(settings: tuple[str, ...], waits: bool) -> None:
+    """The memory of activations is as slow as it is only where no data cache works on it."""
+    took = []
+    for latency in (1, 5):
+        chip = load_soc(STRAIT, (*M7, *settings, f"memories.sram.read_latency={latency}"))
+        (estimate,) = estimates_of((compile_file(chip, DIGITS, ALONE),))
+        took.append(estimate.network)
+    assert (took[1] > took[0]) is waits
+
+
+@pytest.mark.parametrize(
+    ("settings", "basis"),
+    [
+        ((), "counted x published"),
+        ((CACHE,), "counted x published, assumed"),
+        ((CACHE, *uncached("sram", "store", "dtcm")), "counted x published"),
+        ((CACHE, *uncached("sram", "store")), "counted x published, assumed"),
+    ],
+)
+def test_a_data_cache_that_may_keep_something_is_assumed_to_have_it(
+    settings: tuple[str, ...], basis: str
+) -> None:
+    soc = load_soc(STRAIT, (*M7, *settings, "memories.flash.read_latency=1"))
+    assert basis_of(soc, ("cpu",)) == basis
+    known = timed(soc, replace(ONE_EACH, band=(0.1, 0.2)))
+    assert bool(source_of(known.host_cpu, known).band) is (basis == "counted x published")
+
+
 def test_a_core_is_counted_only_where_all_of_it_is_known() -> None:
-    """Without timing, with a data cache, or with instructions that nobody counted, it is not."""
+    """Without timing, or with instructions that nobody counted, it is not."""
     usual = load_soc("lagoon", ("devices.cpu.core=ibex",))
     for soc, known in (
         (timed(usual, ONE_EACH), True),
@@ -175,9 +215,6 @@ def test_a_core_is_counted_only_where_all_of_it_is_known() -> None:
     ):
         assert is_counted(soc.host_cpu) is known
         assert stands_in(soc.host_cpu) is not known
-    cached = replace(timed(usual, ONE_EACH).host_cpu, cache=load_soc("imxrt1176").host_cpu.cache)
-    assert cached.cache
-    assert not is_counted(cached)
 
 
 def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:

@@ -63,6 +63,9 @@ def test_a_stand_in_is_marked_in_text(command: str, capsys: pytest.CaptureFixtur
 def test_cycles_of_an_accelerator_rest_on_its_own_source() -> None:
     """The driver, which is the host's, is named apart; beside a core it is the same stand-in."""
     soc = load_soc("corstone300_u55")
+    assert basis_of(soc, ("ethos_u55",)) == "vela, driver counted x published"
+    assert basis_of(soc, ("ethos_u55", "cpu")) == "counted x published, vela"
+    soc = load_soc("corstone300_u55", ("devices.cpu.isa=armv8.1-m.main",))
     assert basis_of(soc, ("ethos_u55",)) == "vela, driver picorv32"
     assert basis_of(soc, ("ethos_u55", "cpu")) == "picorv32, vela"
     assert basis_of(load_soc(EXAMPLES / "10_vector_engine" / "chip.yaml"), ("vector",)) == "formula"
