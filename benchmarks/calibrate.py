@@ -7,8 +7,9 @@ thing comes to that `atoll.cost.executed` finds in kernels: ``compiler/atoll/cos
 
 ``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
 with instructions in memories of several latencies and data in memories that answer at once, and
-prints `cycles` and `waits` of the core's description. ``--chip`` names a chip of one's own whose
-host is the core, and which has a memory that holds code alone.
+prints `cycles` and `waits` of the core's description. ``--line BYTES`` says that the core has an
+instruction cache with such lines, and prints its `cycles` and `waits` instead. ``--chip`` names a
+chip of one's own whose host is the core, and which has a memory that holds code alone.
 
 Both run random networks and print how far what was fitted is off; `benchmarks.estimate` holds
 estimates against networks to which nothing was fitted.
@@ -19,7 +20,8 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from unittest.mock import patch
 
@@ -38,8 +40,9 @@ from atoll.cost.data.picorv32 import (
     START_CYCLES,
 )
 from atoll.cost.executed import UncountableError, executed
+from atoll.description.core import EXTRAS
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_networks
 from atoll.frontend.registry import Source, load_network
 from atoll.ir.graph import Graph
 from atoll.ops.loops.fixed_point_loops import LIBRARY
@@ -63,15 +66,26 @@ KINDS, LAYERS = 1000, 300
 MOST_MACS = {CpuKind.ISS: 4_000_000, CpuKind.RTL: 100_000}
 """Of a network, if not said."""
 
+AT_ONCE = 10
+"""Networks in one firmware."""
+
 LATENCIES = (1, 8)
+WORD = 4
+"""Bytes that an instruction cache takes from memory at once."""
+
 LEAST, FULL = 300, 2000
 """Cycles of an operator in RTL from which on it counts, and instructions from which on it counts
 whole: what optimisers make of a few rounds of a loop is another thing."""
+
+RUN = [name not in EXTRAS for name in CLASSES]
+"""Classes each of which is an instruction that ran."""
 
 NEAR = 0.01
 """Error, as a share of a kernel's instructions, below which all are as good."""
 
 Vector = NDArray[np.float64]
+Which = tuple[str, str]
+"""A network and an operator of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +113,7 @@ def main() -> int:
     parser.add_argument("--code", default=CODE, help="its memory of instructions (%(default)s)")
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
+    parser.add_argument("--line", type=int, help="bytes of a line of its instruction cache")
     parser.add_argument("--macs", type=int, help="of a network at most, so that it ends soon")
     chosen = parser.parse_args()
     networks = (*range(LAYERS, LAYERS + chosen.layers), *range(KINDS, KINDS + chosen.count))
@@ -114,16 +129,16 @@ def main() -> int:
         )
         for latency in LATENCIES
     }
-    print_timing(chips, networks, chosen.macs or MOST_MACS[CpuKind.RTL])
+    runs = [*measured(chips, networks, chosen.macs or MOST_MACS[CpuKind.RTL])]
+    print("timing:\n  basis: measured\n  source: ...")
+    print_cached(runs, chosen.line // WORD) if chosen.line else print_timing(runs)
     return 0
 
 
 def write_counts(isa: str, soc: ResolvedSoc, networks: Sequence[int], most: int) -> None:
     """Count the instructions of kernels and of drivers, and write them for an instruction set."""
     samples = [
-        sample
-        for (compiled,) in _compiled((soc,), networks, most)
-        for sample, _ in _samples(compiled)
+        sample for (models,) in _compiled((soc,), networks, most) for _, sample in _samples(models)
     ]
     write(isa, fitted(samples) | {DRIVER: _of_drivers(soc)})
 
@@ -146,12 +161,12 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     names = sorted({name for each in samples for name in each.executes})
     table = np.array([[each.executes.get(name, 0) for name in names] for each in samples], float)
     counts = np.array([each.counts for each in samples], float)
-    ran = counts[:, : len(CLASSES) - 1].sum(axis=1)
+    ran = counts[:, RUN].sum(axis=1)
     size = np.maximum(ran, table.sum(axis=1))
     for _ in range(2):
         share = np.minimum(1, size / FULL) / size
         found = np.array([_least_errors(table, each, share) for each in counts.T]).T
-        told = (table @ found)[:, : len(CLASSES) - 1].sum(axis=1)
+        told = (table @ found)[:, RUN].sum(axis=1)
         size = np.maximum(ran, told)
     whole = ran >= FULL
     off = np.abs(told[whole] / ran[whole] - 1)
@@ -160,46 +175,110 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def print_timing(chips: Mapping[int, ResolvedSoc], networks: Sequence[int], most: int) -> None:
-    """Print what instructions take, from the cycles of operators in RTL, and how well that fits."""
-    rows: list[Vector] = []
-    cycles: list[int] = []
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An operator that ran in RTL: its instructions of each class, and its cycles by latency."""
+
+    counts: Vector
+    cycles: Mapping[int, int]
+
+
+def measured(chips: Mapping[int, ResolvedSoc], networks: Sequence[int], most: int) -> Iterator[Run]:
+    """Yield the operators of random networks that take `LEAST` cycles with each latency."""
     for each in _compiled([*chips.values()], networks, most):
-        counts = {layer.operator: sample.counts for sample, layer in _samples(each[0])}
-        for latency, compiled in zip(chips, each, strict=True):
-            for layer in _layers(compiled, CpuKind.RTL):
-                if layer.cycles >= LEAST:
-                    ran = np.array(counts[layer.operator], float)
-                    rows.append(np.concatenate((ran, ran * (latency - 1))))
-                    cycles.append(layer.cycles)
-    table, measured = np.array(rows), np.array(cycles, float)
-    found = _least_squares(table / measured[:, None], np.ones(len(cycles)))
-    off = np.abs(table @ found / measured - 1)
-    print("timing:\n  basis: measured\n  source: ...")
-    for name, part in (("cycles", found[: len(CLASSES)]), ("waits", found[len(CLASSES) :])):
-        words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
-        print(f"  {name}: {{{', '.join(words)}}}")
+        counts = {name: np.array(sample.counts, float) for name, sample in _samples(each[0])}
+        ran = [_layers(models, CpuKind.RTL) for models in each]
+        for name, instructions in counts.items():
+            cycles = {
+                latency: layers[name].cycles for latency, layers in zip(chips, ran, strict=True)
+            }
+            if min(cycles.values()) >= LEAST:
+                yield Run(instructions, cycles)
+
+
+def print_timing(runs: Sequence[Run]) -> None:
+    """Print what instructions take, from the cycles of operators in RTL, and how well that fits."""
+    table = np.array(
+        [
+            np.concatenate((run.counts, run.counts * (latency - 1)))
+            for run in runs
+            for latency in run.cycles
+        ]
+    )
+    found = _print_fit(table, [cycles for run in runs for cycles in run.cycles.values()])
+    _print_classes("cycles", found[: len(CLASSES)])
+    _print_classes("waits", found[len(CLASSES) :])
+
+
+def print_cached(runs: Sequence[Run], words: int) -> None:
+    """Print what instructions take, and the lines of an instruction cache.
+
+    How much longer an operator takes with a further cycle of latency says how many lines come,
+    whose words wait one after the other.
+    """
+    near, far = min(LATENCIES), max(LATENCIES)
+    lines = [(run.cycles[far] - run.cycles[near]) / (far - near) / words for run in runs]
+    table = np.array([[*run.counts, came] for run, came in zip(runs, lines, strict=True)])
+    found = _print_fit(table, [run.cycles[near] for run in runs])
+    _print_classes("cycles", found[:-1])
+    line = f"line: {words * WORD}, cycles: {found[-1]:.2f}, waits: {words}"
+    print(f"  instruction_cache: {{size: ..., {line}}}")
+
+
+def _print_classes(name: str, part: Vector) -> None:
+    words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
+    print(f"  {name}: {{{', '.join(words)}}}")
+
+
+def _print_fit(table: Vector, cycles: Sequence[int]) -> Vector:
+    took = np.array(cycles, float)
+    found = _least_squares(table / took[:, None], np.ones(len(took)))
+    off = np.abs(table @ found / took - 1)
     median, worst = (float(np.quantile(off, share)) for share in (0.5, 0.95))
-    print(f"# {len(cycles)} operators: off by {median:.1%} at the median, {worst:.1%} at 95 %")
+    print(f"# {len(took)} operators: off by {median:.1%} at the median, {worst:.1%} at 95 %")
+    return found
 
 
 def _compiled(
     socs: Sequence[ResolvedSoc], networks: Sequence[int], most: int
-) -> Iterator[Sequence[Compiled]]:
-    """Yield random networks for the hosts of chips alone, those that are refused left out.
+) -> Iterator[Sequence[Sequence[Compiled]]]:
+    """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.
 
-    None has more than `most` products.
+    None has more than `most` products; those that are refused are left out.
     """
     with temporary_folder() as folder:
-        for seed in networks:
-            try:
-                graph = random_network(seed) if seed < KINDS else _of_all_kinds(seed, folder)
-                macs = sum(kind_of(op).features(op, graph)["macs"] for op in graph.operators)
-                if macs <= most:
-                    yield [compile_graph(soc, graph, NOWHERE, ALONE) for soc in socs]
-                    print(f"network {seed}", file=sys.stderr)
-            except AtollError as error:  # some are refused on purpose
-                print(error.faults[0], file=sys.stderr)
+        graphs = _graphs(networks, most, folder)
+        while together := list(islice(graphs, AT_ONCE)):
+            yield from _together(socs, together)
+
+
+def _graphs(networks: Sequence[int], most: int, folder: Path) -> Iterator[Graph]:
+    for seed in networks:
+        try:
+            graph = random_network(seed) if seed < KINDS else _of_all_kinds(seed, folder)
+        except AtollError as error:  # some are refused on purpose
+            print(error.faults[0], file=sys.stderr)
+            continue
+        macs = sum(kind_of(op).features(op, graph)["macs"] for op in graph.operators)
+        if macs <= most:
+            yield replace(graph, name=f"network_{seed}")
+
+
+def _together(
+    socs: Sequence[ResolvedSoc], graphs: Sequence[Graph]
+) -> Iterator[Sequence[Sequence[Compiled]]]:
+    """Yield networks in as few firmwares as chips have room for."""
+    given, options = [(graph, NOWHERE) for graph in graphs], [ALONE] * len(graphs)
+    try:
+        models = [compile_networks(soc, given, options) for soc in socs]
+    except AtollError as error:
+        print(error.faults[0], file=sys.stderr)
+        half = len(graphs) // 2
+        for part in (graphs[:half], graphs[half:]) if half else ():
+            yield from _together(socs, part)
+        return
+    print(*(graph.name for graph in graphs), file=sys.stderr)
+    yield models
 
 
 def _of_all_kinds(seed: int, folder: Path) -> Graph:
@@ -208,45 +287,58 @@ def _of_all_kinds(seed: int, folder: Path) -> Graph:
     return load_network(path)
 
 
-def _samples(compiled: Compiled) -> Iterator[tuple[Sample, LayerCycles]]:
+def _samples(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sample]]:
     """Yield each operator that ran with its instructions."""
-    operators = {op.name: op for op in compiled.graph.operators}
-    for layers in zip(*_by_class(compiled, AcceleratorKind.NONE), strict=True):
-        op = operators[layers[0].operator]
+    operators = {
+        (compiled.graph.name, op.name): (op, compiled)
+        for compiled in models
+        for op in compiled.graph.operators
+    }
+    by_class = [*_by_class(models, AcceleratorKind.NONE)]
+    for which in by_class[0]:
+        op, compiled = operators[which]
         lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
         with suppress(UncountableError):
             found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
-            counts = tuple(layer.cycles for layer in layers)
-            yield Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts), layers[0]
+            counts = tuple(layers[which].cycles for layers in by_class)
+            yield which, Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts)
 
 
-def _by_class(compiled: Compiled, accelerator: AcceleratorKind) -> Iterator[Sequence[LayerCycles]]:
-    """Run a network once for each class, the cycles of whose instructions alone are not 0."""
+def _by_class(
+    models: Sequence[Compiled], accelerator: AcceleratorKind
+) -> Iterator[Mapping[Which, LayerCycles]]:
+    """Run networks once for each class, the cycles of whose instructions alone are not 0."""
     with temporary_folder() as folder:
-        tree = build((compiled,), folder / "build")
+        tree = build(models, folder / "build")
         for name in CLASSES:
             costs = tuple(int(each == name) for each in CLASSES)
             with (
                 patch.object(iss_core, "costs_of", lambda cpu, costs=costs: costs),
                 patch.object(checked_run, "build", lambda *_, **__: tree),
             ):
-                yield _layers(compiled, CpuKind.ISS, accelerator)
+                yield _layers(models, CpuKind.ISS, accelerator)
 
 
 def _layers(
-    compiled: Compiled, cpu: CpuKind, accelerator: AcceleratorKind = AcceleratorKind.NONE
-) -> Sequence[LayerCycles]:
-    samples = (random_sample(compiled.graph),)
-    (outcome,) = run_models((compiled,), samples, cpu=cpu, accelerator=accelerator)
-    assert outcome.report.passed, f"{compiled.graph.name} does not run as it should"
-    return outcome.report.by_layer
+    models: Sequence[Compiled], cpu: CpuKind, accelerator: AcceleratorKind = AcceleratorKind.NONE
+) -> Mapping[Which, LayerCycles]:
+    samples = [random_sample(compiled.graph) for compiled in models]
+    outcomes = run_models(models, samples, cpu=cpu, accelerator=accelerator)
+    found: dict[Which, LayerCycles] = {}
+    for compiled, outcome in zip(models, outcomes, strict=True):
+        assert outcome.report.passed, f"{compiled.graph.name} does not run as it should"
+        found |= {(compiled.graph.name, each.operator): each for each in outcome.report.by_layer}
+    return found
 
 
 def _of_drivers(soc: ResolvedSoc) -> Sequence[float]:
     """Return the instructions of drivers for each cycle that they take on the measured core."""
     compiled = apart(soc)
     measured = START_CYCLES + FINISH_CYCLES + BETWEEN_CYCLES
-    found = (driver_cycles(compiled, each) for each in _by_class(compiled, AcceleratorKind.MODEL))
+    found = (
+        driver_cycles(compiled, [*each.values()])
+        for each in _by_class((compiled,), AcceleratorKind.MODEL)
+    )
     return [round(sum(each.values()) / measured, 5) for each in found]
 
 
