@@ -9,8 +9,9 @@ names an instruction set from which those of drivers are taken.
 
 ``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
 with instructions in memories of several latencies and data in memories that answer at once, and
-prints `cycles` and `waits` of the core's description. ``--chip`` names a chip of one's own whose
-host is the core, and which has a memory that holds code alone.
+prints `cycles` and `waits` of the core's description. ``--line BYTES`` says that the core has an
+instruction cache with such lines, and prints its `cycles` and `waits` instead. ``--chip`` names a
+chip of one's own whose host is the core, and which has a memory that holds code alone.
 
 Both run random networks and print how far what was fitted is off; `benchmarks.estimate` holds
 estimates against networks to which nothing was fitted.
@@ -21,7 +22,8 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from unittest.mock import patch
 
@@ -40,8 +42,9 @@ from atoll.cost.data.picorv32 import (
     START_CYCLES,
 )
 from atoll.cost.executed import UncountableError, executed
+from atoll.description.core import EXTRAS
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.pipeline import BuildOptions, Compiled, compile_graph
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_networks
 from atoll.frontend.registry import Source, load_network
 from atoll.ir.graph import Graph
 from atoll.ops.loops.fixed_point_loops import LIBRARY
@@ -67,15 +70,26 @@ KINDS, LAYERS = 1000, 300
 MOST_MACS = {CpuKind.ISS: 4_000_000, CpuKind.RTL: 100_000}
 """Of a network, if not said."""
 
+AT_ONCE = 10
+"""Networks in one firmware."""
+
 LATENCIES = (1, 8)
+WORD = 4
+"""Bytes that an instruction cache takes from memory at once."""
+
 LEAST, FULL = 300, 2000
 """Cycles of an operator in RTL from which on it counts, and instructions from which on it counts
 whole: what optimisers make of a few rounds of a loop is another thing."""
+
+RUN = [name not in EXTRAS for name in CLASSES]
+"""Classes each of which is an instruction that ran."""
 
 NEAR = 0.01
 """Error, as a share of a kernel's instructions, below which all are as good."""
 
 Vector = NDArray[np.float64]
+Which = tuple[str, str]
+"""A network and an operator of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +117,7 @@ def main() -> int:
     parser.add_argument("--code", default=CODE, help="its memory of instructions (%(default)s)")
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
+    parser.add_argument("--line", type=int, help="bytes of a line of its instruction cache")
     parser.add_argument("--macs", type=int, help="of a network at most, so that it ends soon")
     parser.add_argument("--drivers", metavar="ISA", help="counted, whose drivers are the same")
     chosen = parser.parse_args()
@@ -119,7 +134,7 @@ def main() -> int:
             parser.error(f"it is known of {MODELLED} alone how instructions issue")
         soc = load_soc(chosen.chip, (*settings, f"memories.{chosen.code}.read_latency=1"))
         most = chosen.macs or MOST_MACS[CpuKind.RTL]
-        print_timing({1: soc}, networks, most, issued_layers)
+        print_timing([*measured({1: soc}, networks, most, issued_layers)])
         return 0
     chips = {
         latency: load_soc(
@@ -127,7 +142,8 @@ def main() -> int:
         )
         for latency in LATENCIES
     }
-    print_timing(chips, networks, chosen.macs or MOST_MACS[CpuKind.RTL], rtl_layers)
+    most = chosen.macs or MOST_MACS[CpuKind.RTL]
+    print_timing([*measured(chips, networks, most, rtl_layers)], chosen.line)
     return 0
 
 
@@ -139,10 +155,10 @@ def write_counts(
     With `like`, drivers have the instructions that they have in that set.
     """
     samples: list[Sample] = []
-    for (compiled,) in _compiled((soc,), networks, most):
+    for (models,) in _compiled((soc,), networks, most):
         try:
-            samples += (sample for sample, _ in _samples(compiled))
-        except AtollError as error:  # its image is refused
+            samples += (sample for _, sample in _samples(models))
+        except AtollError as error:  # an image is refused
             print(error.faults[0], file=sys.stderr)
     drivers = read_counts(like)[DRIVER] if like else _of_drivers(soc)
     write(isa, fitted(samples) | {DRIVER: drivers})
@@ -166,12 +182,13 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     names = sorted({name for each in samples for name in each.executes})
     table = np.array([[each.executes.get(name, 0) for name in names] for each in samples], float)
     counts = np.array([each.counts for each in samples], float)
-    ran = counts[:, : len(CLASSES) - 1].sum(axis=1)
+    run = RUN[: counts.shape[1]]
+    ran = counts[:, run].sum(axis=1)
     size = np.maximum(ran, table.sum(axis=1))
     for _ in range(2):
         share = np.minimum(1, size / FULL) / size
         found = np.array([_least_errors(table, each, share) for each in counts.T]).T
-        told = (table @ found)[:, : len(CLASSES) - 1].sum(axis=1)
+        told = (table @ found)[:, run].sum(axis=1)
         size = np.maximum(ran, told)
     whole = ran >= FULL
     off = np.abs(told[whole] / ran[whole] - 1)
@@ -180,70 +197,141 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def rtl_layers(compiled: Compiled) -> Sequence[LayerCycles]:
-    """Return the operators of a network in RTL."""
-    return _layers(compiled, CpuKind.RTL)
+def rtl_layers(models: Sequence[Compiled]) -> Mapping[Which, LayerCycles]:
+    """Return the operators of networks in RTL."""
+    return _layers(models, CpuKind.RTL)
 
 
-def issued_layers(compiled: Compiled) -> Sequence[LayerCycles]:
-    """Return the operators of a network on a core that issues as `benchmarks.dual_issue` says."""
+def issued_layers(models: Sequence[Compiled]) -> Mapping[Which, LayerCycles]:
+    """Return the operators of networks on a core that issues as `benchmarks.dual_issue` says."""
     with cores_issue(), patch.object(iss_core, "costs_of", lambda cpu: (0,) * len(CLASSES)):
-        return _layers(compiled, CpuKind.ISS)
+        return _layers(models, CpuKind.ISS)
 
 
-def print_timing(
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An operator that ran: its instructions of each class, and its cycles by latency."""
+
+    counts: Vector
+    cycles: Mapping[int, int]
+
+
+def measured(
     chips: Mapping[int, ResolvedSoc],
     networks: Sequence[int],
     most: int,
-    layers: Callable[[Compiled], Sequence[LayerCycles]],
-) -> None:
-    """Print what instructions take, from the cycles of operators, and how well that fits.
+    layers: Callable[[Sequence[Compiled]], Mapping[Which, LayerCycles]],
+) -> Iterator[Run]:
+    """Yield the operators of random networks that take `LEAST` cycles with each latency.
 
     Args:
         chips: by the latency of the memory of instructions.
         networks: seeds of them.
         most: products of a network.
-        layers: what runs it and tells the cycles.
+        layers: what runs networks and tells the cycles.
     """
-    rows: list[Vector] = []
-    cycles: list[int] = []
     for each in _compiled([*chips.values()], networks, most):
-        counts = {layer.operator: sample.counts for sample, layer in _samples(each[0])}
-        for latency, compiled in zip(chips, each, strict=True):
-            for layer in layers(compiled):
-                if layer.cycles >= LEAST:
-                    ran = np.array(counts[layer.operator], float)
-                    rows.append(np.concatenate((ran, ran * (latency - 1))))
-                    cycles.append(layer.cycles)
-    table, measured = np.array(rows), np.array(cycles, float)
-    found = _least_squares(table / measured[:, None], np.ones(len(cycles)))
-    off = np.abs(table @ found / measured - 1)
+        counts = {name: np.array(sample.counts, float) for name, sample in _samples(each[0])}
+        ran = [layers(models) for models in each]
+        for name, instructions in counts.items():
+            cycles = {
+                latency: found[name].cycles for latency, found in zip(chips, ran, strict=True)
+            }
+            if min(cycles.values()) >= LEAST:
+                yield Run(instructions, cycles)
+
+
+def print_timing(runs: Sequence[Run], line: int | None = None) -> None:
+    """Print what instructions take, from the cycles of operators, and how well that fits.
+
+    With `line`, an instruction cache has lines of so many bytes.
+    """
     print("timing:\n  basis: ...\n  source: ...")
+    if line:
+        _print_cached(runs, line // WORD)
+        return
+    table = np.array(
+        [
+            np.concatenate((run.counts, run.counts * (latency - 1)))
+            for run in runs
+            for latency in run.cycles
+        ]
+    )
+    found = _print_fit(table, [cycles for run in runs for cycles in run.cycles.values()])
     parts = (("cycles", found[: len(CLASSES)]), ("waits", found[len(CLASSES) :]))
-    for name, part in parts[: len(chips)]:
-        words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
-        print(f"  {name}: {{{', '.join(words)}}}")
+    for name, part in parts[: len(runs[0].cycles)]:
+        _print_classes(name, part)
+
+
+def _print_cached(runs: Sequence[Run], words: int) -> None:
+    """Print what instructions take, and the lines of an instruction cache.
+
+    How much longer an operator takes with a further cycle of latency says how many lines come,
+    whose words wait one after the other.
+    """
+    near, far = min(LATENCIES), max(LATENCIES)
+    lines = [(run.cycles[far] - run.cycles[near]) / (far - near) / words for run in runs]
+    table = np.array([[*run.counts, came] for run, came in zip(runs, lines, strict=True)])
+    found = _print_fit(table, [run.cycles[near] for run in runs])
+    _print_classes("cycles", found[:-1])
+    line = f"line: {words * WORD}, cycles: {found[-1]:.2f}, waits: {words}"
+    print(f"  instruction_cache: {{size: ..., {line}}}")
+
+
+def _print_classes(name: str, part: Vector) -> None:
+    words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
+    print(f"  {name}: {{{', '.join(words)}}}")
+
+
+def _print_fit(table: Vector, cycles: Sequence[int]) -> Vector:
+    took = np.array(cycles, float)
+    found = _least_squares(table / took[:, None], np.ones(len(took)))
+    off = np.abs(table @ found / took - 1)
     median, worst = (float(np.quantile(off, share)) for share in (0.5, 0.95))
-    print(f"# {len(cycles)} operators: off by {median:.1%} at the median, {worst:.1%} at 95 %")
+    print(f"# {len(took)} operators: off by {median:.1%} at the median, {worst:.1%} at 95 %")
+    return found
 
 
 def _compiled(
     socs: Sequence[ResolvedSoc], networks: Sequence[int], most: int
-) -> Iterator[Sequence[Compiled]]:
-    """Yield random networks for the hosts of chips alone, those that are refused left out.
+) -> Iterator[Sequence[Sequence[Compiled]]]:
+    """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.
 
-    None has more than `most` products.
+    None has more than `most` products; those that are refused are left out.
     """
     with temporary_folder() as folder:
-        for seed in networks:
-            try:
-                graph = random_network(seed) if seed < KINDS else _of_all_kinds(seed, folder)
-                macs = sum(kind_of(op).features(op, graph)["macs"] for op in graph.operators)
-                if macs <= most:
-                    yield [compile_graph(soc, graph, NOWHERE, ALONE) for soc in socs]
-                    print(f"network {seed}", file=sys.stderr)
-            except AtollError as error:  # some are refused on purpose
-                print(error.faults[0], file=sys.stderr)
+        graphs = _graphs(networks, most, folder)
+        while together := list(islice(graphs, AT_ONCE)):
+            yield from _together(socs, together)
+
+
+def _graphs(networks: Sequence[int], most: int, folder: Path) -> Iterator[Graph]:
+    for seed in networks:
+        try:
+            graph = random_network(seed) if seed < KINDS else _of_all_kinds(seed, folder)
+        except AtollError as error:  # some are refused on purpose
+            print(error.faults[0], file=sys.stderr)
+            continue
+        macs = sum(kind_of(op).features(op, graph)["macs"] for op in graph.operators)
+        if macs <= most:
+            yield replace(graph, name=f"network_{seed}")
+
+
+def _together(
+    socs: Sequence[ResolvedSoc], graphs: Sequence[Graph]
+) -> Iterator[Sequence[Sequence[Compiled]]]:
+    """Yield networks in as few firmwares as chips have room for."""
+    given, options = [(graph, NOWHERE) for graph in graphs], [ALONE] * len(graphs)
+    try:
+        models = [compile_networks(soc, given, options) for soc in socs]
+    except AtollError as error:
+        print(error.faults[0], file=sys.stderr)
+        half = len(graphs) // 2
+        for part in (graphs[:half], graphs[half:]) if half else ():
+            yield from _together(socs, part)
+        return
+    print(*(graph.name for graph in graphs), file=sys.stderr)
+    yield models
 
 
 def _of_all_kinds(seed: int, folder: Path) -> Graph:
@@ -252,53 +340,64 @@ def _of_all_kinds(seed: int, folder: Path) -> Graph:
     return load_network(path)
 
 
-def _samples(compiled: Compiled) -> Iterator[tuple[Sample, LayerCycles]]:
+def _samples(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sample]]:
     """Yield each operator that ran with its instructions."""
-    operators = {op.name: op for op in compiled.graph.operators}
-    for layer, counts in _counted_layers(compiled):
-        op = operators[layer.operator]
+    for which, counts in _counted(models):
+        compiled = next(each for each in models if each.graph.name == which[0])
+        op = next(each for each in compiled.graph.operators if each.name == which[1])
         lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
         with suppress(UncountableError):
             found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
-            yield Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts), layer
+            yield which, Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts)
 
 
-def _counted_layers(compiled: Compiled) -> Iterator[tuple[LayerCycles, Sequence[int]]]:
+def _counted(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]]:
     """Yield each operator that ran, and its instructions by class."""
-    if compiled.soc.qemu_machine:
-        yield from qemu_classes.counted_layers(compiled)
+    if models[0].soc.qemu_machine:
+        for compiled in models:
+            for layer, counts in qemu_classes.counted_layers(compiled):
+                yield (compiled.graph.name, layer.operator), counts
         return
-    for layers in zip(*_by_class(compiled, AcceleratorKind.NONE), strict=True):
-        yield layers[0], tuple(each.cycles for each in layers)
+    by_class = [*_by_class(models, AcceleratorKind.NONE)]
+    for which in by_class[0]:
+        yield which, tuple(layers[which].cycles for layers in by_class)
 
 
-def _by_class(compiled: Compiled, accelerator: AcceleratorKind) -> Iterator[Sequence[LayerCycles]]:
-    """Run a network once for each class, the cycles of whose instructions alone are not 0."""
+def _by_class(
+    models: Sequence[Compiled], accelerator: AcceleratorKind
+) -> Iterator[Mapping[Which, LayerCycles]]:
+    """Run networks once for each class, the cycles of whose instructions alone are not 0."""
     with temporary_folder() as folder:
-        tree = build((compiled,), folder / "build")
+        tree = build(models, folder / "build")
         for name in CLASSES:
             costs = tuple(int(each == name) for each in CLASSES)
             with (
                 patch.object(iss_core, "costs_of", lambda cpu, costs=costs: costs),
                 patch.object(checked_run, "build", lambda *_, **__: tree),
             ):
-                yield _layers(compiled, CpuKind.ISS, accelerator)
+                yield _layers(models, CpuKind.ISS, accelerator)
 
 
 def _layers(
-    compiled: Compiled, cpu: CpuKind, accelerator: AcceleratorKind = AcceleratorKind.NONE
-) -> Sequence[LayerCycles]:
-    samples = (random_sample(compiled.graph),)
-    (outcome,) = run_models((compiled,), samples, cpu=cpu, accelerator=accelerator)
-    assert outcome.report.passed, f"{compiled.graph.name} does not run as it should"
-    return outcome.report.by_layer
+    models: Sequence[Compiled], cpu: CpuKind, accelerator: AcceleratorKind = AcceleratorKind.NONE
+) -> Mapping[Which, LayerCycles]:
+    samples = [random_sample(compiled.graph) for compiled in models]
+    outcomes = run_models(models, samples, cpu=cpu, accelerator=accelerator)
+    found: dict[Which, LayerCycles] = {}
+    for compiled, outcome in zip(models, outcomes, strict=True):
+        assert outcome.report.passed, f"{compiled.graph.name} does not run as it should"
+        found |= {(compiled.graph.name, each.operator): each for each in outcome.report.by_layer}
+    return found
 
 
 def _of_drivers(soc: ResolvedSoc) -> Sequence[float]:
     """Return the instructions of drivers for each cycle that they take on the measured core."""
     compiled = apart(soc)
     measured = START_CYCLES + FINISH_CYCLES + BETWEEN_CYCLES
-    found = (driver_cycles(compiled, each) for each in _by_class(compiled, AcceleratorKind.MODEL))
+    found = (
+        driver_cycles(compiled, [*each.values()])
+        for each in _by_class((compiled,), AcceleratorKind.MODEL)
+    )
     return [round(sum(each.values()) / measured, 5) for each in found]
 
 

@@ -8,24 +8,34 @@ from functools import cache
 from importlib.resources import files
 from typing import get_args
 
-from atoll.cost.data.assumed import FETCHES
-from atoll.cost.executed import Executed, UncountableError, executed
-from atoll.description.core import CycleClass
+from atoll.cost.data.assumed import CODE_BYTES, DRIVER_BYTES, FETCHES
+from atoll.cost.executed import (
+    ALIKE,
+    ANY_SHIFTS,
+    BITS,
+    COPIED_BYTES,
+    SPILLED,
+    Executed,
+    Nest,
+    UncountableError,
+    executed,
+)
+from atoll.description.core import EXTRAS, CycleClass
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.loops.fixed_point_loops import LIBRARY
 from atoll.ops.loops.parallel_loops import ParallelLoop, part_of
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.resolve.specs import Timing
+from atoll.resolve.specs import InstructionCache, Timing
 from atoll.utils.remember import Alike, remember
 
 CLASSES: tuple[str, ...] = get_args(CycleClass)
+INSTRUCTIONS = tuple(float(name not in EXTRAS) for name in CLASSES)
+"""How many instructions each of them is."""
+
 Counts = tuple[float, ...]
 """Instructions of each class, in the order of `CLASSES`."""
-
-ONE_EACH: Counts = tuple(float(name != "taken") for name in CLASSES)
-"""What weighs instructions so that their sum is how many there are."""
 
 EACH, DRIVER = "each", "driver"
 """In files of counts: what each kernel has once, and what drivers, steps and start-up code have for
@@ -42,19 +52,32 @@ SAME = {
 }
 """Instruction sets whose kernels are compiled to the same instructions as those of another."""
 
+UNTOLD = (SPILLED, *(f"{what}_{how}" for what in ("alu", "wide_alu") for how in (BITS, ANY_SHIFTS)))
+"""What sets lack that were counted without bits of shifts."""
+
 KERNELS_AT_HAND = 4096
 """What kernels execute, that a process keeps."""
 
 
 def is_counted(core: Cpu) -> bool:
     """Tell whether it is known what instructions take on a core, and which of them kernels run."""
-    return core.spec.timing is not None and bool(_counts_of(core))
+    timing, counts = core.spec.timing, _counts_of(core)
+    if timing is None or not counts:
+        return False
+    return len(counts[EACH]) == len(CLASSES) or not timing.cycles.get("shifted")
 
 
 def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> int | None:
     """Predict the cycles of a core that a kernel takes, None if they can't be counted."""
     timing = core.spec.timing
-    return None if timing is None else _weighed(op, graph, core, cycles_by_class(core, timing, soc))
+    if timing is None:
+        return None
+    cycles = _weighed(op, graph, core, cycles_by_class(core, timing, soc))
+    if cycles is None or timing.cache is None:
+        return cycles
+    nest, code = _executed(op, graph, core.arithmetic).nest, _code_of(core)
+    fetched = code[EACH] + fetched_bytes(nest, timing.cache.size, code)
+    return cycles + int(fetched * _byte_cycles(timing.cache, core, soc))
 
 
 def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | None:
@@ -76,7 +99,7 @@ def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | N
 
 def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
     """Predict how many instructions of a core a kernel runs, None if they can't be counted."""
-    return _weighed(op, graph, core, ONE_EACH)
+    return _weighed(op, graph, core, INSTRUCTIONS)
 
 
 def is_countable(op: Operator, graph: Graph, core: Cpu) -> bool:
@@ -102,7 +125,7 @@ def repeated_share(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) ->
     half = executed(part_of(lowered.function, loop, 1, 2), (*LIBRARY, *lowered.library)).things
     if not half.keys() <= _counts_of(core).keys():
         return 0.0
-    number, less = (_sum(each, core, ONE_EACH) for each in (whole, half))
+    number, less = (_sum(each, core, INSTRUCTIONS) for each in (whole, half))
     return max(0.0, 1 - (number - less) / number * loop.iterations / left_out)
 
 
@@ -112,14 +135,47 @@ def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
     if timing is None or not is_counted(core):
         return None
     takes = cycles_by_class(core, timing, soc)
-    return sum(map(float.__mul__, _counts_of(core)[DRIVER], takes))
+    times = sum(map(float.__mul__, _counts_of(core)[DRIVER], takes))
+    if timing.cache is None:
+        return times
+    return times + DRIVER_BYTES * _byte_cycles(timing.cache, core, soc)
+
+
+def fetched_bytes(nest: Nest, size: int, code: Mapping[str, float], around: float = 0.0) -> float:
+    """Return how many bytes of instructions a kernel fetches into a cache of a size.
+
+    What fits is fetched once. A loop that does not fit overwrites some of its code in each round:
+    what lies as far beyond the cache's end, and as much at its begin.
+
+    Args:
+        nest: a kernel's code, or a loop of it.
+        size: of the cache.
+        code: bytes of what kernels are made of.
+        around: which share of the code around is overwritten in each of its rounds.
+    """
+    whole = _bytes(nest, code)
+    again = min(1.0, max(0.0, 2 * (1 - size / whole))) if whole else 0.0
+    if not again:
+        return whole * (1 + max(0.0, nest.entered - 1) * around)
+    own = whole - sum(_bytes(each, code) for each in nest.inner)
+    inner = sum(fetched_bytes(each, size, code, again) for each in nest.inner)
+    return own * (1 + max(0.0, nest.rounds - 1) * again) + inner
+
+
+def _bytes(nest: Nest, code: Mapping[str, float]) -> float:
+    own = sum(count * code.get(name, 0.0) for name, count in nest.code.items())
+    return own + sum(_bytes(each, code) for each in nest.inner)
+
+
+def _byte_cycles(cache: InstructionCache, core: Cpu, soc: ResolvedSoc) -> float:
+    return (cache.cycles + cache.waits * further_latency(core, soc)) / cache.line
 
 
 def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
     """Return what instructions take with the latency of their memory."""
     further, waits = further_latency(core, soc), timing.waits
-    if not waits:
-        waits = {name: FETCHES for name in CLASSES if name != "taken"}
+    if not waits and timing.cache is None:
+        waits = {name: FETCHES for name in CLASSES if name not in EXTRAS}
     return tuple(timing.cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
 
 
@@ -161,10 +217,11 @@ def _executed(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Executed:
     try:
         found = executed(lowered.function, (*LIBRARY, *lowered.library))
     except (UncountableError, RecursionError):
-        return Executed({}, {}, {})
+        return Executed({}, {}, {}, Nest())
     names = (each.name for each in lowered.function.buffers)
     tensors = dict(zip(names, lowered.arguments, strict=True))
-    return Executed(found.things, *(_by_tensor(each, tensors) for each in found[1:]))
+    reads, writes = (_by_tensor(each, tensors) for each in (found.reads, found.writes))
+    return Executed(found.things, reads, writes, found.nest)
 
 
 def _by_tensor(
@@ -177,8 +234,23 @@ def _by_tensor(
 
 
 def _counts_of(core: Cpu) -> Mapping[str, Counts]:
+    return read_counts(_isa_of(core))
+
+
+def _code_of(core: Cpu) -> Mapping[str, float]:
+    return _code_bytes(_isa_of(core))
+
+
+def _isa_of(core: Cpu) -> str:
     name = core.instructions.name.split(FLOATS)[0]
-    return read_counts(SAME.get(name, name))
+    return SAME.get(name, name)
+
+
+@cache
+def _code_bytes(isa: str) -> Mapping[str, float]:
+    """Return bytes of code for each thing that kernels are made of."""
+    found = read_counts(isa).items()
+    return {name: CODE_BYTES * sum(map(float.__mul__, each, INSTRUCTIONS)) for name, each in found}
 
 
 @cache
@@ -186,9 +258,14 @@ def read_counts(isa: str) -> Mapping[str, Counts]:
     """Return what `python -m benchmarks.calibrate` counted for an instruction set, {} if nothing.
 
     By `EACH`, `DRIVER` and what kernels execute: how many instructions of each class that comes to.
+    Some sets were counted before bits of shifts, copies by words and what is loaded again were.
     """
     file = files("atoll.cost.data") / "counts" / f"{isa}.json"
     if not file.is_file():
         return {}
-    counts = json.loads(file.read_text(encoding="utf-8"))
-    return {name: tuple(map(float, each)) for name, each in counts.items()}
+    read = json.loads(file.read_text(encoding="utf-8"))
+    counts = {name: tuple(map(float, each)) for name, each in read.items()}
+    if len(counts[EACH]) == len(CLASSES):
+        return counts
+    untold = {f"{ALIKE}{name}": counts[name] for name in COPIED_BYTES if name in counts}
+    return dict.fromkeys(UNTOLD, (0.0,) * len(CLASSES)) | untold | counts

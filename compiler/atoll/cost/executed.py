@@ -61,6 +61,18 @@ MOST_AXES = 30
 UNROLLED = 265
 """Instructions of LLVM up to which it unrolls a loop whole: `llvm_machine.SMALL_LOOPS`."""
 
+COPIED_BYTES, ALIKE, WORD = ("copied_8", "copied_any_8"), "alike_", 4
+"""Copies of bytes; those that go by words have this before their name; and the bytes of a word."""
+
+WORD_BITS = 32
+
+HELD, SPILLED = 12, "spilled"
+"""Values for which a loop has registers beside those that it needs itself; others are loaded again
+in each round, and called so."""
+
+BITS, ANY_SHIFTS = "bits", "any_shifts"
+"""What shifts by distances that are known count beside their name, and others."""
+
 Weight = NDArray[np.float64]
 """How often a block runs, for each value that outer loops give to variables which matter."""
 
@@ -73,6 +85,27 @@ class UncountableError(Exception):
     """How often something runs rests on data, or its code is none of ours."""
 
 
+@dataclass(slots=True)
+class Nest:
+    """The code of a loop, or that of a whole kernel.
+
+    Attributes:
+        entered: how often what is around comes to it.
+        rounds: how often it runs.
+        depth: how many blocks there are around its body.
+        held: values that were loaded before and are used in it.
+        code: what there is to execute, as often as it is written; loops in it apart.
+        inner: these.
+    """
+
+    entered: float = 1
+    rounds: float = 1
+    depth: int = 0
+    held: int = 0
+    code: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    inner: list["Nest"] = field(default_factory=list)
+
+
 class Executed(NamedTuple):
     """What a kernel executes.
 
@@ -80,11 +113,13 @@ class Executed(NamedTuple):
         things: how many, by names that only the fit of instructions knows.
         reads: of these, those that read, by buffer and name.
         writes: likewise those that write.
+        nest: its code, which executes these.
     """
 
     things: Mapping[str, float]
     reads: Mapping[tuple[str, str], float]
     writes: Mapping[tuple[str, str], float]
+    nest: Nest
 
 
 def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Executed:
@@ -100,7 +135,7 @@ def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Executed:
     count = _Count({each.name: each for each in library})
     count.kept |= {each.name for each in function.buffers if each.direction is Direction.READ}
     count.block(function.body, _ONCE)
-    return Executed(dict(count.found), dict(count.reads), dict(count.writes))
+    return Executed(dict(count.found), dict(count.reads), dict(count.writes), count.nests[0][0])
 
 
 @dataclass
@@ -111,6 +146,7 @@ class _Count:
         reads, writes: what reads or writes a buffer, by buffer.
         calls: what scalar functions come to.
         times: how often each block around runs, the innermost last.
+        nests: the loops whose code these are, and how often it is written there.
         depths: of variables: the block in whose rounds they change.
         lets: what named values are.
         linear: the same as sums over the variables of loops.
@@ -126,8 +162,9 @@ class _Count:
     found: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     reads: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     writes: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
-    calls: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    calls: dict[object, Mapping[str, float]] = field(default_factory=dict)
     times: list[float] = field(default_factory=lambda: [1.0])
+    nests: list[tuple[Nest, float]] = field(default_factory=lambda: [(Nest(), 1.0)])
     depths: dict[str, int] = field(default_factory=dict)
     lets: dict[str, Expr] = field(default_factory=dict)
     linear: dict[str, Affine] = field(default_factory=dict)
@@ -190,22 +227,54 @@ class _Count:
         if not rounds:
             self.axes = axes
             return
+        nest, copies = self.nests[-1]
         if moved := _moves(loop):
-            for what, count in ((f"{moved}_loops", entered), (moved, rounds)):
-                self.found[what] += count
-                source, target = _moved(loop.body)
-                self.reads[source, what] += count
-                self.writes[target, what] += count
+            nest.code[f"{moved}_loops"] += copies
+            alike = self._alike(loop) if moved in COPIED_BYTES else 0
+            parts = ((f"{moved}_loops", entered), (moved, rounds * (1 - alike)))
+            for what, count in (*parts, (f"{ALIKE}{moved}", rounds * alike)):
+                if count:
+                    self.found[what] += count
+                    source, target = _moved(loop.body)
+                    self.reads[source, what] += count
+                    self.writes[target, what] += count
             return
         way = ""
         if _rounds(loop) * _size(loop.body) <= UNROLLED:
             way = "unrolled_"
             self.unrolled.add(name)
+            nest.code["unrolled_loops"] += copies
+            copies *= _rounds(loop)
+        else:
+            nest.inner.append(Nest(entered, rounds, len(self.times)))
+            nest = nest.inner[-1]
+            nest.code["loops"] += copies
         self.found[f"{way}loops"] += entered
         self.found[f"{way}rounds"] += rounds
-        with self._inside(rounds):
+        with self._inside(rounds, (nest, copies)):
             self.block(loop.body, inside)
+        if not way and nest.held > HELD:
+            self.found[SPILLED] += (nest.held - HELD) * rounds
         self.axes = axes
+
+    def _alike(self, loop: For) -> float:
+        """Return how many of the copies of a loop go by words.
+
+        Those do whose both addresses are as far from a word's.
+        """
+        *lets, store = loop.body
+        assert isinstance(store, Store)
+        assert isinstance(store.value, Load)
+        known = _Known(self.linear)
+        for each in lets:
+            assert isinstance(each, Let)
+            known[each.variable] = affine(each.value, known) or Affine(0, {each.variable: 1})
+        target, source = (affine(each.index, known) for each in (store, store.value))
+        assert target is not None
+        assert source is not None
+        apart = target.plus(source, -1)
+        step = math.gcd(WORD, *apart.coefficients.values())
+        return 0.0 if apart.constant % step else step / WORD
 
     def _spread(self, name: str, begin: Values, length: Values, weight: Weight) -> Weight:
         """Give a loop's variable some of its values, and return how often the body runs for each.
@@ -231,19 +300,24 @@ class _Count:
         for body, part in ((branch.then, share), (branch.otherwise, 1 - share)):
             inside = weight * part
             if body and inside.any():
-                with self._inside(float(inside.mean())):
+                with self._inside(float(inside.mean()), self.nests[-1]):
                     self.block(body, inside)
 
     @contextmanager
-    def _inside(self, times: float) -> Iterator[None]:
+    def _inside(self, times: float, nest: tuple[Nest, float]) -> Iterator[None]:
         self.times.append(times)
+        self.nests.append(nest)
         self.seen.append(set())
         yield
         self.seen.pop()
+        self.nests.pop()
         self.times.pop()
 
     def _add(self, what: str, depth: int, count: float = 1) -> None:
-        self.found[what] += count * self.times[min(depth, len(self.times) - 1)]
+        depth = min(depth, len(self.times) - 1)
+        self.found[what] += count * self.times[depth]
+        nest, copies = self.nests[depth]
+        nest.code[what] += count * copies
 
     def _depth(self, expr: Expr) -> int:
         """Return the block in whose rounds the value of an expression may change."""
@@ -268,6 +342,8 @@ class _Count:
         depth = self._depth(expr)
         match expr:
             case Load():
+                nest, _ = self.nests[-1]
+                nest.held += depth < nest.depth
                 self._access(expr, f"load_{_width(expr.type)}", depth)
             case Word(first):
                 self._access(first, "load_32", depth)
@@ -282,17 +358,39 @@ class _Count:
                 for each in operands(expr):
                     self._evaluate(each)
                 if isinstance(expr, Call):
-                    self._call(expr.function, depth)
+                    self._call(expr, depth)
                 elif what := _operation(expr):
                     self._add(what, depth)
+                    self._shift(expr, what, depth)
 
-    def _call(self, name: str, depth: int) -> None:
+    def _shift(self, expr: Expr, what: str, depth: int) -> None:
+        """Count the bits by which words are shifted, or that nobody knows how many these are.
+
+        Two words are shifted apart and into each other, unless one falls away.
+        """
+        match expr:
+            case Binary(Operation.SHL | Operation.SHR, _, right):
+                bits = self._value(right)
+                if bits is None:
+                    self._add(f"{what}_{ANY_SHIFTS}", depth)
+                    return
+                if expr.type is Type.I64:
+                    bits = np.where(bits < WORD_BITS, bits + WORD_BITS, bits - WORD_BITS)
+                self._add(f"{what}_{BITS}", depth, float(bits.mean()))
+
+    def _call(self, call: Call, depth: int) -> None:
         """Count a scalar function, whose body stands in place of the call."""
-        if name not in self.calls:
+        function = self.functions[call.function]
+        names = (each.name for each in function.parameters)
+        given = dict(zip(names, call.arguments, strict=True))
+        known = {name: each.value for name, each in given.items() if isinstance(each, Const)}
+        key = (call.function, *known.items())
+        if key not in self.calls:
             inner = _Count(self.functions)
-            inner.block(self.functions[name].body, _ONCE)
-            self.calls[name] = inner.found
-        for what, count in self.calls[name].items():
+            inner.values |= {name: np.asarray(value, np.int64) for name, value in known.items()}
+            inner.block(function.body, _ONCE)
+            self.calls[key] = inner.found
+        for what, count in self.calls[key].items():
             self._add(what, depth, count)
 
     def _access(self, place: Load | Store, what: str, depth: int) -> None:

@@ -17,6 +17,7 @@ from atoll.description.fields import (
     Name,
     PackageName,
     ParameterName,
+    PositiveSize,
     SourceText,
     Version,
     decimal,
@@ -51,8 +52,14 @@ def _value(given: object) -> str:
 
 
 Controller = Literal["picorv32", "fast", "vexriscv", "nvic"]
-CycleClass = Literal["other", "load", "store", "branch", "jump", "multiply", "divide", "taken"]
-"""Classes of instructions; ``taken`` is what a jump that is taken takes in addition."""
+CycleClass = Literal[
+    "other", "load", "store", "branch", "jump", "multiply", "divide", "taken", "shifted"
+]
+"""Classes of instructions. ``taken`` is what a jump that is taken takes in addition, ``shifted``
+what a shift takes for each bit beyond the first; one by a register counts as one by 10 bits."""
+
+EXTRAS: tuple[CycleClass, ...] = ("taken", "shifted")
+"""Of these, what comes on top of another class: nothing if a core does not say."""
 
 _MOST_CYCLES = 1000
 _CYCLES = {"minimum": 0, "maximum": _MOST_CYCLES, "examples": [2]}
@@ -118,6 +125,25 @@ class ProtectionUnit(Described):
     )
 
 
+class InstructionCache(Described):
+    """What a core fetches from memory once, and has at hand until something else takes its place.
+
+    Each line has one place, as its address says.
+    """
+
+    size: PositiveSize = Field(description="Its bytes.", examples=["2 KiB"])
+    line: PositiveSize = Field(description="Bytes that are fetched together.", examples=["32"])
+    cycles: MeanCycles = Field(
+        description="What a line takes to come from memory that answers in the next cycle.",
+        examples=[26],
+    )
+    waits: MeanCycles = Field(
+        description="What a line takes longer for each further cycle of the latency of the memory "
+        "that holds instructions.",
+        examples=[8],
+    )
+
+
 class Timing(Described):
     """What instructions take on the core itself, from which kernels are estimated."""
 
@@ -133,7 +159,7 @@ class Timing(Described):
     cycles: dict[CycleClass, MeanCycles] = Field(
         description="Mean cycles of an instruction of each class, as in 'cycles', with memories "
         "that answer in the next cycle; 1 where none are given, and nothing more for a jump that "
-        "is taken.",
+        "is taken or a bit that is 'shifted'.",
         examples=["{load: 2, taken: 2}"],
     )
     waits: dict[CycleClass, MeanCycles] = Field(
@@ -141,6 +167,12 @@ class Timing(Described):
         description="What an instruction of each class takes longer for each further cycle of the "
         "latency of the memory that holds instructions; nothing where none are given.",
         examples=["{load: 1, taken: 1}"],
+    )
+    instruction_cache: InstructionCache | None = Field(
+        default=None,
+        description="The core's instruction cache; with one, only its lines wait for the memory "
+        "that holds instructions.",
+        examples=["{size: 2 KiB, line: 32, cycles: 26, waits: 8}"],
     )
     data_waits: dict[Literal["load", "store"], MeanCycles] = Field(
         default={"load": 1.0},
@@ -221,7 +253,8 @@ class Core(Described):
     cycles: dict[CycleClass, Cycles] = Field(
         default={},
         description="Cycles that an instruction of each class takes on an instruction-set "
-        "simulator; 1 where none are given, and nothing more for a jump that is taken.",
+        "simulator; 1 where none are given, and nothing more for a jump that is 'taken', or for "
+        "each bit beyond the first by which a shift moves ('shifted').",
         examples=["{load: 5, taken: 2}"],
     )
     timing: Timing | None = Field(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-from atoll.description.core import LOCAL_SIZE, Core, CoreRtl, CycleClass, Interrupts
+from atoll.description.core import EXTRAS, LOCAL_SIZE, Core, CoreRtl, CycleClass, Interrupts
 from atoll.description.core_files import CoreDescription
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
@@ -17,7 +17,7 @@ from atoll.resolve.code_targets import check_targets
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
-from atoll.resolve.specs import ProtectionUnit, Timing
+from atoll.resolve.specs import InstructionCache, ProtectionUnit, Timing
 
 MAINTAINED = {"armv": "scb", "rv32": "zicbom", "rv64": "zicbom"}
 """How the data cache of a core is maintained, by the begin of its instruction set."""
@@ -135,12 +135,17 @@ def spec_of(description: CoreDescription) -> CoreSpec:
 def _timing_of(core: Core) -> Timing | None:
     if (timing := core.timing) is None:
         return None
-    cycles = {str(name): 0.0 if name == "taken" else 1.0 for name in get_args(CycleClass)}
+    cycles = {str(name): 0.0 if name in EXTRAS else 1.0 for name in get_args(CycleClass)}
     cycles |= {str(name): each for name, each in timing.cycles.items()}
-    waits = {str(name): each for name, each in timing.waits.items()}
-    data_waits = {str(name): each for name, each in timing.data_waits.items()}
-    band = band_of(timing.band)
-    return Timing(basis=timing.basis, cycles=cycles, waits=waits, data_waits=data_waits, band=band)
+    cache = timing.instruction_cache
+    return Timing(
+        basis=timing.basis,
+        cycles=cycles,
+        waits={str(name): each for name, each in timing.waits.items()},
+        data_waits={str(name): each for name, each in timing.data_waits.items()},
+        cache=InstructionCache(**cache.model_dump()) if cache else None,
+        band=band_of(timing.band),
+    )
 
 
 def band_of(described: BandOf | None) -> tuple[float, float] | None:

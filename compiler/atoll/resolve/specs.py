@@ -71,6 +71,22 @@ class ProtectionUnit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionCache:
+    """What a core keeps of its instructions: see `atoll.description.core.InstructionCache`.
+
+    Attributes:
+        size, line: in bytes.
+        cycles: that a line takes to come from memory that answers in the next cycle.
+        waits: what it takes longer for each further cycle of latency of the code's memory.
+    """
+
+    size: int
+    line: int
+    cycles: float
+    waits: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """What instructions take on a core, by class: see `atoll.description.core.Timing`.
 
@@ -79,6 +95,7 @@ class Timing:
         cycles: of an instruction, with memories that answer in the next cycle.
         waits: what it takes longer for each further cycle of latency of the code's memory.
         data_waits: likewise of the memory of the data that it loads or stores.
+        cache: of instructions; None without one.
         band: how far operators may be below and above their estimate, as shares; None if nobody
             said.
     """
@@ -87,6 +104,7 @@ class Timing:
     cycles: Mapping[str, float]
     waits: Mapping[str, float]
     data_waits: Mapping[str, float] = field(default_factory=lambda: {"load": 1.0})
+    cache: InstructionCache | None = None
     band: tuple[float, float] | None = None
 
 

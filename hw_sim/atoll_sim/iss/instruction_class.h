@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // What instructions cost; the order of iss/costs.py.
-enum Class : uint32_t { kOther, kLoad, kStore, kBranch, kJump, kMultiply, kDivide, kTaken, kClasses };
+enum Class : uint32_t { kOther, kLoad, kStore, kBranch, kJump, kMultiply, kDivide, kTaken, kShifted, kClasses };
 
 // How a core's instructions are encoded: the bits of a RISC-V register, or 0, as native.py says.
 enum Encoding : int { kThumb = 0, kRv32 = 32, kRv64 = 64 };
@@ -34,6 +34,31 @@ inline Class class_of(uint32_t word, Encoding encoding) {
       return kOther;
     default: return kOther;
   }
+}
+
+// What a shift by a register counts as, which is the mean in kernels.
+constexpr uint32_t kUsualShift = 10;
+
+// By how many bits an instruction of RISC-V shifts; 0 for one that does not shift.
+inline uint32_t bits_of_shift(uint32_t word, Encoding encoding) {
+  if ((word & 3) != 3) {
+    const uint32_t quadrant = word & 3, function = word >> 13 & 7;
+    const bool shifts = quadrant == 2 ? function == 0 : quadrant == 1 && function == 4 && !(word >> 11 & 1);
+    return shifts ? (word >> 2 & 31) | (word >> 7 & 32) : 0;
+  }
+  if ((word >> 12 & 3) != 1) return 0;
+  switch (word & 0x7f) {
+    case 0x13: return word >> 26 & ~16U ? 0 : word >> 20 & (encoding == kRv32 ? 31 : 63);
+    case 0x1b: return word >> 20 & 31;
+    case 0x33: case 0x3b: return word >> 25 & ~32U ? 0 : kUsualShift;
+    default: return 0;
+  }
+}
+
+// Bits of a shift beyond the first: what they cost is that of kShifted.
+inline uint32_t further_bits(uint32_t word, Encoding encoding) {
+  const uint32_t bits = bits_of_shift(word, encoding);
+  return bits ? bits - 1 : 0;
 }
 
 // Thumb; a reader of the Armv7-M manual, chapter A5 "The Thumb instruction set encoding".

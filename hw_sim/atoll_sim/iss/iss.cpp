@@ -66,6 +66,7 @@ void count(const Core& core, uint32_t first, uint32_t end, uint32_t& instruction
     ++instructions;
     const bool thumb = core.encoding == kThumb;
     cycles += core.costs[thumb ? class_of_thumb(each.first, each.second) : class_of(each.word(), core.encoding)];
+    if (!thumb) cycles += core.costs[kShifted] * further_bits(each.word(), core.encoding);
     first += each.size;
   }
 }

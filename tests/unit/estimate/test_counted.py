@@ -2,6 +2,7 @@
 """Instructions of kernels that were counted, and what they take on a core whose timing is known."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from importlib.resources import files
@@ -19,14 +20,16 @@ from atoll.cost.counted import (
     CLASSES,
     DRIVER,
     EACH,
+    INSTRUCTIONS,
     SAME,
     counted_cycles,
     counted_instructions,
+    fetched_bytes,
     is_counted,
     read_counts,
     repeated_share,
 )
-from atoll.cost.executed import Executed, UncountableError, executed
+from atoll.cost.executed import Executed, Nest, UncountableError, executed
 from atoll.description.core import Timing as TimingText
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.statements import PrimFunc
@@ -36,7 +39,7 @@ from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.specs import Timing
+from atoll.resolve.specs import InstructionCache, Timing
 from atoll.utils.remember import forget
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -47,9 +50,12 @@ SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
 ISAS = [each.name.removesuffix(".json") for each in (files("atoll.cost.data") / "counts").iterdir()]
 ONE_EACH = Timing(
     basis="published",
-    cycles=dict.fromkeys(CLASSES, 1.0) | {"taken": 0.0},
+    cycles=dict(zip(CLASSES, INSTRUCTIONS, strict=True)),
     waits=dict.fromkeys(CLASSES, 0.0),
 )
+UNSHIFTED = CLASSES[:-1]
+"""What sets have that were counted before bits of shifts were."""
+
 M4 = ("devices.cpu.core=cortex_m4", "devices.cpu.isa=armv7e-m")
 M3 = ("devices.cpu.core=cortex_m3", "devices.cpu.isa=armv7-m")
 RV64 = ("devices.cpu.core=riscv", "devices.cpu.isa=rv64imac")
@@ -68,7 +74,7 @@ def timed(soc: ResolvedSoc, timing: Timing | None) -> ResolvedSoc:
 def test_counts_are_of_each_class_of_instructions(isa: str) -> None:
     counts = json.loads((files("atoll.cost.data") / "counts" / f"{isa}.json").read_text())
     assert {EACH, "rounds", "load_8", "store_8", "multiplies"} <= counts.keys()
-    assert all(len(row) == len(CLASSES) for row in counts.values())
+    assert {len(row) for row in counts.values()} in ({len(CLASSES)}, {len(UNSHIFTED)})
     assert all(0 <= count < 1000 for row in counts.values() for count in row)
     assert 0.05 < sum(counts[DRIVER]) < 1, "a cycle of drivers has less than an instruction"
     load, store = (CLASSES.index(name) for name in ("load", "store"))
@@ -215,6 +221,55 @@ def test_a_core_is_counted_only_where_all_of_it_is_known() -> None:
     ):
         assert is_counted(soc.host_cpu) is known
         assert stands_in(soc.host_cpu) is not known
+
+
+def test_bits_of_shifts_are_known_where_they_were_counted() -> None:
+    slow = replace(ONE_EACH, cycles={**ONE_EACH.cycles, "shifted": 1.0})
+    assert is_counted(timed(load_soc("lagoon"), slow).host_cpu)
+    assert not is_counted(timed(load_soc("lagoon", M4), slow).host_cpu)
+    assert is_counted(timed(load_soc("lagoon", M4), ONE_EACH).host_cpu)
+
+
+def loop(code: float, *inner: Nest, entered: float = 1, rounds: float = 1) -> Nest:
+    """Return a loop with so many bytes of its own."""
+    return Nest(entered, rounds, code=defaultdict(float, code=code), inner=[*inner])
+
+
+@pytest.mark.parametrize(
+    ("nest", "fetched"),
+    [
+        (loop(100, loop(900, rounds=50)), 1000),
+        (loop(0, loop(1200, rounds=100)), 1200 * (1 + 99 / 3)),
+        (loop(0, loop(2000, rounds=100)), 2000 * 100),
+        (
+            loop(0, loop(600, loop(600, entered=10, rounds=5000), rounds=10)),
+            600 * (1 + 9 / 3) + 600 * (1 + 9 / 3),
+        ),
+        (loop(1200), 1200),
+    ],
+    ids=["fits", "a third goes", "all of it goes", "an inner loop fits", "runs once"],
+)
+def test_instructions_are_fetched_again_where_they_do_not_fit(nest: Nest, fetched: float) -> None:
+    assert fetched_bytes(nest, 1000, {"code": 1.0}) == pytest.approx(fetched)
+
+
+def test_with_a_cache_only_its_lines_wait_for_instructions() -> None:
+    """A line takes 10 cycles, and 8 more for each further one of latency."""
+    cache = InstructionCache(size=2**20, line=32, cycles=10.0, waits=8.0)
+    took: dict[tuple[int, bool], int] = {}
+    for latency in (1, 3, 9):
+        soc = load_soc("lagoon", (f"memories.flash.read_latency={latency}",))
+        compiled = compile_file(soc, DIGITS, ALONE)
+        (op, *_) = compiled.graph.operators
+        for cached in (True, False):
+            chip = timed(soc, replace(ONE_EACH, cache=cache if cached else None))
+            cycles = counted_cycles(op, compiled.graph, chip.host_cpu, chip)
+            assert cycles is not None
+            took[latency, cached] = cycles
+    lines = (took[1, True] - took[1, False]) / 10
+    assert 10 < lines < 100
+    assert took[3, True] - took[1, True] == pytest.approx(16 * lines, rel=0.01)
+    assert took[9, True] - took[1, True] == pytest.approx(64 * lines, rel=0.01)
 
 
 def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:

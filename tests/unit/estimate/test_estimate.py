@@ -135,9 +135,9 @@ def test_p1_every_layer_says_what_decides() -> None:
 
 def test_p1_cores_that_were_not_measured_are_named() -> None:
     assert estimate("lagoon").notes == ()
-    found = estimate("lagoon", "devices.cpu.core=vexriscv", "devices.cpu.isa=rv32im")
-    assert found.notes == ("cpu: vexriscv is not measured; it counts as picorv32",)
-    assert "note: cpu: vexriscv is not measured" in text_of(found)
+    found = estimate("lagoon", "devices.cpu.core=riscv", "devices.cpu.isa=rv32im")
+    assert found.notes == ("cpu: riscv is not measured; it counts as picorv32",)
+    assert "note: cpu: riscv is not measured" in text_of(found)
     assert estimate("pulp").notes == ()
     assert estimate("pulp").basis == "counted x measured"
 

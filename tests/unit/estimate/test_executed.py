@@ -3,6 +3,7 @@
 
 import tracemalloc
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,19 @@ from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.arithmetic import evaluate
 from atoll.ir.expressions import add, maximum, multiply, subtract
-from atoll.ir.scalars import Binary, Cast, Const, Conversion, Expr, Load, Select, Type, Var
+from atoll.ir.scalars import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Conversion,
+    Expr,
+    Load,
+    Operation,
+    Select,
+    Type,
+    Var,
+)
 from atoll.ir.statements import (
     Allocate,
     BufferParam,
@@ -23,6 +36,7 @@ from atoll.ir.statements import (
     If,
     Let,
     PrimFunc,
+    Return,
     RuntimeAllocate,
     Stmt,
     Store,
@@ -35,7 +49,7 @@ from atoll.resolve.storage_scope import LOCAL
 ROUNDS = ("rounds", "unrolled_rounds")
 MOVES = tuple(
     f"{what}{length}_{width}"
-    for what in ("copied", "filled")
+    for what in ("copied", "alike_copied", "filled")
     for length in ("", "_any")
     for width in ("8", "32", "64")
 )
@@ -132,6 +146,10 @@ def read(index: Expr) -> Load:
     return Load("x", index, Type.I8)
 
 
+def index_of_column(step: int, first: int) -> Expr:
+    return add(ROW, multiply(COLUMN, step), first)
+
+
 def kernel(*body: Stmt) -> PrimFunc:
     ways = (Direction.READ, Direction.WRITE)
     buffers = (BufferParam(name, Type.I8, 4096, way) for name, way in zip("xy", ways, strict=True))
@@ -141,7 +159,16 @@ def kernel(*body: Stmt) -> PrimFunc:
 @pytest.mark.parametrize(
     ("loop", "found"),
     [
-        (over(ROW, 64, Store("y", ROW, read(ROW))), {"copied_8": 64, "copied_8_loops": 1}),
+        (over(ROW, 64, Store("y", ROW, read(ROW))), {"alike_copied_8": 64, "copied_8_loops": 1}),
+        (over(ROW, 64, Store("y", add(ROW, 1), read(ROW))), {"copied_8": 64, "copied_8_loops": 1}),
+        (
+            over(COLUMN, 8, over(ROW, 64, Store("y", add(ROW, 4), read(add(ROW, COLUMN))))),
+            {"loops": 1, "rounds": 8, "copied_8_loops": 8, "copied_8": 384, "alike_copied_8": 128},
+        ),
+        (
+            over(COLUMN, 40, over(ROW, 64, Store("y", ROW, read(index_of_column(2, 1))))),
+            {"loops": 1, "rounds": 40, "copied_8_loops": 40, "copied_8": 2560},
+        ),
         (over(ROW, 64, Store("y", add(ROW, 5), BYTE)), {"filled_8": 64, "filled_8_loops": 1}),
         (
             over(ROW, 64, Store("y", subtract(63, ROW), read(ROW))),
@@ -162,10 +189,69 @@ def kernel(*body: Stmt) -> PrimFunc:
             | {"pointers": 90300},
         ),
     ],
-    ids=["copied", "filled", "unrolled", "a loop", "what an inner loop does not change"],
+    ids=[
+        "by words",
+        "by bytes",
+        "one in four by words",
+        "never by words",
+        "filled",
+        "unrolled",
+        "a loop",
+        "what an inner loop does not change",
+    ],
 )
 def test_loops_count_as_an_optimiser_leaves_them(loop: For, found: Mapping[str, float]) -> None:
     assert executed(kernel(loop)).things == pytest.approx(found)
+
+
+@pytest.mark.parametrize(("held", "again"), [(12, 0), (20, 8)])
+def test_values_beyond_the_registers_are_loaded_again(held: int, again: int) -> None:
+    values: list[Expr] = [read(Const(place)) for place in range(held)]
+    loop = over(ROW, 300, Store("y", ROW, reduce(maximum, values, read(ROW))))
+    found = executed(kernel(loop)).things
+    assert found.get("spilled", 0) == again * 300
+    assert found["load_8"] == 300 + held
+
+
+def shift(value: Expr, bits: Expr) -> Expr:
+    return Binary(Operation.SHR, value, bits)
+
+
+def test_bits_of_shifts_are_counted_where_they_are_known() -> None:
+    """A call's literals are, a variable that nobody knows is not; two words are shifted apart."""
+    word, wide = (Cast(Conversion.SEXT, read(ROW), type) for type in (Type.I32, Type.I64))
+    right = Return(shift(Var("x"), Var("by")))
+    library = PrimFunc("right", (Var("x"), Var("by")), (right,), Type.I32)
+    bits = Cast(Conversion.SEXT, read(add(ROW, 1)), Type.I32)
+    for value, found in (
+        (shift(word, Const(7)), {"alu_bits": 7}),
+        (shift(word, bits), {"alu_any_shifts": 1}),
+        (shift(wide, Const(31, Type.I64)), {"wide_alu_bits": 63}),
+        (shift(wide, Const(35, Type.I64)), {"wide_alu_bits": 3}),
+        (Call("right", (word, Const(9)), Type.I32), {"alu_bits": 9}),
+        (Call("right", (word, bits), Type.I32), {"alu_any_shifts": 1}),
+    ):
+        store = Store("y", ROW, Cast(Conversion.TRUNC, value, Type.I8))
+        things = executed(kernel(over(ROW, 900, store)), (library,)).things
+        shifts = {name: each for name, each in things.items() if name.endswith(("bits", "shifts"))}
+        assert shifts == {name: 900 * each for name, each in found.items()}
+
+
+def test_the_code_of_loops_lies_in_each_other() -> None:
+    """What an inner loop does not change is code of the outer one; unrolled loops are as often."""
+    short = over(Var("short"), 3, Store("y", Var("short"), maximum(read(ROW), BYTE)))
+    inner = over(COLUMN, 300, Store("y", multiply(COLUMN, 2), maximum(read(ROW), BYTE)))
+    nest = executed(kernel(over(ROW, 400, inner, short))).nest
+    assert (nest.entered, nest.rounds, nest.code) == (1, 1, {})
+    (outer,) = nest.inner
+    assert (outer.entered, outer.rounds) == (1, 400)
+    assert outer.code == {
+        **{"loops": 1, "pointers": 2, "load_8": 2, "extremes": 2},
+        **{"unrolled_loops": 1, "store_8": 3},
+    }
+    (innermost,) = outer.inner
+    assert (innermost.entered, innermost.rounds) == (400, 120_000)
+    assert innermost.code == {"loops": 1, "store_8": 1, "pointers": 1}
 
 
 def test_what_rests_on_data_is_not_counted() -> None:

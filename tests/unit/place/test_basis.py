@@ -18,9 +18,9 @@ from atoll_sim.accelerator_test.chip import SETTINGS
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DIGITS = str(EXAMPLES / "01_digits" / "digits_int8.tflite")
 ISLANDS = Path(__file__).parents[2] / "data" / "islands.yaml"
-UNMEASURED = ("devices.cpu.core=vexriscv", "devices.cpu.isa=rv32im")
+UNMEASURED = ("devices.cpu.core=riscv", "devices.cpu.isa=rv32im")
 SET_UNMEASURED = [word for each in UNMEASURED for word in ("--set", each)]
-ISAS = {"picorv32": "rv32imc", "vexriscv": "rv32im"}
+ISAS = {"picorv32": "rv32imc", "riscv": "rv32im"}
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
@@ -104,7 +104,7 @@ def test_sums_name_each_source_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("core", "basis"), [("vexriscv", "picorv32, formula"), ("picorv32", "formula")]
+    ("core", "basis"), [("riscv", "picorv32, formula"), ("picorv32", "formula")]
 )
 def test_copies_by_a_core_get_faster_with_it(
     core: str, basis: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -123,12 +123,12 @@ def test_copies_by_a_core_get_faster_with_it(
 
 
 def test_one_core_of_two_is_measured() -> None:
-    soc = load_soc("twin", ("devices.dsp.core=vexriscv", "devices.dsp.isa=rv32im"))
+    soc = load_soc("twin", ("devices.dsp.core=riscv", "devices.dsp.isa=rv32im"))
     assert basis_of(soc, ("npu",)) == "measured"
     assert basis_of(soc, ("dsp",)) == "picorv32"
 
 
-@pytest.mark.parametrize(("core", "turns_to"), [("vexriscv", "cpu"), ("picorv32", None)])
+@pytest.mark.parametrize(("core", "turns_to"), [("riscv", "cpu"), ("picorv32", None)])
 def test_explain_says_when_a_faster_core_would_get_an_operator(
     core: str, turns_to: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,8 +20,7 @@ UNLIKE = str(Path(__file__).parents[2] / "data" / "unlike.yaml")
 CLOCKS = ("5 MHz", "40 MHz", "50 MHz", "60 MHz", "200 MHz", "600 MHz")
 CORES = ("picorv32", "ibex", "cv32e40p")
 UNMEASURED = {
-    name: (f"devices.{name}.core=vexriscv", f"devices.{name}.isa=rv32im")
-    for name in ("cpu", "quick")
+    name: (f"devices.{name}.core=riscv", f"devices.{name}.isa=rv32im") for name in ("cpu", "quick")
 }
 REACHES = ("rw", "ro", "none")
 
@@ -75,10 +74,10 @@ def test_what_it_does_not_reach_stays() -> None:
 
 
 def test_a_core_that_may_be_faster_than_its_estimate_keeps_its_operators() -> None:
-    """Four times are less than the factor of ten by which a VexRiscv may be faster than counted."""
+    """Four times are less than the factor of ten by which a core may be faster than counted."""
     made = compiled(*UNMEASURED["cpu"])
     assert devices(made) == {"cpu"}
-    unless = "fewer, but not if vexriscv, which nobody measured, is 10 times faster than that"
+    unless = "fewer, but not if riscv, which nobody measured, is 10 times faster than that"
     assert all(each.endswith(unless) for each in against(made, "quick"))
 
 
@@ -95,7 +94,7 @@ def test_a_core_that_would_be_faster_only_if_measured_so_takes_nothing() -> None
     assert devices(made) == {"cpu"}
     first, *_ = against(made, "quick")
     assert first.endswith(
-        "more; fewer if vexriscv, which nobody measured, is 10 times faster than that"
+        "more; fewer if riscv, which nobody measured, is 10 times faster than that"
     )
 
 

@@ -9,10 +9,12 @@ import pytest
 from tests.iss_program import run_program
 
 from atoll.bsp.render import FOLDER
+from atoll.cost.counted import CLASSES
 from atoll.description.core_files import find_core
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.resolve import load_soc
 from atoll.utils.children import LIMIT_VARIABLE
+from atoll_sim.iss import core as iss_core
 from atoll_sim.iss.chip import IssChip
 from atoll_sim.iss.clock import CoreClock
 from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
@@ -589,3 +591,34 @@ def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.Monk
     with pytest.raises(UsageError, match=r"E070.*'unicorn'") as caught:
         check_kinds(CpuKind.ISS)
     assert "pip install 'atoll[iss]'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "bits"),
+    [
+        ("slli t0, t0, 20", 19),
+        ("srli t0, t0, 1", 0),
+        ("srai t0, t0, 31", 30),
+        ("sll t0, t0, t1", 9),
+        ("sra t0, t0, t1", 9),
+        ("add t0, t0, t1", 0),
+        ("sub t0, t0, t1", 0),
+        ("mulh t0, t0, t1", 0),
+        ("addi t0, t0, 20", 0),
+        ("c.slli t0, 5", 4),
+        ("c.srli s0, 7", 6),
+        ("c.srai s0, 8", 7),
+        ("c.andi s0, 8", 0),
+        ("c.sub s0, s1", 0),
+    ],
+)
+def test_shifts_cost_by_their_bits(
+    run: Run, monkeypatch: pytest.MonkeyPatch, instruction: str, bits: int
+) -> None:
+    """Each bit beyond the first costs what the description says; a register has ten of them."""
+    took = {}
+    for cost in (0, 100):
+        costs = tuple({"taken": 0, "shifted": cost}.get(name, 1) for name in CLASSES)
+        monkeypatch.setattr(iss_core, "costs_of", lambda cpu, costs=costs: costs)
+        took[cost] = run("ibex", f".option rvc\n {instruction}\n .option norvc\n leave 0").cycles
+    assert took[100] - took[0] == 100 * bits

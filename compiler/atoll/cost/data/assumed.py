@@ -20,3 +20,11 @@ how long it waits for them."""
 
 TAKEN_SHARE = 0.5
 """How often a kernel takes one way of a branch that rests on data."""
+
+CODE_BYTES = 4.8
+"""Bytes of a kernel's code for each instruction that it would run if each part ran once: of four
+bytes each, and code that rarely runs."""
+
+DRIVER_BYTES = 0.63
+"""Bytes of instructions that drivers, steps and start-up code fetch into an instruction cache for
+each cycle that they take on the core that was measured."""
