@@ -31,7 +31,8 @@ namespace {
 
 constexpr int kNoRegisters = 0, kAdd = 0, kWrites = 2;
 
-uint64_t counts[kClasses], watched, expected;
+// Cores that QEMU stands for shift by any number of bits at once: kShifted is left out.
+uint64_t counts[kShifted], watched, expected;
 FILE* rows;
 bool wide;
 

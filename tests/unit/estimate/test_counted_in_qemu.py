@@ -17,6 +17,8 @@ SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
 MACHINES = ROOT / "examples" / "08_qemu_machines"
 PROGRAMS = {"mps3_an547": "qemu-system-arm", "xlnx_zcu102": "qemu-system-aarch64"}
 
+TOLD = [name for name in CLASSES if name != "shifted"]
+
 
 def compiled_for(machine: str, network: Path) -> Compiled:
     if not shutil.which(PROGRAMS[machine]):
@@ -31,8 +33,8 @@ def test_classes_add_up_to_what_qemu_counts(machine: str) -> None:
     compiled = compiled_for(machine, SAMPLER)
     layers = [*counted_layers(compiled)]
     assert [layer.instructions for layer, _ in layers] == [sum(row[:-1]) for _, row in layers]
-    ran = {name: sum(row[place] for _, row in layers) for place, name in enumerate(CLASSES)}
-    assert all(ran[name] for name in CLASSES if name != "divide")
+    ran = {name: sum(row[place] for _, row in layers) for place, name in enumerate(TOLD)}
+    assert all(ran[name] for name in TOLD if name != "divide")
     assert ran["taken"] <= sum(ran[name] for name in ("branch", "jump", "load", "other"))
 
 
