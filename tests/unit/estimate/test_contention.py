@@ -15,8 +15,9 @@ from atoll.cost.data.picorv32 import BETWEEN_CYCLES, START_CYCLES
 from atoll.cost.program import ProgramCost
 from atoll.cost.timeline import timeline_of
 from atoll.driver.compiled import cost_of
-from atoll.driver.pipeline import Source, compile_graph
-from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, Step
+from atoll.driver.pipeline import compile_graph
+from atoll.frontend.registry import Source
+from atoll.ir.tir import AcceleratorRun, AcceleratorStart, AcceleratorWait, Action, Step
 from atoll.resolve import load_soc
 
 DATA = Path(__file__).parents[2] / "data"
@@ -95,9 +96,11 @@ def test_p1_never_shorter_than_alone_never_more_than_the_bank_serves(
 
 def steps(*names: str) -> list[tuple[Step]]:
     """Return a program that starts each of some operators but the last, runs that, and waits."""
-    actions = [(name, AcceleratorStart(name, "", 1)) for name in names[:-1]]
-    waits = [(name, AcceleratorWait(name)) for name in names[:-1]]
-    whole = [*actions, (names[-1], AcceleratorRun(names[-1], "", 1)), *waits]
+    whole: list[tuple[str, Action]] = [
+        *((name, AcceleratorStart(name, "", 1)) for name in names[:-1]),
+        (names[-1], AcceleratorRun(names[-1], "", 1)),
+        *((name, AcceleratorWait(name)) for name in names[:-1]),
+    ]
     return [
         (Step(operator=name, number=0, device=name, reads=(), writes=(), action=action),)
         for name, action in whole
