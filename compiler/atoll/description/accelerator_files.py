@@ -83,9 +83,10 @@ def load_accelerator(path: Path, at: SourceLoc | None) -> AcceleratorDescription
     if knows("operators"):
         _check_limits(accelerator, where, faults)
         _check_timing(accelerator, where, faults)
-        _check_free(accelerator, where, faults)
         check_patterns(accelerator, where, faults)
         check_operators(accelerator, where, faults)
+    if knows("timing"):
+        _check_free(accelerator, where, faults)
     if all(map(knows, ("driver", "registers", "program"))):
         check_driver(accelerator, where, faults)
     if all(map(knows, ("operators", "registers", "program", "ports", "parameters"))):

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import get_args
 
-from atoll.description.core import LINES, LOCAL_SIZE, Core, CycleClass
+from atoll.description.core import EXTRAS, LINES, LOCAL_SIZE, Core, CycleClass
 from atoll.description.core_names import core_remedy
 from atoll.description.faults import Faults
 from atoll.description.partial import PartDescription, read_part
@@ -111,7 +111,7 @@ def _check_timing(core: Core, where: SourceMap, faults: Faults) -> None:
     """Note a core whose instructions would take no cycles: placement would give it all."""
     if core.timing is None:
         return
-    usual = {name: name != "taken" for name in get_args(CycleClass)}
+    usual = {name: name not in EXTRAS for name in get_args(CycleClass)}
     if not any((usual | core.timing.cycles).values()):
         faults.add(
             "E167",
