@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators take on cores: alone, in parts on several, and what they wait for memories."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from atoll.cost.counted import counted_cycles, data_waits, driver_times, repeated_share
+from atoll.cost.counted import (
+    counted_cycles,
+    data_waits,
+    driver_times,
+    repeated_share,
+    seen_latency,
+)
 from atoll.cost.data.picorv32 import (
     ACCESS_BYTES,
     KERNEL_CYCLES,
@@ -48,7 +55,7 @@ class CoreCost:
             usual = kernel_cycles(op, graph)
             cycles = _add_fetch_latency(usual, self.core, self.soc, KERNEL_CYCLES)
         cycles = int(cycles * target_times(op, self.core, self.soc))
-        return of_host(cycles, self.core, self.soc) + self._wait_cycles(op, graph)
+        return of_host(cycles + self._wait_cycles(op, graph), self.core, self.soc)
 
     def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
@@ -110,7 +117,7 @@ class CoreCost:
             for name, count in waits.items()
         )
 
-    def _latency(self, name: str, graph: Graph) -> int:
+    def _latency(self, name: str, graph: Graph) -> float:
         """Return the latency of the memory of a tensor, or of a core's stack for ""."""
         if not name:
             return self._latency_of(self.core.stack)
@@ -122,10 +129,10 @@ class CoreCost:
             pool = next(iter(pools_for(self.soc, reads, CONSTANT_ROLES, size)), "")
         return self._latency_of(self.soc.pool(pool).region) if pool else MEASURED_DATA_LATENCY
 
-    def _latency_of(self, region: Region) -> int:
+    def _latency_of(self, region: Region) -> float:
         if self.core.cache and self.soc.is_kept(region):
             return MEASURED_DATA_LATENCY
-        return self.soc.memory(region.memory).read_latency
+        return seen_latency(self.core, region.memory, self.soc)
 
 
 def _usual_waits(op: Operator, graph: Graph) -> Mapping[str, float]:
@@ -184,8 +191,8 @@ def _add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int) -> 
 
     `other` is what passes between two fetches besides it.
     """
-    latency = soc.memory(core.code.memory).read_latency
-    return -(-cycles * (other + latency) // (other + MEASURED_LATENCY))
+    latency = seen_latency(core, core.code.memory, soc)
+    return math.ceil(cycles * (other + latency) / (other + MEASURED_LATENCY))
 
 
 @found_once

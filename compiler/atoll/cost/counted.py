@@ -55,6 +55,13 @@ SAME = {
 UNTOLD = (SPILLED, *(f"{what}_{how}" for what in ("alu", "wide_alu") for how in (BITS, ANY_SHIFTS)))
 """What sets lack that were counted without bits of shifts."""
 
+CROSSED_CYCLES = 3.5
+"""Of each of two clocks, that a request and its answer take to cross both (`atoll_bus_crossing`).
+
+Each leaves a register of its own side, and passes two of the other one, whose clock it meets half a
+cycle late in the mean.
+"""
+
 KERNELS_AT_HAND = 4096
 """What kernels execute, that a process keeps."""
 
@@ -179,9 +186,18 @@ def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
     return tuple(timing.cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
 
 
-def further_latency(core: Cpu, soc: ResolvedSoc) -> int:
+def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
     """Return the latency of the memory of instructions beyond that of the fastest memories."""
-    return soc.memory(core.code.memory).read_latency - 1
+    return seen_latency(core, core.code.memory, soc) - 1
+
+
+def seen_latency(core: Cpu, memory: str, soc: ResolvedSoc) -> float:
+    """Return after how many of a core's own cycles a memory answers it."""
+    latency = soc.memory(memory).read_latency
+    if core.clock == soc.host_cpu.clock:
+        return latency
+    times = core.clock / soc.host_cpu.clock
+    return latency * times + CROSSED_CYCLES * (1 + times)
 
 
 def _weighed(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:

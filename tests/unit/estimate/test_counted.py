@@ -25,9 +25,11 @@ from atoll.cost.counted import (
     counted_cycles,
     counted_instructions,
     fetched_bytes,
+    further_latency,
     is_counted,
     read_counts,
     repeated_share,
+    seen_latency,
 )
 from atoll.cost.executed import Executed, Nest, UncountableError, executed
 from atoll.description.core import Timing as TimingText
@@ -38,7 +40,7 @@ from atoll.ops.loops.parallel_loops import parallel_loop, part_of
 from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
-from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.specs import InstructionCache, Timing
 from atoll.utils.remember import forget
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
@@ -270,6 +272,27 @@ def test_with_a_cache_only_its_lines_wait_for_instructions() -> None:
     assert 10 < lines < 100
     assert took[3, True] - took[1, True] == pytest.approx(16 * lines, rel=0.01)
     assert took[9, True] - took[1, True] == pytest.approx(64 * lines, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("clock", "latency", "seen"),
+    [
+        (100, 2, 2),
+        (200, 2, 2 * 2 + 3.5 * 3),
+        (50, 2, 2 / 2 + 3.5 * 1.5),
+        (50, 8, 8 / 2 + 3.5 * 1.5),
+    ],
+)
+def test_a_core_with_another_clock_waits_for_both(clock: int, latency: int, seen: float) -> None:
+    """What crosses from clock to clock takes cycles of each, beside those of the memory."""
+    soc = load_soc(
+        "twin", (f"devices.dsp.clock={clock} MHz", f"memories.flash.read_latency={latency}")
+    )
+    core = soc.device("dsp")
+    assert isinstance(core, Cpu)
+    assert core.code.memory == "flash"
+    assert seen_latency(core, "flash", soc) == seen
+    assert further_latency(core, soc) == seen - 1
 
 
 def test_a_basis_says_what_was_counted_and_what_that_takes() -> None:
