@@ -22,6 +22,10 @@ CORES = ("picorv32", "ibex", "cv32e40p")
 UNMEASURED = {
     name: (f"devices.{name}.core=riscv", f"devices.{name}.isa=rv32im") for name in ("cpu", "quick")
 }
+SLOW_CODE = (
+    "memories.slow={origin: 0x800_0000, size: 1 MiB, kind: rom, read_latency: 60}",
+    "devices.cpu.code={memory: slow, size: 64 KiB}",
+)
 REACHES = ("rw", "ro", "none")
 
 
@@ -48,7 +52,7 @@ def test_the_faster_core_takes_all_that_it_reaches() -> None:
     assert all(each.startswith("no copy brings '") for each in against(made, "far"))
 
 
-@pytest.mark.parametrize("clock", ["25 MHz", "50 MHz"])
+@pytest.mark.parametrize("clock", ["25 MHz", "49 MHz"])
 def test_the_host_keeps_what_no_core_makes_faster(clock: str) -> None:
     made = compiled(f"devices.quick.clock={clock}")
     assert devices(made) == {"cpu"}
@@ -56,11 +60,11 @@ def test_the_host_keeps_what_no_core_makes_faster(clock: str) -> None:
 
 
 def test_what_takes_less_than_the_mailbox_stays() -> None:
-    """SOFTMAX takes 2,500 cycles here and 2,000 there, and asking takes 900."""
-    made = compiled("devices.quick.clock=62500 kHz")
+    """SOFTMAX takes 2,500 cycles here and 1,673 there, and asking takes 900."""
+    made = compiled("devices.quick.clock=100 MHz")
     softmax = next(each for each in made.decisions if each.operator == "softmax_9")
     assert softmax.device == "cpu"
-    assert dict(softmax.rejected)["quick"].endswith("400 more")
+    assert dict(softmax.rejected)["quick"].endswith(" 73 more")
     assert "quick" in devices(made)
 
 
@@ -74,7 +78,7 @@ def test_what_it_does_not_reach_stays() -> None:
 
 
 def test_a_core_that_may_be_faster_than_its_estimate_keeps_its_operators() -> None:
-    """Four times are less than the factor of ten by which a core may be faster than counted."""
+    """It is less than ten times as fast: a core may be so much faster than counted."""
     made = compiled(*UNMEASURED["cpu"])
     assert devices(made) == {"cpu"}
     unless = "fewer, but not if riscv, which nobody measured, is 10 times faster than that"
@@ -82,11 +86,11 @@ def test_a_core_that_may_be_faster_than_its_estimate_keeps_its_operators() -> No
 
 
 def test_more_than_that_factor_is_enough() -> None:
-    assert devices(compiled(*UNMEASURED["cpu"], "devices.cpu.clock=4 MHz")) == {"quick"}
+    assert devices(compiled(*UNMEASURED["cpu"], *SLOW_CODE)) == {"quick"}
 
 
 def test_cores_of_one_kind_are_wrong_by_one_factor() -> None:
-    assert "quick" in devices(compiled(*UNMEASURED["cpu"], *UNMEASURED["quick"]))
+    assert "quick" in devices(compiled(*UNMEASURED["cpu"], *UNMEASURED["quick"], *SLOW_CODE))
 
 
 def test_a_core_that_would_be_faster_only_if_measured_so_takes_nothing() -> None:
@@ -138,6 +142,7 @@ def test_no_plan_is_slower_for_it(
 def test_robust_stays_where_the_high_end_is_known() -> None:
     """By estimate `quick` is faster; how far that may be off at its clock nobody knows."""
     asked = BuildOptions(requests=load_requests(None, robust=True))
-    made = compile_file(load_soc(UNLIKE), DIGITS, asked)
+    faster = "devices.quick.clock=200 MHz"
+    made = compile_file(load_soc(UNLIKE, (faster,)), DIGITS, asked)
     assert devices(made) == {"cpu"}
-    assert devices(compiled()) == {"quick"}
+    assert devices(compiled(faster)) == {"quick"}
