@@ -14,6 +14,7 @@ from atoll.ir.busy import Busy
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
+from atoll.isa.instruction_set import Vectors
 from atoll.ops.registry import kind_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -118,12 +119,14 @@ def _by_engine(cost: Program, step: Step, busy: Busy, goes_on: bool) -> Iterator
 
 
 def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
-    """Yield what a core moves, an element in a cycle.
+    """Yield what a core moves, an element in a cycle, or as many as fill the port with vectors.
 
     Windows read an element of the first input for each tap, and a weight; what the compiler made,
     such as multipliers, is read once for each result.
     """
     graph, soc = cost.graph, cost.soc
+    device = soc.device(op.device)
+    vectors = isinstance(device, Cpu) and device.arithmetic.vectors is Vectors.MVE
     features = kind_of(op).features(op, graph)
     made = sum(tensor.stored for tensor in graph.results(op))
     taps = features["macs"] or made * features.get("kernel_h", 1) * features.get("kernel_w", 1)
@@ -135,8 +138,9 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
         count = made
         if tensor:
             count = size // item if written else often.get(tensor.name, size // item)
-        memory = soc.pool(cost.pools[buffer]).region.memory
-        yield _traffic(memory, count * item, count, written=written)
+        memory = soc.memory(soc.pool(cost.pools[buffer]).region.memory)
+        at_once = max(1, memory.width // item) if vectors else 1
+        yield _traffic(memory.name, count * item, -(-count // at_once), written=written)
 
 
 def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic]:

@@ -187,6 +187,15 @@ def test_p1_a_core_reads_for_each_tap() -> None:
     assert moved["dtcm"].written == 8 * 8 * 24
 
 
+@pytest.mark.parametrize(("chip", "at_once"), [("corstone300", 8), ("stm32h747", 1)])
+def test_p1_vectors_fill_the_port(chip: str, at_once: int) -> None:
+    """A Cortex-M55 loads vectors of MVE, a Cortex-M7 an element at a time."""
+    (conv,) = (layer for layer in estimate(chip).layers if layer.operator == "conv_2d_2")
+    moved = {each.memory: each for each in conv.traffic}
+    (data,) = moved.keys() & {"sram", "dtcm"}
+    assert moved[data].cycles == (8 * 8 * 24 * 24 + 8 * 8 * 24) // at_once
+
+
 def steps() -> Iterator[Step]:
     for name, action in (
         ("a", AcceleratorStart("npu", "a_commands", 1)),
