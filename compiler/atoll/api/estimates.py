@@ -76,7 +76,8 @@ class NetworkEstimate:
         notes: what a reader should know.
         energy_pj: from the first operator to the last, static where that is stated; None if it is
             not known.
-        energy_lacks: keys of the description without which it is not known.
+        energy_lacks: keys of the description, and hits in data caches, without which it is not
+            known.
         energy_without: keys of static power that are not stated, and so not in it.
         area_um2: of devices and memories; None if it is not known.
     """

@@ -142,7 +142,8 @@ def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
     name, timing = core.spec.name, core.spec.timing
     near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
     if timing is not None and is_counted(core):
-        assumed = _uses_cache(core, soc) or (not timing.waits and further_latency(core, soc))
+        told = timing.waits or timing.cache
+        assumed = _uses_cache(core, soc) or (not told and further_latency(core, soc))
         basis = f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
         band = Band(*timing.band) if timing.band and near and not assumed else None
         return Source(name, basis, band)

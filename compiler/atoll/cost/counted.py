@@ -82,9 +82,24 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     cycles = _weighed(op, graph, core, cycles_by_class(core, timing, soc))
     if cycles is None or timing.cache is None:
         return cycles
-    nest, code = _executed(op, graph, core.arithmetic).nest, _code_of(core)
-    fetched = code[EACH] + fetched_bytes(nest, timing.cache.size, code)
+    fetched = _fetched(op, graph, core, timing.cache)
     return cycles + int(fetched * _byte_cycles(timing.cache, core, soc))
+
+
+def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:
+    """Predict the bytes of instructions that an instruction cache takes from memory for a kernel.
+
+    None without such a cache, or if they can't be counted.
+    """
+    cache = core.spec.timing.cache if core.spec.timing else None
+    if cache is None or not (is_counted(core) and _known(op, graph, core)):
+        return None
+    return int(_fetched(op, graph, core, cache))
+
+
+def _fetched(op: Operator, graph: Graph, core: Cpu, cache: InstructionCache) -> float:
+    nest, code = _executed(op, graph, core.arithmetic).nest, _code_of(core)
+    return code[EACH] + fetched_bytes(nest, cache.size, code)
 
 
 def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | None:

@@ -115,7 +115,7 @@ class NetworkEnergy:
         devices: that Atoll programs.
         memories: that operators use, or that state what they take.
         basis: what the sum rests on.
-        lacks: keys of the description without which it is not known.
+        lacks: keys of the description, and hits in data caches, without which it is not known.
         without: keys of static power that is not stated, and in no sum.
     """
 
@@ -287,7 +287,8 @@ class _Account:
             for name, cycles in worked.items()
             if cycles
         }
-        memories = {each.memory: self._accesses(each) for each in work.traffic}
+        caching = [core.name for core in self._soc.cpus if core.name in op.devices and core.cache]
+        memories = {each.memory: self._accesses(each, caching) for each in work.traffic}
         used: list[Part] = [*map(self._soc.device, devices), *map(self._soc.memory, memories)]
         stated = [each.energy.basis for each in used if each.energy]
         return LayerEnergy(
@@ -332,8 +333,12 @@ class _Account:
         product = device.energy.pj_per_mac if device.energy else None
         return None if each is None else round(cycles * each + macs * _exact(product or 0))
 
-    def _accesses(self, moved: Traffic) -> Picojoules:
+    def _accesses(self, moved: Traffic, caching: Sequence[str]) -> Picojoules:
+        """Return what accesses take; how many of them hit a data cache nobody knows."""
         memory = self._soc.memory(moved.memory)
+        if memory.cached and caching:
+            self._lacks |= {f"hits in the data cache of {name}": None for name in caching}
+            return None
         read = self._number(memory, "read_pj_per_byte", moved.read)
         written = self._number(memory, "write_pj_per_byte", moved.written)
         if read is None or written is None:

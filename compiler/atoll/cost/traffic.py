@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from atoll.cost.basis import MEASURED, basis_of, joint_basis
 from atoll.cost.copies import speed_of
-from atoll.cost.counted import counted_instructions
+from atoll.cost.counted import cached_fetches, counted_instructions
 from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
 from atoll.cost.spent import Spent
 from atoll.ir.busy import Busy
@@ -144,14 +144,19 @@ def _on_core(cost: Program, step: Step, op: Operator) -> Iterator[Traffic]:
 
 
 def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic]:
-    """Yield the instructions that cores fetch for their own operators."""
+    """Yield the instructions that cores fetch for their own operators, a word in a cycle.
+
+    Each core has an instruction cache of its own.
+    """
     for name in op.devices:
         core = cost.soc.device(name)
         if isinstance(core, Cpu):
             latency = cost.soc.memory(core.code.memory).read_latency
             counted = counted_instructions(op, cost.graph, core)
             count = cycles // (KERNEL_CYCLES + latency)
-            if counted is not None:
+            if (cached := cached_fetches(op, cost.graph, core)) is not None:
+                count = -(-cached // FETCH_BYTES)
+            elif counted is not None:
                 count = counted // len(op.devices)
             moved = _traffic(core.code.memory, count * FETCH_BYTES, count, written=False)
             yield replace(moved, basis=basis_of(cost.soc, (name,)))

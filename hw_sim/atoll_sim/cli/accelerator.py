@@ -41,11 +41,14 @@ OperatorsOption = Annotated[
 FaultsOption = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=0, help="test: faults of the hardware around it, 0 for none; 18."
+        metavar="N",
+        min=0,
+        help="test: faults of the hardware around it, 18 if not said; 0 for none.",
     ),
 ]
 MutantsOption = Annotated[
-    int | None, typer.Option(metavar="N", min=0, help="test: wrong builds, 0 for none; 25.")
+    int | None,
+    typer.Option(metavar="N", min=0, help="test: wrong builds, 25 if not said; 0 for none."),
 ]
 SeedOption = Annotated[int, typer.Option(metavar="S", help="Draw others.")]
 WriteOption = Annotated[

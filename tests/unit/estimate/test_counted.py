@@ -22,6 +22,7 @@ from atoll.cost.counted import (
     EACH,
     INSTRUCTIONS,
     SAME,
+    cached_fetches,
     counted_cycles,
     counted_instructions,
     fetched_bytes,
@@ -388,7 +389,28 @@ def instructions_of(kernel: PrimFunc) -> float:
     """Return how many instructions of rv32imc a kernel runs."""
     counts = read_counts("rv32imc")
     things = executed(kernel, LIBRARY).things
-    return sum(number * sum(counts[name][:-1]) for name, number in things.items())
+    run = [at for at, name in enumerate(CLASSES) if name not in ("taken", "shifted")]
+    return sum(number * sum(counts[name][at] for at in run) for name, number in things.items())
+
+
+def test_an_instruction_cache_takes_lines_from_memory_and_not_each_instruction() -> None:
+    """A kernel that fits is in the cache from the first round of its loops on."""
+    soc = load_soc("lagoon", ("devices.cpu.core=vexriscv", "devices.cpu.isa=rv32im"))
+    made = compile_file(soc, DIGITS, BuildOptions(accelerators=False))
+    (found,) = estimates_of((made,))
+    assert found.basis == "counted x measured"
+    assert found.band is not None
+    conv = next(op for op in made.graph.operators if op.name == "conv_2d_2")
+    lines = cached_fetches(conv, made.graph, soc.host_cpu)
+    instructions = counted_instructions(conv, made.graph, soc.host_cpu)
+    assert lines is not None
+    assert instructions is not None
+    assert lines < instructions / 20
+    layer = next(each for each in found.layers if each.operator == "conv_2d_2")
+    read = next(each.read for each in layer.traffic if each.memory == "flash")
+    results = 8 * 8 * 24
+    weights, starts_multipliers_shifts = 24 * results, 3 * 4 * results
+    assert read == weights + starts_multipliers_shifts + -(-lines // 4) * 4
 
 
 def test_cores_that_share_an_operator_fetch_its_instructions_once() -> None:

@@ -305,6 +305,19 @@ def test_bytes_are_those_of_the_traffic() -> None:
         }
 
 
+def test_hits_in_a_data_cache_are_not_known() -> None:
+    """A Cortex-M7 keeps what is in flash, and nothing of its tightly coupled memory."""
+    memory = {"source": "s", "read_pj_per_byte": 2, "write_pj_per_byte": 3}
+    soc = atoll.load_soc("stm32h747").with_(
+        {f"memories.{m}.energy": memory for m in ("flash1", "dtcm")}
+    )
+    network = atoll.estimate(compiled("stm32h747"), soc=soc).network
+    assert "hits in the data cache of cm7" in network.energy_lacks
+    for each in network.to_json()["energy"]["by_layer"]:
+        assert each["memories_pj"]["flash1"] is None
+        assert each["memories_pj"]["dtcm"] > 0
+
+
 def described(folder: Path, device: str, **keys: Any) -> Device:
     path = folder / "chip.yaml"
     chip = {"extends": "lagoon", "soc": "own", "devices": {device: keys}}
