@@ -297,11 +297,13 @@ def _compiled(
 ) -> Iterator[Sequence[Sequence[Compiled]]]:
     """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.
 
-    None has more than `most` products; those that are refused are left out.
+    QEMU gets one at a time. None has more than `most` products; those that are refused are left
+    out.
     """
     with temporary_folder() as folder:
         graphs = _graphs(networks, most, folder)
-        while together := list(islice(graphs, AT_ONCE)):
+        at_once = 1 if socs[0].qemu_machine else AT_ONCE
+        while together := list(islice(graphs, at_once)):
             yield from _together(socs, together)
 
 
@@ -354,9 +356,9 @@ def _samples(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sample]]:
 def _counted(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]]:
     """Yield each operator that ran, and its instructions by class."""
     if models[0].soc.qemu_machine:
-        for compiled in models:
-            for layer, counts in qemu_classes.counted_layers(compiled):
-                yield (compiled.graph.name, layer.operator), counts
+        (compiled,) = models
+        for layer, counts in qemu_classes.counted_layers(compiled):
+            yield (compiled.graph.name, layer.operator), counts
         return
     by_class = [*_by_class(models, AcceleratorKind.NONE)]
     for which in by_class[0]:
