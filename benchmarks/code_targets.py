@@ -109,11 +109,12 @@ def measured(core: str, seeds: range) -> Ratios:
             networks[-1].write_bytes(tflite_builder.write(case_of(seed).model))
         for network in networks:
             own = dict(_layers(soc, network, OWN))
-            for target in setup.targets:
-                for (operator, kind), cycles in _layers(soc, network, target):
-                    usual = own.get((operator, kind), 0)
-                    if min(cycles, usual) >= LEAST:
-                        found[target, kind].append(cycles / usual)
+            layers = (
+                (each, *layer) for each in setup.targets for layer in _layers(soc, network, each)
+            )
+            for target, layer, cycles in layers:
+                if min(cycles, own.get(layer, 0)) >= LEAST:
+                    found[target, layer[1]].append(cycles / own[layer])
             print(network.stem, file=sys.stderr)
     return found
 

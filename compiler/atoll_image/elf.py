@@ -223,18 +223,18 @@ def _attributes(elf: ELFFile) -> Mapping[str, object]:
     found: dict[str, object] = {}
     if elf["e_machine"] not in _ATTRIBUTES:
         return found
-    for section in elf.iter_sections():
-        if isinstance(section, ARMAttributesSection | RISCVAttributesSection):
-            size = section["sh_size"]
-            for vendor in section.iter_subsections():
-                if not 0 < vendor["length"] < size:
+    kinds = (ARMAttributesSection, RISCVAttributesSection)
+    for section in (each for each in elf.iter_sections() if isinstance(each, kinds)):
+        size = section["sh_size"]
+        for vendor in section.iter_subsections():
+            if not 0 < vendor["length"] < size:
+                raise ValueError("attributes of another length than their section")
+            if vendor["vendor_name"] != _ATTRIBUTES[elf["e_machine"]]:
+                continue
+            for scope in vendor.iter_subsubsections():
+                if not 0 < scope.header.value < size:
                     raise ValueError("attributes of another length than their section")
-                if vendor["vendor_name"] != _ATTRIBUTES[elf["e_machine"]]:
-                    continue
-                for scope in vendor.iter_subsubsections():
-                    if not 0 < scope.header.value < size:
-                        raise ValueError("attributes of another length than their section")
-                    found |= {each.tag: each.value for each in scope.iter_attributes()}
+                found |= {each.tag: each.value for each in scope.iter_attributes()}
     return found
 
 

@@ -3,6 +3,7 @@
 
 import random
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import cocotb
@@ -168,23 +169,21 @@ async def grants_each_side_its_registers(dut: Any) -> None:
         [(host, "COMMAND")],
         [(host, "COMMAND"), (core, "RESULT")],
     )
-    for state in states:
-        for side, master in ((HOST, host), (CORE, core)):
-            for offset in offsets:
-                for value in (None, 0x55):
-                    await host.run([access(MAP["CLEAR"], 0)])
-                    await core.run([access(MAP["RESULT"], 0)])
-                    await host.run([access(MAP["CLEAR"], 0)])
-                    (old,) = await host.run([access(MAP["RESULT"])])
-                    model = Model(result=word(old, MAP["RESULT"]))
-                    (seen,) = await core.run([access(MAP["COMMAND"])])
-                    model.command = word(seen, MAP["COMMAND"])
-                    for number, (by, register) in enumerate(state):
-                        await by.run([access(MAP[register], number + 1)])
-                        model.write(MAP[register], number + 1)
-                    request = access(offset, value)
-                    (answer,) = await master.run([request])
-                    assert (answer.response, answer.data) == model.answer(side, request)
+    sides = ((HOST, host), (CORE, core))
+    for state, (side, master), offset, value in product(states, sides, offsets, (None, 0x55)):
+        await host.run([access(MAP["CLEAR"], 0)])
+        await core.run([access(MAP["RESULT"], 0)])
+        await host.run([access(MAP["CLEAR"], 0)])
+        (old,) = await host.run([access(MAP["RESULT"])])
+        model = Model(result=word(old, MAP["RESULT"]))
+        (seen,) = await core.run([access(MAP["COMMAND"])])
+        model.command = word(seen, MAP["COMMAND"])
+        for number, (by, register) in enumerate(state):
+            await by.run([access(MAP[register], number + 1)])
+            model.write(MAP[register], number + 1)
+        request = access(offset, value)
+        (answer,) = await master.run([request])
+        assert (answer.response, answer.data) == model.answer(side, request)
 
 
 def any_request(chance: random.Random) -> Request | None:

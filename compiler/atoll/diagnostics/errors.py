@@ -331,6 +331,14 @@ def attempt(work: Callable[[], Result]) -> Result | Refusal:
         return refusal
 
 
+def attempt_edit(work: Callable[[], Result]) -> Result | AtollError:
+    """Return what `work` makes of an edit that nobody wrote yet, or why it makes nothing."""
+    try:
+        return work()
+    except AtollError as error:
+        return error
+
+
 class ToolchainError(AtollError):
     """A compiler, linker or simulator is missing or failed."""
 

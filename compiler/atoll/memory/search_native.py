@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from platform import machine
 
-from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.memory.search_tables import Found, Status, Steps, Strategy, Tables
 from atoll.utils.cache import cache_folder, only_builder
 from atoll.utils.files import write_bytes
@@ -112,7 +112,7 @@ def machine_code() -> CDLL | None:
     """Return the compiled search; None where nothing can compile or load it."""
     try:
         return CDLL(str(_build()))
-    except (PackageNotFoundError, AtollError, OSError):
+    except (PackageNotFoundError, ToolchainError, UsageError, OSError):
         return None
 
 

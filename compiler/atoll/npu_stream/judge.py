@@ -57,23 +57,22 @@ def faults(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterato
         for number, region in regions.items()
         if region.role in (Role.OUTPUT, Role.SCRATCH)
     }
-    for step in steps:
-        for access in sorted(step.accesses, key=lambda each: each.writes):
-            where = f"the {access.what} of the {step.name} at word {step.word}"
-            region = regions.get(access.region, Region(Role.SCRATCH, 0))
-            low, high = access.spans[0][0], access.spans[-1][1]
-            if low < 0 or high > region.size:
-                what = f"region {access.region}, which has {region.size}"
-                yield f"{where} is bytes {low} to {high} of {what}"
-            elif access.writes and access.region not in written:
-                yield f"{where} is written to region {access.region}, which is {region.role.value}"
-            elif access.region in written:
-                bits = written[access.region]
-                if access.writes:
-                    for begin, end in access.spans:
-                        bits[begin : end + (-end % pad[region.role])] = True
-                elif not all(bits[begin:end].all() for begin, end in access.spans):
-                    yield f"{where} is read of region {access.region} before it is written"
+    for step, access in _in_order(steps):
+        where = f"the {access.what} of the {step.name} at word {step.word}"
+        region = regions.get(access.region, Region(Role.SCRATCH, 0))
+        low, high = access.spans[0][0], access.spans[-1][1]
+        if low < 0 or high > region.size:
+            what = f"region {access.region}, which has {region.size}"
+            yield f"{where} is bytes {low} to {high} of {what}"
+        elif access.writes and access.region not in written:
+            yield f"{where} is written to region {access.region}, which is {region.role.value}"
+        elif access.region in written:
+            bits = written[access.region]
+            if access.writes:
+                for begin, end in access.spans:
+                    bits[begin : end + (-end % pad[region.role])] = True
+            elif not all(bits[begin:end].all() for begin, end in access.spans):
+                yield f"{where} is read of region {access.region} before it is written"
     for number, bits in written.items():
         if regions[number].role is Role.OUTPUT and not bits.all():
             yield f"byte {int(np.argmin(bits))} of region {number}, an output, is never written"
@@ -99,17 +98,25 @@ def find_unused(steps: Sequence[Operation], regions: Mapping[int, Region]) -> It
     """Yield the results in the scratch that are not read in full before they are overwritten."""
     sizes = {n: region.size for n, region in regions.items() if region.role is Role.SCRATCH}
     writers = {number: np.zeros(size, np.int64) for number, size in sizes.items()}
-    for at, step in enumerate(steps, 1):
-        for access in sorted(step.accesses, key=lambda each: each.writes):
-            if access.region in writers:
-                of = writers[access.region]
-                for begin, end in access.spans:
-                    if access.writes and (left := of[begin:end].max(initial=0)):
-                        yield _unused_text(steps[left - 1])
-                    of[begin:end] = at if access.what == "ofm" else 0
+    numbers = {id(step): at for at, step in enumerate(steps, 1)}
+    for step, access in _in_order(steps):
+        if access.region not in writers:
+            continue
+        of = writers[access.region]
+        for begin, end in access.spans:
+            if access.writes and (left := of[begin:end].max(initial=0)):
+                yield _unused_text(steps[left - 1])
+            of[begin:end] = numbers[id(step)] if access.what == "ofm" else 0
     for of in writers.values():
         if left := of.max(initial=0):
             yield _unused_text(steps[left - 1])
+
+
+def _in_order(steps: Sequence[Operation]) -> Iterator[tuple[Operation, Access]]:
+    """Yield all accesses: an operation reads before it writes."""
+    for step in steps:
+        for access in sorted(step.accesses, key=lambda each: each.writes):
+            yield step, access
 
 
 def _unused_text(step: Operation) -> str:

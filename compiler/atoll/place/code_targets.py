@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from atoll.cost.basis import basis_of, with_basis
 from atoll.cost.operators import compute_cycles
@@ -10,7 +11,7 @@ from atoll.description.build import BuildRequests
 from atoll.description.faults import Faults, in_order, nearest
 from atoll.description.on_device import OnDevice
 from atoll.description.whom import is_pattern
-from atoll.diagnostics.errors import AtollError, PlacementError, SourceLoc
+from atoll.diagnostics.errors import AtollError, PlacementError, SourceLoc, attempt_edit
 from atoll.ir.graph import Graph, Operator
 from atoll.isa.code_target import OWN
 from atoll.ops.registry import COPY
@@ -145,9 +146,8 @@ def _remedy(
                 update={"on_device": (*asked.model.on_device, further), "targets": {key: target}}
             )
             changed = BuildRequests(model, asked.where)
-            try:
-                moved = with_targets(placed(changed), changed, soc)
-            except AtollError:
+            moved = attempt_edit(partial(_place_again, placed, changed, soc))
+            if isinstance(moved, AtollError):
                 continue
             written = asked.where.at("targets", key)
             edit = (
@@ -159,6 +159,10 @@ def _remedy(
     own = next((op.device for op in operators if isinstance(soc.device(op.device), Cpu)), "")
     add = f"add 'targets: {{{target}: {{isa: ...}}}}' to 'devices.{own}', or " if own else ""
     return f"{add}delete it"
+
+
+def _place_again(placed: Placed, asked: BuildRequests, soc: ResolvedSoc) -> Graph:
+    return with_targets(placed(asked), asked, soc)
 
 
 def _cycles(

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from atoll.cost.core_costs import alike
 from atoll.description.build import BuildRequests
-from atoll.diagnostics.errors import AtollError, Fault, PlacementError, Refusal, attempt
+from atoll.diagnostics.errors import Fault, PlacementError, Refusal, attempt, attempt_edit
 from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.openings import find_opening
@@ -125,11 +125,7 @@ def _explain_faults(
     """Yield the faults of a placement with edits that were tried."""
 
     def works(chip: ResolvedSoc) -> bool:
-        try:
-            plan(chip)
-        except AtollError:
-            return False
-        return True
+        return isinstance(attempt_edit(partial(plan, chip)), Placing)
 
     edits = find_opening(graph, soc, works)
     for fault in error.faults:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stack use of one function, from its machine code."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -138,61 +138,60 @@ UNKNOWN = Frame(deepest=0, calls=(), returns=True, unresolved=(), unbounded=None
 """What a function is taken for until its own code is known: it comes back."""
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a walk through one function knows of the image around it.
+
+    Attributes:
+        frame: returns the frame of the function called at an address.
+        told: returns the frame of one that gets what leads to where exceptions begin; without it,
+            that is not followed.
+        middle: returns the code around an address that is in the middle of another function.
+        shared: returns the code of a function that begins or ends others: it changes the stack
+            pointer of whoever goes there.
+        others: where the stacks of other threads end.
+        labels: values of symbols; the stack pointer is set to one of them by two instructions.
+        constants: bytes that no code changes, such as tables of switches.
+        cold: tells whether an address is in a part of the function that lies elsewhere.
+        word: bytes of an address.
+    """
+
+    frame: Callable[[int], Frame]
+    told: Callable[[int, Given], Frame] | None = None
+    middle: Callable[[int], Iterable[Instruction]] = lambda _: ()
+    shared: Callable[[int], Iterable[Instruction]] = lambda _: ()
+    others: Set[int] = frozenset()
+    labels: Set[int] = frozenset()
+    constants: Reader = lambda place, size: b""
+    cold: Callable[[int], bool] = lambda _: False
+    word: int = 4
+
+
 def analyse(
     instructions: Iterable[Instruction],
+    around: Surroundings,
     *,
     top: int | None,
-    callee: Callable[[int], Frame],
-    told: Callable[[int, Given], Frame] | None = None,
     given: Given = NOTHING,
-    pointed: Collection[int] = (),
-    middle: Callable[[int], Iterable[Instruction]] = lambda _: (),
-    shared: Callable[[int], Iterable[Instruction]] = lambda _: (),
-    others: Collection[int] = (),
+    pointed: Sequence[int] = (),
     entry: int | None = None,
     size: int | None = None,
-    labels: Collection[int] = (),
-    constants: Reader | None = None,
-    cold: Callable[[int], bool] = lambda _: False,
-    word: int = 4,
 ) -> Frame:
     """Follow every path through one function and watch its stack pointer.
 
     Args:
         instructions: all of the function, in order.
+        around: the image that it is part of.
         top: address that reset code sets the stack pointer to; there, nothing is taken. None:
             the first constant that the function sets it to.
-        callee: returns the frame of the function called at an address.
-        told: returns the frame of one that gets what leads to where exceptions begin; without it,
-            that is not followed.
         given: what the function itself gets.
         pointed: functions that it calls through pointers.
-        middle: returns the code around an address that is in the middle of another function.
-        shared: returns the code of a function that begins or ends others: it changes the stack
-            pointer of whoever goes there.
-        others: where the stacks of other threads end.
         entry: address that others jump to, if it is not the first.
         size: bytes that it takes at most, where its code does not show them.
-        constants: bytes that no code changes, such as tables of switches.
-        cold: tells whether an address is in a part of the function that lies elsewhere.
-        labels: values of symbols; the stack pointer is set to one of them by two instructions.
-        word: bytes of an address.
     """
     code = {item.address: item for item in instructions}
-    own = frozenset(code)
-    tables = JumpTables(code, constants or (lambda place, size: b""), cold)
-    walk = _Walk(
-        code,
-        own,
-        top,
-        _Callees(callee, told, middle, shared),
-        frozenset(others),
-        size,
-        frozenset(labels),
-        tables,
-        tuple(pointed),
-        word,
-    )
+    tables = JumpTables(code, around.constants, around.cold)
+    walk = _Walk(code, frozenset(code), top, around, size, tables, tuple(pointed))
     walk.run(entry, given)
     return Frame(
         deepest=walk.deepest,
@@ -203,7 +202,7 @@ def analyse(
         lost=walk.lost,
         astray=walk.astray,
         elsewhere=tuple(sorted(walk.elsewhere)),
-        covered=all(at in walk.states or _is_padding(code[at]) for at in own),
+        covered=all(at in walk.states or _is_padding(code[at]) for at in code),
         resumes=walk.resumes,
         traps=tuple(walk.traps),
         moves=walk.moves,
@@ -219,18 +218,8 @@ def analyse(
         loose=walk.loose,
         writes=walk.writes,
         unknown=any(code[at].unknown for at in walk.states if at in code),
-        above=max([walk.above, *(callee(at).above - depth for at, depth in walk.calls)]),
+        above=max([walk.above, *(around.frame(at).above - depth for at, depth in walk.calls)]),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Callees:
-    """What a walk asks of other functions, as `analyse` says."""
-
-    frame: Callable[[int], Frame]
-    told: Callable[[int, Given], Frame] | None
-    middle: Callable[[int], Iterable[Instruction]]
-    shared: Callable[[int], Iterable[Instruction]]
 
 
 @dataclass(slots=True)
@@ -238,13 +227,10 @@ class _Walk:
     code: dict[int, Instruction]
     own: frozenset[int]
     top: int | None
-    callees: _Callees
-    others: frozenset[int]
+    around: Surroundings
     size: int | None
-    labels: frozenset[int]
     tables: JumpTables
     pointed: tuple[int, ...]
-    word: int
     switches: dict[int, tuple[int, ...]] = field(default_factory=dict)
     halfway: set[int] = field(default_factory=set)
     elsewhere: set[tuple[int, int]] = field(default_factory=set)
@@ -279,7 +265,7 @@ class _Walk:
         entry[RA], entry[T0], entry[TRAP] = LINK, T0_LINK, FORMER
         for register, value in registers:
             entry[register] = value
-        state = State(tuple(entry), dict(slots), self.word)
+        state = State(tuple(entry), dict(slots), self.around.word)
         self.deepest = self.size or 0
         self._reach(min(self.own) if begin is None else begin, state)
         while self.pending and self.unbounded is None:
@@ -402,7 +388,7 @@ class _Walk:
 
     def _write(self, item: Instruction, state: State, place: Value | None) -> None:
         """Write elsewhere: perhaps where exceptions begin, perhaps the address of that."""
-        if self.callees.told is None:
+        if self.around.told is None:
             return
         bases = (it for it in (state[item.rs1], state[item.rs2]) if it is not None)
         lost = place is None and any(each.leads_with(item.immediate) for each in bases)
@@ -429,7 +415,7 @@ class _Walk:
                 None if place is None else replace(place, number=place.number + number * item.width)
             )
             known = None if at is None or register == SP else state.slots.get(at)
-            if at is not None and at.constant and at.number in VECTORS and self.callees.told:
+            if at is not None and at.constant and at.number in VECTORS and self.around.told:
                 known = FORMER
             changed = with_value(changed, register, known)
         return changed
@@ -445,7 +431,7 @@ class _Walk:
             return self.size is not None
         if item.address in self.halfway:
             return True
-        if not pointer.on_stack and pointer.number not in self.others:
+        if not pointer.on_stack and pointer.number not in self.around.others:
             if self.top is None:
                 self.top = pointer.number
             self.tops.add(self.top)
@@ -467,7 +453,7 @@ class _Walk:
         if after is None or (after.kind, after.rd, after.rs1) != (Kind.ADD_IMMEDIATE, SP, SP):
             return
         whole = item.immediate + after.immediate & _WORD
-        if after.immediate > 0 or whole in self.labels or whole == self.top:
+        if after.immediate > 0 or whole in self.around.labels or whole == self.top:
             self.halfway.add(after.address)
 
     def _go_register(self, item: Instruction, state: State) -> None:
@@ -532,7 +518,7 @@ class _Walk:
             self._reach(item.next, after_call(state))
 
     def _go(self, item: Instruction, target: int, state: State) -> None:
-        if item.rd != ZERO and self._takes_in(self.callees.shared(target)):
+        if item.rd != ZERO and self._takes_in(self.around.shared(target)):
             self._reach(target, with_value(state, item.rd, Value(item.next)))
             return
         if item.rd == ZERO:
@@ -560,14 +546,14 @@ class _Walk:
 
     def _called(self, target: int, state: State) -> Frame:
         """Return the frame of a callee, and let it follow what leads to the vectors."""
-        told, given = self.callees.told, handed_on(state)
+        told, given = self.around.told, handed_on(state)
         if told is None or not any(leads(value) for part in given for _, value in part):
-            return self.callees.frame(target)
+            return self.around.frame(target)
         return told(target, given)
 
     def _call(self, target: int, state: State) -> None:
         pointer = state[SP]
-        if pointer is not None and not pointer.on_stack and pointer.number in self.others:
+        if pointer is not None and not pointer.on_stack and pointer.number in self.around.others:
             self.elsewhere.add((target, pointer.number))
         else:
             self.calls.add((target, self._depth(state)))
@@ -590,10 +576,10 @@ class _Walk:
         one with something on the stack has it taken away there.
         """
         pointer = state[SP]
-        if address in self.code or self._takes_in(self.callees.shared(address)):
+        if address in self.code or self._takes_in(self.around.shared(address)):
             return True
         if pointer is not None and pointer.on_stack and pointer.number:
-            self._takes_in(self.callees.middle(address))
+            self._takes_in(self.around.middle(address))
         return address in self.code
 
     def _takes_in(self, instructions: Iterable[Instruction]) -> bool:
@@ -616,7 +602,7 @@ class _Walk:
     def _taken_bytes(self, pointer: Value) -> int:
         if pointer.on_stack:
             return -pointer.number
-        return 0 if pointer.number in self.others else (self.top or 0) - pointer.number
+        return 0 if pointer.number in self.around.others else (self.top or 0) - pointer.number
 
 
 def _is_padding(item: Instruction) -> bool:

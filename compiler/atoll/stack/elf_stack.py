@@ -15,7 +15,7 @@ from atoll.diagnostics.errors import Fault, PlanError
 from atoll.stack.bound import Cause, Depth, StackBound
 from atoll.stack.elf_calls import MACRO, declared_calls
 from atoll.stack.elf_code import Code, read_code
-from atoll.stack.elf_frames import UNKNOWN, Frame, analyse
+from atoll.stack.elf_frames import UNKNOWN, Frame, Surroundings, analyse
 from atoll.stack.frame_sizes import FrameSizes, sizes_in
 from atoll.stack.function_sources import sources_in
 from atoll.stack.instruction import RA, Instruction, Kind
@@ -254,21 +254,24 @@ class Program:
         start = self._start(address)
         if start is None:
             return UNKNOWN
-        follow = partial(
-            analyse,
-            top=self.top,
-            callee=self._frame,
+        around = Surroundings(
+            frame=self._frame,
             told=self._told if self.code.machine == "EM_ARM" else None,
-            given=given,
-            pointed=self.declared.get(address, ()),
             middle=self._middle,
             shared=self._shared_prologue,
             others=self.tops,
-            entry=address,
             labels=self.labels,
             constants=self.code.fixed,
-            word=self.code.bits // 8,
             cold=partial(self._is_cold, f"{self.name(address)}.cold"),
+            word=self.code.bits // 8,
+        )
+        follow = partial(
+            analyse,
+            around=around,
+            top=self.top,
+            given=given,
+            pointed=self.declared.get(address, ()),
+            entry=address,
         )
         analysed = follow(self.code.decode(start, address))
         named = self.code.names.get(address, "")

@@ -2,6 +2,7 @@
 """The Python package: its types hold, and libraries of this machine compute what the chip does."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from atoll_board.package import Board, package_files
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 SAMPLER = ROOT / "examples" / "03_two_networks" / "sampler.tflite"
+DOCUMENT = ROOT / "docs" / "board.md"
 GOLDEN = ROOT / "tests" / "golden" / "board"
 TOOLS = Path(sys.executable).parent
 RUN = """
@@ -142,7 +144,8 @@ def build(folder: Path) -> None:
 def test_results_are_the_chips(networks: tuple[Compiled, ...], tmp_path: Path) -> None:
     written(networks, tmp_path)
     build(tmp_path)
-    done = python(tmp_path, RUN.format(package="lagoon_networks"))
+    (example,) = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text(), re.M | re.S)
+    done = python(tmp_path, example + RUN.format(package="lagoon_networks"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 

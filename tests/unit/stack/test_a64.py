@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from atoll.stack.a64 import decode
-from atoll.stack.elf_frames import UNKNOWN, Frame, analyse
+from atoll.stack.elf_frames import UNKNOWN, Frame, Surroundings, analyse
 from atoll.stack.instruction import RA, SP, T0, Kind
 
 AT = 0x1000
@@ -18,7 +18,7 @@ FAR_LOWER = 0xD14007FF  # sub sp, sp, #1, lsl #12
 
 def frame(*words: int) -> Frame:
     code = struct.pack(f"<{len(words)}I", *words)
-    return analyse(decode(code, AT), top=0x9000, callee=lambda address: UNKNOWN, word=8)
+    return analyse(decode(code, AT), Surroundings(lambda _: UNKNOWN, word=8), top=0x9000)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_jump_through_x8_is_no_return() -> None:
     code = struct.pack("<3I", 0xD2820008, 0x14000010, RET)  # mov x8, #0x1000; b . + 64
     called = frame(0xD61F0100)  # br x8
     assert called.links == {T0}
-    assert analyse(decode(code, AT), top=None, callee=lambda _: called, word=8).unresolved
+    assert analyse(decode(code, AT), Surroundings(lambda _: called, word=8), top=None).unresolved
 
 
 def test_a_frame_of_vectors_has_no_known_size() -> None:

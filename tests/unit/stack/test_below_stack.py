@@ -8,28 +8,32 @@ from random import Random
 import pytest
 
 from atoll.stack import a64, riscv, thumb
-from atoll.stack.elf_frames import UNKNOWN, analyse
+from atoll.stack.elf_frames import UNKNOWN, Frame, Surroundings, analyse
 from atoll.stack.instruction import Instruction, within
 
 A64_RET, THUMB_RET, RISCV_RET = 0xD65F03C0, 0x4770, 0x8067
 BELOW_100 = 0xD10193E9  # sub x9, sp, #100
 
 
+def unknown(address: int) -> Frame:
+    return UNKNOWN
+
+
 def a64_deepest(*words: int) -> int:
     code = struct.pack(f"<{len(words) + 1}I", *words, A64_RET)
-    return analyse(a64.decode(code, 0x1000), top=None, callee=lambda _: UNKNOWN, word=8).deepest
+    return analyse(a64.decode(code, 0x1000), Surroundings(unknown, word=8), top=None).deepest
 
 
 def thumb_deepest(*halves: int) -> int:
     code = struct.pack(f"<{len(halves) + 1}H", *halves, THUMB_RET)
-    return analyse(thumb.decode(code, 0x1000), top=None, callee=lambda _: UNKNOWN).deepest
+    return analyse(thumb.decode(code, 0x1000), Surroundings(unknown), top=None).deepest
 
 
 def riscv_deepest(*words: int, bits: int = 32) -> int:
     code = b"".join(word.to_bytes(4 if word & 3 == 3 else 2, "little") for word in words)
     code += RISCV_RET.to_bytes(4, "little")
     items = riscv.decode(code, 0x1000, bits)
-    return analyse(items, top=None, callee=lambda _: UNKNOWN, word=bits // 8).deepest
+    return analyse(items, Surroundings(unknown, word=bits // 8), top=None).deepest
 
 
 @pytest.mark.parametrize(
@@ -109,13 +113,13 @@ def test_a_table_of_a_switch_may_be_read_with_an_index_that_is_shifted() -> None
     words = 0x00000597, 0x01858593, 0x20B54533, 0x00052583, 0x00058067, RISCV_RET
     code, table = struct.pack("<6I", *words), struct.pack("<2I", 0x1014, 0x0)
     read = within(code + table, 0x1000)
-    found = analyse(riscv.decode(code, 0x1000), top=None, callee=lambda _: UNKNOWN, constants=read)
+    found = analyse(riscv.decode(code, 0x1000), Surroundings(unknown, constants=read), top=None)
     assert (found.unresolved, found.returns, found.covered) == ((), True, True)
 
 
 def test_where_the_stack_pointer_is_a_constant() -> None:
     code = struct.pack("<3I", 0x20001137, 0xECA12A23, 0x9002)  # lui sp, 0x20001; sw a0, -300(sp)
-    assert analyse(riscv.decode(code, 0), top=0x20001000, callee=lambda _: UNKNOWN).deepest == 300
+    assert analyse(riscv.decode(code, 0), Surroundings(unknown), top=0x20001000).deepest == 300
 
 
 @pytest.mark.parametrize("decode", [a64.decode, thumb.decode, riscv.decode])

@@ -2,10 +2,11 @@
 """Edits with which parts of a resolved chip are as large as a network needs, tried on the chip."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from atoll.description.edits import Candidate, Edit, hexadecimal, sentence, set_key
 from atoll.description.tree import plain
-from atoll.diagnostics.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault, attempt_edit
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, LARGEST_MEMORY
 from atoll.resolve.remedy.case import Case
@@ -36,11 +37,8 @@ def grow(soc: ResolvedSoc, wants: Wants) -> tuple[str, ResolvedSoc] | None:
     assert isinstance(data, dict), "a chip is a mapping"
     case = Case(fault=Fault(code="", message=""), key=(), data=data, trial=trial, faults=())
     for edits in _candidates(soc, wants, case):
-        try:
-            chip = trial.chip(edits)
-        except AtollError:
-            continue
-        if all(_size(chip, key) >= size for key, size in wants.items()):
+        chip = attempt_edit(partial(trial.chip, edits))
+        if not isinstance(chip, AtollError) and _holds(chip, wants):
             edits = _without_idle(edits, wants, trial)
             return sentence(edits, (), trial.root), chip
     return None
@@ -83,13 +81,14 @@ def _without_idle(edits: Candidate, wants: Wants, trial: Trial) -> Candidate:
     """Leave out edits that are not needed."""
     for edit in edits:
         fewer = tuple(each for each in edits if each is not edit)
-        try:
-            chip = trial.chip(fewer)
-        except AtollError:
-            continue
-        if fewer and all(_size(chip, key) >= size for key, size in wants.items()):
+        chip = attempt_edit(partial(trial.chip, fewer))
+        if fewer and not isinstance(chip, AtollError) and _holds(chip, wants):
             edits = fewer
     return edits
+
+
+def _holds(soc: ResolvedSoc, wants: Wants) -> bool:
+    return all(_size(soc, key) >= size for key, size in wants.items())
 
 
 def _fills(soc: ResolvedSoc, key: str) -> bool:

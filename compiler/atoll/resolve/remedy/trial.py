@@ -3,13 +3,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from atoll.description.edits import Edit, apply_edits
 from atoll.description.faults import Faults
 from atoll.description.loader import describe
 from atoll.description.tree import Node
-from atoll.diagnostics.errors import AtollError, Fault
+from atoll.diagnostics.errors import AtollError, Fault, attempt_edit
 from atoll.resolve.resolver import resolve
 from atoll.resolve.soc import ResolvedSoc
 
@@ -49,8 +50,5 @@ class Trial:
         return resolve(describe(apply_edits(self.root, edits), self.folder, Faults()))
 
     def _try(self, edits: tuple[Edit, ...]) -> tuple[Fault, ...]:
-        try:
-            self.chip(edits)
-        except AtollError as error:
-            return error.faults
-        return ()
+        made = attempt_edit(partial(self.chip, edits))
+        return made.faults if isinstance(made, AtollError) else ()
