@@ -78,6 +78,7 @@ def almost(op, graph, inputs):
 """
 
 
+@pytest.mark.slow
 def test_its_own_rounding_is_what_layers_are_held_against(
     idea: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

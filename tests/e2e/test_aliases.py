@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.build_tree import build
@@ -79,7 +80,7 @@ def test_the_header_has_the_addresses_of_the_alias(tmp_path: Path) -> None:
 
 
 @pytest.mark.rtl
-@pytest.mark.parametrize("name", ["mcxn947", pytest.param("esp32p4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", in_gate(["mcxn947", "esp32p4"]))
 def test_two_addresses_taken_for_two_memories_are_noticed(name: str) -> None:
     compiled = digits(name)
     with temporary_folder() as folder:

@@ -105,7 +105,6 @@ TOGETHER = (r'IN\("DTCM"\)', 'IN("SRAM")')
             (BEFORE, ["E086"]),
             (TOGETHER, ["E086"]),
         ],
-        0,
         2,
         4,
         5,

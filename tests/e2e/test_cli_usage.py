@@ -149,6 +149,7 @@ def test_json_is_one_object_and_nothing_else(
     assert isinstance(json.loads(printed(arguments, capsys)), dict)
 
 
+@pytest.mark.slow
 def test_doctor_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["doctor", "--json"])
     found = json.loads(capsys.readouterr().out)

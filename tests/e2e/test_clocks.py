@@ -40,7 +40,7 @@ def test_three_clocks_and_memories_at_several_addresses_are_right() -> None:
     assert report.host_clock == 160_000_000
 
 
-@pytest.mark.parametrize("clock", in_gate(["2.5 MHz", "97.3 MHz", "250 MHz", "1 GHz"], 0, 1))
+@pytest.mark.parametrize("clock", in_gate(["2.5 MHz", "97.3 MHz", "250 MHz", "1 GHz"], 1))
 def test_any_ratio_of_clocks_is_right(clock: str) -> None:
     """All ratios run on one model, the slowest that the bus has patience for included."""
     report = ran(SHORE, f"devices.npu.clock={clock}")

@@ -251,6 +251,7 @@ def asked(*targets: str) -> list[str]:
     return [word for each in targets for word in ("--target", each)]
 
 
+@pytest.mark.slow
 def test_d1_size_and_another_generator_in_one_object(tmp_path: Path, capsys: Any) -> None:
     """Each target's kernels are its own; C and LLVM are in one object of the core."""
     sizes = {}

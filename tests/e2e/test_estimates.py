@@ -200,6 +200,7 @@ def test_p1_estimates_hold_for_layers_that_nothing_was_fitted_to() -> None:
     assert abs(found.worst.error) < 0.15
 
 
+@pytest.mark.slow
 def test_p1_estimates_hold_for_an_engine_eight_times_as_fast_as_its_memories() -> None:
     found = compare("800MHz", DIGITS)
     assert found.network_estimate == pytest.approx(found.network, rel=0.05)

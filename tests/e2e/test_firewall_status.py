@@ -66,6 +66,7 @@ def test_c3_a_write_that_is_kept_back_ends_the_run(
         assert max(begun) == guilty.number, "nothing is started after the violation"
 
 
+@pytest.mark.slow
 def test_c3_a_write_of_another_core_that_is_kept_back_ends_the_run(tmp_path: Path) -> None:
     """The core goes on with what it could not write; the host looks when it has waited for it."""
     options = BuildOptions(requests=load_requests(None, ["softmax_9=dsp"]))

@@ -253,6 +253,7 @@ def test_d5_m6_a_release_before_the_copy_is_noticed_in_rtl(
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_d5_m6_mutants_of_the_copy_are_noticed(copied: Compiled) -> None:
     kind = "code copied wrongly"
     with temporary_folder() as folder:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import build, part_of
 from atoll.artifacts.samples import random_sample
@@ -76,7 +77,7 @@ def output_of(compiled: Compiled, operator: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("access", "rule"), [("none", "device without reach"), ("ro", "write to read-only")]
+    ("access", "rule"), in_gate([("none", "device without reach"), ("ro", "write to read-only")], 1)
 )
 def test_a_stray_pointer_traps(access: str, rule: str, tmp_path: Path) -> None:
     right = guarded(access, tmp_path)

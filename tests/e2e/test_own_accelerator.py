@@ -51,6 +51,7 @@ def test_its_rtl_elaborates(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_a_new_accelerator_is_calibrated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

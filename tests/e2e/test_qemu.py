@@ -229,6 +229,7 @@ def test_a_fault_is_the_end(tmp_path: Path) -> None:
     assert (result.stop, result.trapped, result.text) == (Stop.TRAP, "cpu", "")
 
 
+@pytest.mark.slow
 def test_a_core_that_says_nothing_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATOLL_TIME_LIMIT", "5")
     with pytest.raises(AtollError, match="more than 5 s"):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from benchmarks.reports import SUBJECTS, make
+from tests.effort import in_gate
 from tests.unit.page.html_values import agrees, value_at
 
 import atoll
@@ -103,7 +104,7 @@ def test_subjects(name: str, browser: Any, tmp_path: Path, shared_models: Path) 
     judge(browser, path, json.loads(json.dumps(made.report.to_json())))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", in_gate(["light", "dark"], 1))
 def test_accessible(scheme: str, browser: Any, digits: Path) -> None:
     page = opened(browser, digits, color_scheme=scheme, bypass_csp=True).page
     found = axe_playwright.Axe().run(page).response["violations"]

@@ -113,6 +113,7 @@ def test_m2_joining_over_operands_costs_time_and_is_done_only_for_memory(
         ),
     ],
 )
+@pytest.mark.slow
 def test_m2_with_accelerators(
     network: str, soc: str, shared_models: Path, overlap_planner: ModuleType
 ) -> None:

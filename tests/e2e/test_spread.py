@@ -75,6 +75,7 @@ def test_whoever_is_asked_the_bytes_are_the_same(
     within_bounds(run(capsys, DIGITS, *ISS, *options))
 
 
+@pytest.mark.slow
 def test_c_source_spreads_as_objects_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "build")
     assert main(["build", "quad", str(DIGITS), "--emit", "c", "-o", folder]) == 0

@@ -83,6 +83,7 @@ def test_c6_every_limit_gives_the_same_bytes_natively(shared_models: Path, netwo
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_c6_k5_every_limit_gives_the_same_bytes_in_rtl() -> None:
     sample = np.load(DIGITS / "digits_test.npz")["x"][0]
     outputs = set()

@@ -185,7 +185,7 @@ def test_k1_a_stack_pointer_that_is_at_no_end_is_named(
     assert "help: set it to 'atoll_net_stack_top' itself, or pass --allow-unbounded" in told
 
 
-@pytest.mark.parametrize(("core", "thread"), in_gate([("cpu", "net"), ("dsp", "thread0")], 0))
+@pytest.mark.parametrize(("core", "thread"), in_gate([("cpu", "net"), ("dsp", "thread0")]))
 def test_k1_a_run_on_the_wrong_stack_is_a_violation(core: str, thread: str, tmp_path: Path) -> None:
     """Whoever linked the firmware: nothing was written to the stack that the plan names."""
     chip = load_soc("twin", (*DSP, *THREADS, "devices.cpu.stack.runs=net"))

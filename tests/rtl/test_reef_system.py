@@ -92,6 +92,7 @@ def test_shares(parameters: Mapping[str, int]) -> None:
 
 
 @pytest.mark.parametrize("vector", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_an_instance_without_units(vector: int) -> None:
     run("reef_without", {**SMALL, "Vector": vector})
 

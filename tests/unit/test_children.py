@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.children import TimeLimitError, end_all, run, start, time_limit
@@ -95,7 +96,7 @@ def test_bytes_that_are_no_text_are_no_error() -> None:
     assert run(["printf", r"a\377b"]).stdout == "a\ufffdb"
 
 
-@pytest.mark.parametrize("program", [GRANDCHILDREN, STUBBORN])
+@pytest.mark.parametrize("program", in_gate([GRANDCHILDREN, STUBBORN], 1))
 def test_a_time_limit_ends_all(program: str, tmp_path: Path) -> None:
     with pytest.raises(TimeLimitError) as caught:
         run([sys.executable, "-c", program, str(tmp_path)], folder=tmp_path, seconds=3.0)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TESTS = """import time
 
@@ -28,6 +30,7 @@ def test_what_took_long_is_left_out(tmp_path: Path) -> None:
     assert "2 passed" in told(tmp_path, "gate")
 
 
+@pytest.mark.slow
 def test_the_shortest_time_counts(tmp_path: Path) -> None:
     (tmp_path / "test_two.py").write_text(TESTS)
     told(tmp_path, "gate")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from tests.effort import in_gate
 from tests.requests import load_requests
 
 from atoll.artifacts.samples import random_sample
@@ -111,7 +112,7 @@ def test_counts_are_near_those_of_a_simulator(core: tuple[str, ...], network: Pa
     assert told == pytest.approx(ran, rel=0.1)
 
 
-@pytest.mark.parametrize("isa", SAME)
+@pytest.mark.parametrize("isa", in_gate(SAME, 0))
 def test_what_counts_the_same_runs_the_same(isa: str) -> None:
     """On the simulator, every layer runs as many instructions as in the other instruction set."""
     ran, like = (instructions(name) for name in (isa, SAME[isa]))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.effort import in_gate
 from tests.lsp_client import Editor
 
 from atoll.cli import main
@@ -85,7 +86,7 @@ def editor(tmp_path: Path, runner: asyncio.Runner) -> Iterator[Editor]:
     runner.run(editor.stop())
 
 
-@pytest.mark.parametrize("letter", ["x", "é"])
+@pytest.mark.parametrize("letter", in_gate(["x", "é"], 1))
 def test_a_text_that_is_too_large_is_refused(
     letter: str,
     editor: Editor,

@@ -337,7 +337,7 @@ def test_an_lstm_of_a_batch_beside_idle_cores(tflite_builder: ModuleType, tmp_pa
 
 @pytest.mark.rtl
 @pytest.mark.parametrize("chip", ["lagoon", pytest.param("twin", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("make", in_gate([svdf, lstm, partial(lstm, wide=True), variables], 0))
+@pytest.mark.parametrize("make", in_gate([svdf, lstm, partial(lstm, wide=True), variables]))
 def test_in_full_rtl(
     make: Callable[..., Any], chip: str, tflite_builder: ModuleType, tmp_path: Path
 ) -> None:

@@ -120,6 +120,7 @@ def test_chips_with_cores_of_one_kind_are_compiled_once() -> None:
     reach=st.tuples(*[st.sampled_from(REACHES)] * 3),
 )
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
 def test_no_plan_is_slower_for_it(
     clocks: tuple[str, ...], cores: tuple[str, ...], reach: tuple[str, ...]
 ) -> None:

@@ -355,6 +355,7 @@ def test_a_core(tide: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.rtl
+@pytest.mark.slow
 def test_a_core_in_rtl(tide: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "lagoon", *TIDE, "--simulate"]) == 0
     assert main(["run", "lagoon", str(DIGITS), *TIDE, "--brief"]) == 0

@@ -2,7 +2,6 @@
 """Formulas: what they are, what they are worth, and that C computes the same."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -130,8 +129,7 @@ def test_c_computes_what_python_does(
     source = tmp_path / "formulas.c"
     source.write_text("\n".join([*lines, "  return 0;", "}"]))
     program = tmp_path / "formulas"
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-O0", "-Wno-everything"]
-    subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
+    subprocess.run(["cc", "-O0", "-w", str(source), "-o", str(program)], check=True)
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     expected = [
         compute(formula, {Name(name): value for name, value in values.items()})

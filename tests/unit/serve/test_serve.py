@@ -209,6 +209,7 @@ def used_by(process: int) -> tuple[int, int, int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc of Linux")
+@pytest.mark.slow
 def test_saves_in_a_row_leak_nothing(chip: Path) -> None:
     text = chip.read_text()
     with served(chip, DIGITS) as server, server.states() as states:
