@@ -15,6 +15,9 @@ from atoll.resolve.address_map import GRANULE, is_placed
 from atoll.resolve.draft import Draft
 from atoll.resolve.memory_views import STEP
 
+OF_THE_MEMORY = ("width", "banks", "read_latency", "sector", "energy", "area")
+"""Keys that no alias has a value of its own for."""
+
 
 def check_aliases(draft: Draft) -> None:
     """Note aliases that cannot be, and pairs of memories of which nobody says whether they are one.
@@ -27,9 +30,11 @@ def check_aliases(draft: Draft) -> None:
     for name, alias, real in draft.aliases():
         if is_placed(draft, name):
             _check_bytes(draft, name, alias, real)
-        for key in ("energy", "area"):
-            if draft.where.is_set("memories", name, key):
-                _refuse_numbers(draft, name, real, key)
+        for key in OF_THE_MEMORY:
+            same = getattr(alias, key) == getattr(draft.soc.memories[real], key)
+            known = draft.knows("memories", name, key) and draft.knows("memories", real, key)
+            if draft.where.is_set("memories", name, key) and known and not same:
+                _refuse_key(draft, name, real, key)
     if draft.knows_names("memories"):
         _ask(draft)
 
@@ -120,8 +125,8 @@ def _check_bytes(draft: Draft, name: str, alias: Memory, real: str) -> None:
         )
 
 
-def _refuse_numbers(draft: Draft, name: str, real: str, key: str) -> None:
-    """Note numbers of a memory at its alias, where nothing would count them."""
+def _refuse_key(draft: Draft, name: str, real: str, key: str) -> None:
+    """Note what an alias says of the memory itself, which nothing would read there."""
     draft.faults.add(
         "E174",
         f"memory '{name}', an alias of '{real}', has no '{key}' of its own",
