@@ -332,7 +332,7 @@ def attempt(work: Callable[[], Result]) -> Result | Refusal:
 
 
 def attempt_edit(work: Callable[[], Result]) -> Result | AtollError:
-    """Return what `work` makes of an edit that nobody wrote yet, or why it makes nothing."""
+    """Return what `work` makes of something that nobody wrote yet, or why it makes nothing."""
     try:
         return work()
     except AtollError as error:

@@ -2,10 +2,11 @@
 """RELU and its like become the fused activation of the operator whose result they read."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from atoll.diagnostics.errors import ModelError
+from atoll.diagnostics.errors import AtollError, attempt_edit
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.quantization import ACTIVATIONS, activation_range
 from atoll.ops.registry import OPERATORS, kind_of
@@ -50,11 +51,7 @@ def fuse_activations(graph: Graph, given: Given) -> Graph:
 
 def _takes_activation(op: Operator, graph: Graph) -> bool:
     """Tell whether a kind takes an activation: CONCATENATION, for one, has the option in vain."""
-    try:
-        kind_of(op).check(op, graph)
-    except ModelError:
-        return False
-    return True
+    return not isinstance(attempt_edit(partial(kind_of(op).check, op, graph)), AtollError)
 
 
 def _activation(op: Operator, maker: Operator, graph: Graph) -> str:

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PUBLIC = ("atoll", "atoll.extend", "atoll_sim.extend")
-OURS = ("atoll", "atoll_sim")
+PUBLIC = ("atoll", "atoll.extend", "atoll_board.extend", "atoll_import.extend", "atoll_sim.extend")
+OURS = tuple(
+    path.name for folder in ("compiler", "hw_sim") for path in (ROOT / folder).glob("atoll*")
+)
 SCRIPTS = sorted(
     {
         *ROOT.glob("examples/*/*.py"),
@@ -78,6 +80,8 @@ def test_private_names_are_noticed() -> None:
     code = "import atoll.compiled\nfrom atoll.resolve import load_soc\natoll.compiled\natoll.run\n"
     assert private_uses(code) == ["atoll.compiled", "atoll.resolve.load_soc", "atoll.compiled"]
     assert private_uses("from atoll import AtollError\nfrom atoll.extend import Graph\n") == []
+    assert private_uses("from atoll_board.package import Board\n") == ["atoll_board.package.Board"]
+    assert private_uses("from atoll_board.extend import Board\n") == []
 
 
 NAMED = sorted(

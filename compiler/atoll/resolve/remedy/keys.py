@@ -3,7 +3,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from atoll.description.accelerator_files import known_accelerators
@@ -15,7 +14,7 @@ from atoll.description.messages import schema_of
 from atoll.description.shape import child_of, may_be, shape_at
 from atoll.description.share import is_path
 from atoll.description.tree import Key
-from atoll.diagnostics.errors import DescriptionError
+from atoll.diagnostics.errors import AtollError, attempt_edit
 from atoll.resolve.remedy.case import ACCESS, Case, by_likeness, nearest_word
 from atoll.resolve.remedy.sections import SECTIONS
 
@@ -147,9 +146,9 @@ def _isa(case: Case, parent: Key) -> Iterator[Any]:
     """Yield what the core of the device runs, however its name is spelled."""
     word = str(case.at(*parent, "core"))
     name = word if is_path(word) else core_spelled(word, known_cores())
-    with suppress(DescriptionError):
-        if name:
-            yield from load_core(find_core(name, "", case.trial.folder, None), None).model.isas
+    if name:
+        found = attempt_edit(lambda: load_core(find_core(name, "", case.trial.folder, None), None))
+        yield from () if isinstance(found, AtollError) else found.model.isas
 
 
 def _engine(case: Case, parent: Key) -> Iterator[Any]:
