@@ -14,8 +14,10 @@ from atoll.cost.counted import (
     seen_latency,
 )
 from atoll.cost.data.picorv32 import (
+    COPIED_BYTE_CYCLES,
     KERNEL_CYCLES,
     MAC_CYCLES,
+    MEASURED_CORE,
     MEASURED_DATA_LATENCY,
     MEASURED_LATENCY,
     OTHER_CYCLES,
@@ -27,7 +29,7 @@ from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
-from atoll.ops.registry import kind_of
+from atoll.ops.registry import COPY, kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
 from atoll.resolve.places import Region
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc, found_once
@@ -52,7 +54,7 @@ class CoreCost:
         """Predict the cycles of all of `op`, whoever helps."""
         core = counted_as(op, graph, self.core)
         cycles = counted_cycles(op, graph, core, self.soc) if core else None
-        if cycles is None:
+        if cycles is None or (core and core.spec.name == MEASURED_CORE and op.kind == COPY):
             usual = usual_cycles(op, graph)
             cycles = _add_fetch_latency(usual, self.core, self.soc, KERNEL_CYCLES)
         cycles = int(cycles * target_times(op, self.core, self.soc))
@@ -136,7 +138,9 @@ class CoreCost:
 
 
 def usual_cycles(op: Operator, graph: Graph) -> int:
-    """Return what a kernel that nobody counted takes: what its kind says, else usual rates."""
+    """Return what a copy takes, or a kernel that nobody counted: as its kind says, else usually."""
+    if op.kind == COPY:
+        return COPIED_BYTE_CYCLES * graph.results(op)[0].size
     told = kind_of(op).cycles(op, graph)
     if told is not None:
         return told

@@ -43,7 +43,7 @@ def test_cores_of_shipped_chips_cost_what_their_mailbox_takes(
             if device in ("dsp", "cpu1", "cpu2", "cpu3"):
                 more = re.search(r"about [\d,]+ cycles.*, ([\d,]+) more", why)
                 assert more, (operator, device, why)
-                assert int(more[1].replace(",", "")) >= 900
+                assert int(more[1].replace(",", "")) >= 850, "its constants may be nearer"
 
 
 def test_helpers_are_not_called_slower(capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,5 +74,8 @@ FARTHEST_LATENCY = 8
 FETCH_BYTES = 4
 """Bytes of a fetch of instructions."""
 
+COPIED_BYTE_CYCLES = 5
+"""Of a copy of a whole tensor, for each byte: by counts, that is a fifth too high."""
+
 MAC_CYCLES, RESULT_CYCLES = 36, 80
 """For each product and each element of the results of a kernel that nobody counted."""
