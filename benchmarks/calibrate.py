@@ -10,8 +10,9 @@ names an instruction set from which those of drivers are taken.
 ``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
 with instructions in memories of several latencies and data in memories that answer at once, and
 prints `cycles` and `waits` of the core's description. ``--line BYTES`` says that the core has an
-instruction cache with such lines, and prints its `cycles` and `waits` instead. ``--chip`` names a
-chip of one's own whose host is the core, and which has a memory that holds code alone.
+instruction cache with such lines, and prints its `cycles` and `waits` instead; ``--barrel`` that
+its shifts take as long by any distance. ``--chip`` names a chip of one's own whose host is the
+core, and which has a memory that holds code alone.
 
 Both run random networks and print how far what was fitted is off; `benchmarks.estimate` holds
 estimates against networks to which nothing was fitted.
@@ -118,6 +119,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
     parser.add_argument("--line", type=int, help="bytes of a line of its instruction cache")
+    parser.add_argument("--barrel", action="store_true", help="its shifts take no longer by bits")
     parser.add_argument("--macs", type=int, help="of a network at most, so that it ends soon")
     parser.add_argument("--drivers", metavar="ISA", help="counted, whose drivers are the same")
     chosen = parser.parse_args()
@@ -143,7 +145,11 @@ def main() -> int:
         for latency in LATENCIES
     }
     most = chosen.macs or MOST_MACS[CpuKind.RTL]
-    print_timing([*measured(chips, networks, most, rtl_layers)], chosen.line)
+    runs = [*measured(chips, networks, most, rtl_layers)]
+    if chosen.barrel:
+        kept = np.array([name != "shifted" for name in CLASSES])
+        runs = [replace(run, counts=run.counts * kept) for run in runs]
+    print_timing(runs, chosen.line)
     return 0
 
 

@@ -3,7 +3,7 @@
 
 Run as ``python -m benchmarks.estimate_kinds [--seed S] [--count N]``. The operators are those of
 the random networks of `tests.differential`; those that take less than `LEAST` cycles are left out,
-since what surrounds a loop is most of them. The rates of kinds are set so that the median is near.
+since what surrounds a loop is most of them.
 """
 
 import argparse

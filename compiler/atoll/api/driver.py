@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from atoll.api.chips import Soc
 from atoll.api.networks import Network
-from atoll.cost.basis import basis_of
+from atoll.cost.basis import basis_of, driver_source, joint_basis
 from atoll.driver import speeds
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, compile_networks, names_of
@@ -69,7 +69,7 @@ def estimated_cycles(compiled: Compiled) -> int:
 def estimated_basis(compiled: Compiled) -> str:
     """Return what `estimated_cycles` rests on."""
     devices = {name for op in compiled.graph.operators for name in op.devices}
-    return basis_of(compiled.soc, {compiled.soc.host, *devices})
+    return joint_basis((driver_source(compiled.soc).basis, basis_of(compiled.soc, devices)))
 
 
 def notes_of(compiled: Compiled) -> tuple[str, ...]:

@@ -5,15 +5,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from atoll.cost.bands import Band, Source
-from atoll.cost.counted import further_latency, is_countable, is_counted
+from atoll.cost.counted import counted_as, further_latency, is_counted
 from atoll.cost.data.picorv32 import (
+    COMPARED,
     DRIVER_BAND,
     FARTHEST_LATENCY,
-    KERNEL_BAND,
-    KERNEL_BANDS,
     MEASURED_CORE,
     MEASURED_DATA_LATENCY,
-    RATES,
+    OTHER_BAND,
 )
 from atoll.cost.measured_targets import times_of
 from atoll.ir.graph import Graph, Operator
@@ -42,6 +41,9 @@ ASSUMED = "assumed"
 always has what it may keep.
 """
 
+TOLD = "told"
+"""The basis of cycles that a kind of operator says itself."""
+
 DRIVER = "driver "
 """What stands before the basis of a host's drivers."""
 
@@ -51,7 +53,7 @@ OWN_CODE = "own code"
 
 def stands_in(core: Cpu) -> bool:
     """Tell whether the cycles of a core are those of `MEASURED_CORE` in its place."""
-    return core.spec.name != MEASURED_CORE and not is_counted(core)
+    return not is_counted(core)
 
 
 def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
@@ -65,7 +67,7 @@ def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
         *(source_of(device, soc).basis for device in used if isinstance(device, Cpu | Engine))
     ]
     if any(isinstance(device, Engine) for device in used):
-        host = source_of(soc.host_cpu, soc).basis
+        host = driver_source(soc).basis
         sources += [] if host == MEASURED else [DRIVER + host]
     return joint_basis(sources)
 
@@ -73,12 +75,20 @@ def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
 def basis_of_operator(op: Operator, graph: Graph, soc: ResolvedSoc) -> str:
     """Return what the cycles of a placed operator rest on."""
     core = soc.device(op.device)
-    uncounted = isinstance(core, Cpu) and is_counted(core) and not is_countable(op, graph, core)
-    sources = [MEASURED_CORE if uncounted else basis_of(soc, op.devices)]
+    kernel = _kernel_basis(op, graph, core) if isinstance(core, Cpu) else ""
+    sources = [kernel or basis_of(soc, op.devices)]
     if op.target and isinstance(core, Cpu):
         known = (times_of(core, name, op.kind, soc) for name in (op.target, ""))
         sources += [] if all(known) else [OWN_CODE]
     return joint_basis(sources)
+
+
+def _kernel_basis(op: Operator, graph: Graph, core: Cpu) -> str:
+    """Return what the cycles of a kernel rest on that is not counted as those of its core are."""
+    counted = counted_as(op, graph, core)
+    if counted is None:
+        return ASSUMED if kind_of(op).cycles(op, graph) is None else TOLD
+    return "" if counted is core else MEASURED_CORE
 
 
 def joint_basis(sources: Iterable[str]) -> str:
@@ -89,7 +99,7 @@ def joint_basis(sources: Iterable[str]) -> str:
     return ", ".join(alone) or MEASURED
 
 
-WEAKEST = ("assumed", "stand-in", "told", "published", "counted", MEASURED)
+WEAKEST = (ASSUMED, "stand-in", TOLD, "published", "counted", MEASURED)
 """What figures can rest on, the weakest first; `told` is what an accelerator's own maker says."""
 
 
@@ -131,11 +141,11 @@ def source_of(device: Cpu | Engine, soc: ResolvedSoc) -> Source:
 
 def driver_source(soc: ResolvedSoc) -> Source:
     """Return what the cycles of drivers, steps and start-up code rest on: those of the host."""
-    source = source_of(soc.host_cpu, soc)
-    measured = source.basis == MEASURED and source.band
-    return replace(
-        source, name=f"{DRIVER}{source.name}", band=DRIVER_BAND if measured else source.band
-    )
+    host = soc.host_cpu
+    source = replace(source_of(host, soc), name=f"{DRIVER}{host.spec.name}")
+    if host.spec.name != MEASURED_CORE:
+        return source
+    return replace(source, basis=MEASURED, band=DRIVER_BAND if source.band else None)
 
 
 def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
@@ -147,9 +157,7 @@ def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
         basis = f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
         band = Band(*timing.band) if timing.band and near and not assumed else None
         return Source(name, basis, band)
-    if stands_in(core):
-        return Source(name, MEASURED_CORE, None)
-    return Source(name, MEASURED, KERNEL_BAND if near else None)
+    return Source(name, MEASURED_CORE, None)
 
 
 def _uses_cache(core: Cpu, soc: ResolvedSoc) -> bool:
@@ -192,13 +200,11 @@ def source_of_operator(
     """
     source = source_of(device, soc)
     if isinstance(device, Cpu):
-        if is_counted(device) and not is_countable(op, graph, device):
-            return Source(f"{op.kind} {source.name}", MEASURED_CORE, None)
-        guessed = not is_counted(device) and op.kind not in RATES
-        unmeasured = op.target or (guessed and kind_of(op).cycles(op, graph) is None)
-        if source.basis == MEASURED and source.band:
-            band = KERNEL_BANDS.get(op.kind, source.band)
-            source = replace(source, name=f"{op.kind} {source.name}", band=band)
+        if basis := _kernel_basis(op, graph, device):
+            return Source(f"{op.kind} {source.name}", basis, None)
+        if source.band and op.kind not in COMPARED:
+            source = replace(source, name=f"{op.kind} {source.name}", band=OTHER_BAND)
+        unmeasured = bool(op.target)
     elif op.kind in device.timing:
         far = _is_far(op, graph, device, soc, FARTHEST_TIMED)
         return _timed_source(source, op.kind, device.timing[op.kind], far=far)

@@ -2,10 +2,11 @@
 """What operators take on cores: alone, in parts on several, and what they wait for memories."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from atoll.cost.counted import (
+    counted_as,
     counted_cycles,
     data_waits,
     driver_times,
@@ -13,21 +14,22 @@ from atoll.cost.counted import (
     seen_latency,
 )
 from atoll.cost.data.picorv32 import (
-    ACCESS_BYTES,
+    COPIED_BYTE_CYCLES,
     KERNEL_CYCLES,
+    MAC_CYCLES,
+    MEASURED_CORE,
     MEASURED_DATA_LATENCY,
     MEASURED_LATENCY,
     OTHER_CYCLES,
     PART_CYCLES,
-    RATES,
-    USUAL_RATES,
+    RESULT_CYCLES,
 )
 from atoll.cost.measured_targets import times_of
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.loops.parallel_loops import parallel_loop
-from atoll.ops.registry import kind_of
+from atoll.ops.registry import COPY, kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
 from atoll.resolve.places import Region
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc, found_once
@@ -50,9 +52,10 @@ class CoreCost:
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
-        cycles = counted_cycles(op, graph, self.core, self.soc)
-        if cycles is None:
-            usual = kernel_cycles(op, graph)
+        core = counted_as(op, graph, self.core)
+        cycles = counted_cycles(op, graph, core, self.soc) if core else None
+        if cycles is None or (core and core.spec.name == MEASURED_CORE and op.kind == COPY):
+            usual = usual_cycles(op, graph)
             cycles = _add_fetch_latency(usual, self.core, self.soc, KERNEL_CYCLES)
         cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles + self._wait_cycles(op, graph), self.core, self.soc)
@@ -109,12 +112,11 @@ class CoreCost:
 
         It does not wait for what its data cache keeps.
         """
-        waits = data_waits(op, graph, self.core)
-        if waits is None:
-            waits = _usual_waits(op, graph)
+        core = counted_as(op, graph, self.core)
+        waits = data_waits(op, graph, core) if core else None
         return sum(
             int(count * max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY))
-            for name, count in waits.items()
+            for name, count in (waits or {}).items()
         )
 
     def _latency(self, name: str, graph: Graph) -> float:
@@ -135,36 +137,15 @@ class CoreCost:
         return seen_latency(self.core, region.memory, self.soc)
 
 
-def _usual_waits(op: Operator, graph: Graph) -> Mapping[str, float]:
-    """Return how often a kernel waits for each activation.
-
-    Operators that move bytes take a word at a time, others an element, and pooling one for each
-    tap. Those with products are not counted: most copy their windows to their stack first.
-    """
-    features = kind_of(op).features(op, graph)
-    if features["macs"]:
-        return {}
-    taps = features.get("kernel_h", 1) * features.get("kernel_w", 1)
-    read = graph.results(op)[0].elements * taps if taps > 1 else 0
-    waits: dict[str, float] = {}
-    for name in (*op.reads, *op.outputs):
-        tensor = graph.tensor(name)
-        if tensor.data is None and tensor.pool:
-            count = tensor.elements if name in op.outputs else read or tensor.elements
-            if "bytes" in features:
-                count = tensor.size // ACCESS_BYTES
-            waits[name] = waits.get(name, 0) + count
-    return waits
-
-
-def kernel_cycles(op: Operator, graph: Graph) -> int:
-    """Predict the cycles of a kernel on the core that was measured."""
+def usual_cycles(op: Operator, graph: Graph) -> int:
+    """Return what a copy takes, or a kernel that nobody counted: as its kind says, else usually."""
+    if op.kind == COPY:
+        return COPIED_BYTE_CYCLES * graph.results(op)[0].size
     told = kind_of(op).cycles(op, graph)
     if told is not None:
         return told
-    counts = kind_of(op).work(op, graph)
-    rates = RATES.get(op.kind, USUAL_RATES)
-    return int(sum(each * counts.get(name, 0) for name, each in rates.items()))
+    results = sum(tensor.stored for tensor in graph.results(op))
+    return MAC_CYCLES * kind_of(op).features(op, graph)["macs"] + RESULT_CYCLES * results
 
 
 def target_times(op: Operator, core: Cpu, soc: ResolvedSoc) -> float:

@@ -4,11 +4,14 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import get_args
 
 from atoll.cost.data.assumed import CODE_BYTES, DRIVER_BYTES, FETCHES
+from atoll.cost.data.picorv32 import MEASURED_CORE, MEASURED_ISA
 from atoll.cost.executed import (
     ALIKE,
     ANY_SHIFTS,
@@ -21,13 +24,16 @@ from atoll.cost.executed import (
     executed,
 )
 from atoll.description.core import EXTRAS, CycleClass
+from atoll.description.core_files import find_core, load_core
 from atoll.ir.graph import Graph, Operator
+from atoll.isa.find import instruction_set
 from atoll.isa.instruction_set import Arithmetic
 from atoll.ops.loops.fixed_point_loops import LIBRARY
 from atoll.ops.loops.parallel_loops import ParallelLoop, part_of
 from atoll.ops.registry import kind_of
+from atoll.resolve.core_instances import spec_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.resolve.specs import InstructionCache, Timing
+from atoll.resolve.specs import CoreSpec, InstructionCache, Timing
 from atoll.utils.remember import Alike, remember
 
 CLASSES: tuple[str, ...] = get_args(CycleClass)
@@ -72,6 +78,23 @@ def is_counted(core: Cpu) -> bool:
     if timing is None or not counts:
         return False
     return len(counts[EACH]) == len(CLASSES) or not timing.cycles.get("shifted")
+
+
+def counted_as(op: Operator, graph: Graph, core: Cpu) -> Cpu | None:
+    """Return the core by whose instructions a kernel is counted, None if it can't be.
+
+    That is the core itself, or the one that was measured in its place.
+    """
+    if is_counted(core) and _known(op, graph, core):
+        return core
+    instructions = instruction_set(MEASURED_ISA)
+    measured = replace(core, spec=_measured_spec(), instructions=instructions, unit=None)
+    return measured if _known(op, graph, measured) else None
+
+
+@cache
+def _measured_spec() -> CoreSpec:
+    return spec_of(load_core(find_core(MEASURED_CORE, "", Path(), None), None))
 
 
 def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> int | None:
@@ -124,11 +147,6 @@ def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
     return _weighed(op, graph, core, INSTRUCTIONS)
 
 
-def is_countable(op: Operator, graph: Graph, core: Cpu) -> bool:
-    """Tell whether the instructions of a kernel can be counted: they may rest on data."""
-    return bool(_known(op, graph, core))
-
-
 def _shared_out(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> Alike:
     kernel = _kernel(op, graph, core.arithmetic)
     return Alike((kernel.sign, core.instructions.name, loop), *kernel.values)
@@ -152,9 +170,9 @@ def repeated_share(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) ->
 
 
 def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
-    """Return how many times the cycles of the measured core drivers take, None if not counted."""
+    """Return how many times the cycles of the measured core drivers take, None if as many."""
     timing = core.spec.timing
-    if timing is None or not is_counted(core):
+    if timing is None or core.spec.name == MEASURED_CORE or not is_counted(core):
         return None
     takes = cycles_by_class(core, timing, soc)
     times = sum(map(float.__mul__, _counts_of(core)[DRIVER], takes))

@@ -8,7 +8,6 @@ from typing import Any
 from atoll.cost.around import after_cycles, before_cycles
 from atoll.cost.bands import Band, Parts, add_parts, joint_band
 from atoll.cost.basis import (
-    basis_of,
     basis_of_operator,
     driver_source,
     joint_basis,
@@ -177,7 +176,7 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
     between = max(0, cost.sequential - layer_cycles)
     around = {driver_source(soc): before + between + after}
     traffic = add_up((each for layer in layers for each in layer.traffic), soc)
-    basis = joint_basis([basis_of(soc, {soc.host}), *(layer.basis for layer in layers)])
+    basis = joint_basis([driver_source(soc).basis, *(layer.basis for layer in layers)])
     works = {each.operator: Work(each.macs, each.traffic, each.basis) for each in layers}
     return NetworkEstimate(
         soc=soc.name,

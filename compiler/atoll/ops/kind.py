@@ -43,7 +43,7 @@ class OperatorKind(ABC):
             operand. Where it may not, compilers move words.
         of_shapes_alone: its result depends on no value of its inputs, but on their shapes.
         unproven: what a run does not show of such an operator, for people.
-        on_cores: a core can run it; else `lower`, `work` and `cycles` are never asked.
+        on_cores: a core can run it; else `lower` and `cycles` are never asked.
         parallel: loops of its program, by the names that it gives them, each of whose iterations
             writes bytes of its own and reads none that others write; `parallel_loops` shares
             them out. The one that does the least twice comes first.
@@ -139,20 +139,6 @@ class OperatorKind(ABC):
         """Say, for people, why an accelerator must run `op`; asked where `on_cores` is False."""
         return "no core can run it"
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count what the time of a core goes into.
-
-        Costs know the cycles of each, by these names, for Atoll's own kinds (`atoll.cost.data`).
-        """
-        features = self.features(op, graph)
-        results = sum(tensor.stored for tensor in graph.results(op))
-        return {
-            "macs": features["macs"],
-            "taps": results * features.get("kernel_h", 1) * features.get("kernel_w", 1),
-            "reads": sum(graph.tensor(name).elements for name in op.inputs[:1]),
-            "results": results,
-        }
-
     def cycles(self, op: Operator, graph: Graph) -> int | None:
-        """Predict the cycles that a core is busy with `op`; None if its `work` says enough."""
+        """Predict the cycles of a core where its loops cannot be counted; None if unknown."""
         return None

@@ -60,11 +60,11 @@ def test_the_host_keeps_what_no_core_makes_faster(clock: str) -> None:
 
 
 def test_what_takes_less_than_the_mailbox_stays() -> None:
-    """SOFTMAX takes 2,500 cycles here and 1,673 there, and asking takes 900."""
+    """SOFTMAX takes 2,104 cycles here and 1,673 there, and asking takes 900."""
     made = compiled("devices.quick.clock=100 MHz")
     softmax = next(each for each in made.decisions if each.operator == "softmax_9")
     assert softmax.device == "cpu"
-    assert dict(softmax.rejected)["quick"].endswith(" 73 more")
+    assert dict(softmax.rejected)["quick"].endswith(" 469 more")
     assert "quick" in devices(made)
 
 
@@ -146,4 +146,4 @@ def test_robust_stays_where_the_high_end_is_known() -> None:
     faster = "devices.quick.clock=200 MHz"
     made = compile_file(load_soc(UNLIKE, (faster,)), DIGITS, asked)
     assert devices(made) == {"cpu"}
-    assert devices(compiled(faster)) == {"quick"}
+    assert "quick" in devices(compiled(faster))

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cycles that were measured in RTL: of drivers, steps and start-up code, and of kernels.
+"""Cycles that were measured in RTL: of drivers, steps and start-up code.
 
 All are of `MEASURED_CORE` with instructions from a memory of `MEASURED_LATENCY`.
 `python -m benchmarks.estimate --calibrate` measures them again, and tests/e2e/test_estimates.py
-holds them against RTL; `python -m benchmarks.estimate_kinds` does so with `RATES`.
+holds them against RTL. What kernels take there is in its description.
 """
-
-from collections.abc import Mapping
 
 from atoll.cost.bands import Band
 
-MEASURED_CORE, MEASURED_LATENCY = "picorv32", 2
+MEASURED_CORE, MEASURED_ISA, MEASURED_LATENCY = "picorv32", "rv32imc", 2
 OTHER_CYCLES, KERNEL_CYCLES = 7, 5
 """Cycles from one fetch of instructions to the next besides the latency: of drivers, of kernels."""
 
@@ -61,17 +59,11 @@ AFTER_CYCLES = 765
 MEASURED_DATA_LATENCY = 1
 """Of the memory of the data that kernels were measured with."""
 
-KERNEL_BAND = Band(0.5, 1.0)
-"""How far a kernel may be off: a factor of two, in `python -m benchmarks.estimate_kinds`."""
+COMPARED = ("average_pool_2d", "conv_2d", "depthwise_conv_2d", "fully_connected")
+"""Kinds whose layers were held against RTL for the bands of cores."""
 
-KERNEL_BANDS: Mapping[str, Band] = {
-    "average_pool_2d": Band(0.1, 0.11),
-    "conv_2d": Band(0.02, 1.04),
-    "depthwise_conv_2d": Band(0.12, 0.44),
-    "fully_connected": Band(0.08, 0.41),
-}
-"""The same of kinds whose layers of at least 3,000 cycles were held against RTL in networks to
-which nothing was fitted: 95 of 100 in `python -m benchmarks.estimate --chip core --random 10`."""
+OTHER_BAND = Band(0.5, 1.0)
+"""How far kernels of other kinds may be off: a factor of two."""
 
 DRIVER_BAND = Band(0.15, 0.15)
 """How far operators of engines are off at most, which are mostly the driver's where it decides."""
@@ -79,122 +71,11 @@ DRIVER_BAND = Band(0.15, 0.15)
 FARTHEST_LATENCY = 8
 """Of the memory of instructions, up to which bands of cores were measured."""
 
-FETCH_BYTES, ACCESS_BYTES = 4, 4
-"""Bytes of a fetch of instructions, and of an access of a kernel that moves bytes."""
+FETCH_BYTES = 4
+"""Bytes of a fetch of instructions."""
 
-Rates = Mapping[str, float]
-"""Cycles for each of what an operator's `work` counts, of rv32imc kernels."""
+COPIED_BYTE_CYCLES = 5
+"""Of a copy of a whole tensor, for each byte: by counts, that is a fifth too high."""
 
-USUAL_RATES: Rates = {"macs": 36, "results": 80}
-"""Of kinds that `RATES` lacks."""
-
-_LOOKED_UP = {"mapped": 32, "clamped": 30}
-"""Elements that a table maps, and those that are moved and clamped."""
-
-_SCALED = {"rescaled": 61, "weighted": 60, "tabled": 80, "away": 19}
-"""Multipliers of sums that are no power of two, weighted sums, sums of entries of tables, and of
-these whose sign counts."""
-
-RATES: Mapping[str, Rates] = {
-    "abs": {"results": 115} | _LOOKED_UP,
-    "add": {"results": 80, "numbers": 24} | _SCALED,
-    "add_n": {"results": 115, "operands": 9},
-    "arg_max": {"reads": 26},
-    "arg_min": {"reads": 26},
-    "assign_variable": {"results": 14},
-    "average_pool_2d": {"taps": 14, "results": 50},
-    "batch_matmul": {"macs": 30, "results": 130},
-    "batch_to_space_nd": {"results": 22},
-    "broadcast_args": {"results": 25},
-    "broadcast_to": {"results": 8},
-    "cast": {"results": 18},
-    "concatenation": {"results": 12},
-    "conv_2d": {
-        "macs": 15,
-        "results": 75,
-        "wide_macs": 22.5,
-        "wide_results": 112.5,
-        "window_rows": 445,
-    },
-    "copy": {"results": 5},
-    "cumsum": {"results": 136},
-    "depth_to_space": {"results": 22},
-    "depthwise_conv_2d": {"macs": 19, "results": 100, "wide_macs": 28.5, "wide_results": 150},
-    "div": {"results": 345, "numbers": 98},
-    "dynamic_update_slice": {"results": 12},
-    "elu": {"results": 115} | _LOOKED_UP,
-    "embedding_lookup": {"results": 36},
-    "equal": {"results": 60},
-    "exp": {"results": 115} | _LOOKED_UP,
-    "expand_dims": {"results": 6},
-    "fill": {"results": 6},
-    "fully_connected": {"macs": 25, "results": 110, "wide_macs": 37.5, "wide_results": 165},
-    "gather": {"results": 36},
-    "gather_nd": {"results": 36},
-    "gelu": {"results": 115} | _LOOKED_UP,
-    "greater": {"results": 60},
-    "greater_equal": {"results": 60},
-    "hard_swish": {"results": 115} | _LOOKED_UP,
-    "join_rows": {"results": 12},
-    "l2_normalization": {"results": 130, "rows": 1400},
-    "layer_normalization": {"results": 310, "rows": 1700},
-    "leaky_relu": {"results": 142} | _LOOKED_UP,
-    "less": {"results": 60},
-    "less_equal": {"results": 60},
-    "log": {"results": 115} | _LOOKED_UP,
-    "log_softmax": {"results": 80, "rows": 2000},
-    "logical_and": {"results": 26},
-    "logical_not": {"results": 26},
-    "logical_or": {"results": 26},
-    "logistic": {"results": 135} | _LOOKED_UP,
-    "lookup": {"results": 115} | _LOOKED_UP,
-    "max_pool_2d": {"taps": 19},
-    "maximum": {"results": 28},
-    "mean": {"reads": 26},
-    "minimum": {"results": 28},
-    "mirror_pad": {"results": 22},
-    "mul": {"results": 135, "numbers": 24},
-    "not_equal": {"results": 60},
-    "pad": {"results": 12},
-    "padv2": {"results": 12},
-    "prelu": {"results": 240},
-    "quantize": {"results": 115} | _LOOKED_UP,
-    "reduce_all": {"reads": 26},
-    "reduce_max": {"reads": 26},
-    "reduce_min": {"reads": 26},
-    "relayout": {"results": 24},
-    "relu": {"results": 115} | _LOOKED_UP,
-    "relu6": {"results": 44} | _LOOKED_UP,
-    "reshape": {"results": 6},
-    "resize_bilinear": {"results": 120},
-    "resize_nearest_neighbor": {"results": 15},
-    "reverse_v2": {"results": 22},
-    "rows": {"results": 5},
-    "rsqrt": {"results": 1500} | _LOOKED_UP,
-    "select_v2": {"results": 38},
-    "shape": {"results": 12},
-    "slice": {"results": 20},
-    "softmax": {"results": 150, "rows": 1000},
-    "space_to_batch_nd": {"results": 22},
-    "space_to_depth": {"results": 22},
-    "squared_difference": {"results": 200, "numbers": 36},
-    "squeeze": {"results": 6},
-    "strided_slice": {"results": 22},
-    "sub": {"results": 80, "numbers": 24} | _SCALED,
-    "sum": {"reads": 26},
-    "svdf": {"macs": 25, "results": 110},
-    "tanh": {"results": 135} | _LOOKED_UP,
-    "tile": {"results": 5},
-    "transpose": {"results": 22},
-    "transpose_conv": {
-        "macs": 15,
-        "results": 110,
-        "wide_macs": 22.5,
-        "wide_results": 165,
-        "tap_sums": 150,
-    },
-    "unidirectional_sequence_lstm": {"macs": 27, "results": 1950},
-    "zeros_like": {"results": 7},
-}
-"""By kind: multiply-accumulates, taps of pooling windows, elements of the first input, elements of
-the results, and what some kinds count beside them."""
+MAC_CYCLES, RESULT_CYCLES = 36, 80
+"""For each product and each element of the results of a kernel that nobody counted."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ADD_N: a sum of several operands that are quantised alike."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -52,11 +52,6 @@ class AddN(Elementwise):
         centred = total - (len(inputs) + 1) * zero_point_of(require_input(op, graph, 0))
         factor = quantize_multiplier(_factor(op, graph))
         return (finish(op, graph, mbqm(centred << (PLACES - 1), *factor)),)
-
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count each operand."""
-        operands = len(op.inputs) * graph.results(op)[0].elements
-        return {**super().work(op, graph), "operands": operands}
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Add up, then scale once."""

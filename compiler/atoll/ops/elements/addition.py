@@ -48,7 +48,6 @@ ADD_LEFT_SHIFT = 20
 """Bits that int8 operands have more while they are added."""
 
 _PLACES = {"int8": ADD_LEFT_SHIFT, "int16": 15}
-_POWER_OF_TWO = 2**30
 _ALL = np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.int64)
 
 Factors = tuple[float, float, float]
@@ -141,17 +140,6 @@ class Add(Elementwise):
             return loops.mbqm(summed, *result)
 
         return lower_elements(op, graph, compute_centred(op, graph, total), LONG_NEIGHBOURS)
-
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count the multipliers with which a core really multiplies."""
-        elements = graph.results(op)[0].elements
-        if weighted_sum_of(op, graph):
-            return {"weighted": elements}
-        if large(op, graph) and (tables := tabled_sum_of(op, graph)):
-            return {"tabled": elements, "away": 0 if tables.away is None else elements}
-        factors = add_factors(op, graph)
-        rescalings = sum(quantize_multiplier(factor)[0] != _POWER_OF_TWO for factor in factors)
-        return {**super().work(op, graph), "rescaled": elements * rescalings}
 
 
 def add_factors(op: Operator, graph: Graph) -> Factors:

@@ -126,12 +126,6 @@ class Numbers(Elementwise):
         chosen = op.attributes.get("activation", "none") if self._clamped else "none"
         return _LIMITS[str(chosen)]
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count as often as there are elements, of numbers."""
-        if of_numbers(op, graph):
-            return {"numbers": graph.results(op)[0].elements}
-        return self._quantised.work(op, graph)
-
 
 def of_numbers(op: Operator, graph: Graph) -> bool:
     """Tell whether an operator computes with int32."""

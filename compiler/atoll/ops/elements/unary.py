@@ -2,7 +2,7 @@
 """What kinds of one operand share: int8 is looked up, wider types are computed."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -93,13 +93,6 @@ class Unary(Elementwise):
             return lower_elements(op, graph, lambda builder: partial(_clamp, clamps))
         return lower_elements(op, graph, partial(_map_values, results))
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count a look into the table for each element of int8, unless it is moved and clamped."""
-        if require_input(op, graph, 0).dtype != "int8":
-            return super().work(op, graph)
-        clamps = find_clamp(self.reference(op, graph, (VALUES,))[0])
-        return {"clamped" if clamps else "mapped": graph.results(op)[0].elements}
-
 
 def find_clamp(results: Array) -> tuple[int, int, int] | None:
     """Return (distance, least, greatest) if results are values moved by a distance and clamped."""
@@ -181,9 +174,3 @@ class Scaled(Unary):
         if large(op, graph) or find_clamp(results):
             return super().lower(op, graph)
         return lower_elements(op, graph, partial(self.computed, op, graph), LONG_NEIGHBOURS)
-
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count a scaling for each element of a small tensor."""
-        if large(op, graph) or find_clamp(self.reference(op, graph, (VALUES,))[0]):
-            return super().work(op, graph)
-        return {"results": graph.results(op)[0].elements}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SHAPE, FILL and their kin: what shapes say, and one value in a shape."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -66,10 +66,6 @@ class Fill(Movement):
     def overlap(self, op: Operator, graph: Graph) -> Distances:
         """Keep apart."""
         return (None,)
-
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count bytes."""
-        return {"results": graph.results(op)[0].size}
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Store the value everywhere."""

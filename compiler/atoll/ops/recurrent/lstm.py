@@ -99,13 +99,6 @@ class Lstm(OperatorKind):
             "steps": extents.steps,
         }
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count the states in as what each step makes."""
-        return {
-            "macs": self.features(op, graph)["macs"],
-            "results": graph.results(op)[0].stored,
-        }
-
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
     ) -> tuple[Array, ...]:

@@ -24,10 +24,6 @@ class ByRow(OperatorKind):
         """Let the output take the input's place: an element is read before it is written."""
         return (0,)
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count what is computed once a row."""
-        return {**super().work(op, graph), "rows": self.features(op, graph)["rows"]}
-
 
 def greatest_of(builder: KernelBuilder, x: Buffer, base: Expr, depth: int, least: int) -> Buffer:
     """Find the greatest of `depth` elements from `base` on; none is less than `least`."""

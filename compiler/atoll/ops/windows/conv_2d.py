@@ -7,7 +7,7 @@ is read any more when the first output is written. Where channels come in groups
 bits, the taps of each pixel are gone through.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -63,14 +63,6 @@ class Conv2D(Convolution):
     def groups(self, x: Tensor, weights: Tensor) -> int:
         """Return how often the weights' input channels make those of the input."""
         return x.shape[3] // weights.shape[3]
-
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count the rows of windows that are copied."""
-        found = self.features(op, graph)
-        moved = found["stride_h"] * found["stride_w"] * found["kernel_h"] * found["kernel_w"] > 1
-        pixels = found["batches"] * found["out_height"] * found["out_width"]
-        rows = pixels * found["kernel_h"] if moved else 0
-        return {**super().work(op, graph), "window_rows": rows}
 
     def sums(self, op: Operator, graph: Graph, image: Sums, weights: Sums) -> Sums:
         """Multiply every patch with every filter of its group as one matrix product."""

@@ -148,11 +148,6 @@ class Convolution(OperatorKind):
         image = (*extents, channels * item)
         return (window_distance(image, window, output.shape[-1] * item), *constants)
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count 16-bit activations apart."""
-        work = super().work(op, graph)
-        return {f"wide_{name}": work[name] for name in work} if is_wide(op, graph) else work
-
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Read the windows of those rows, if it slides one."""
         x, weights, output = tensors(op, graph)

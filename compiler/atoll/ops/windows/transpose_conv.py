@@ -161,14 +161,6 @@ class TransposeConv(Convolution):
         lowest = read_from(image, down.first_read(), across.first_read())
         return (useful(pixel_distance(lowest, output.shape[3] * item), output.size), *others)
 
-    def work(self, op: Operator, graph: Graph) -> Mapping[str, int]:
-        """Count the taps, each of which begins a sum over the input's channels."""
-        found = self.features(op, graph)
-        outputs = found["out_channels"]
-        taps = found["macs"] // (found["in_channels"] * outputs)
-        blocks = outputs // block_width(outputs)
-        return {**super().work(op, graph), "tap_sums": taps * blocks}
-
     def by_rows(self, op: Operator, graph: Graph, rows: Span) -> RowWork | None:
         """Make all rows at once."""
         return None
