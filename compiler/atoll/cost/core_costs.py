@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.cost.counted import (
+    counted_accesses,
     counted_cycles,
     data_waits,
     driver_times,
@@ -61,6 +62,16 @@ class CoreCost:
         """Predict as a `DeviceCost`."""
         return Spent(cycles=self.cycles(op, graph), bound=Bound.CORE)
 
+    def late_cycles(self, op: Operator, graph: Graph) -> Mapping[str, float]:
+        """Predict by how many cycles beyond one data is late, all ``load`` and ``store`` together.
+
+        There are none if that can't be counted.
+        """
+        found = dict.fromkeys(("load", "store"), 0.0)
+        for (access, tensor), number in (counted_accesses(op, graph, self.core) or {}).items():
+            found[access] += number * self._further_latency(tensor, graph)
+        return found
+
     def spread(self, op: Operator, graph: Graph, parts: int) -> int | None:
         """Predict the cycles with others of its kind, None if the operator has no such parts."""
         return dict(self._by_parts(op, graph, (parts,))).get(parts)
@@ -112,10 +123,10 @@ class CoreCost:
         waits = data_waits(op, graph, self.core)
         if waits is None:
             waits = _usual_waits(op, graph)
-        return sum(
-            int(count * max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY))
-            for name, count in waits.items()
-        )
+        return sum(int(count * self._further_latency(name, graph)) for name, count in waits.items())
+
+    def _further_latency(self, name: str, graph: Graph) -> float:
+        return max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY)
 
     def _latency(self, name: str, graph: Graph) -> float:
         """Return the latency of the memory of a tensor, or of a core's stack for ""."""
