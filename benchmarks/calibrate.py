@@ -7,15 +7,14 @@ thing comes to that `atoll.cost.executed` finds in kernels: ``compiler/atoll/cos
 With a ``--chip`` that is a machine of QEMU, QEMU counts; engines it has none, so that ``--drivers``
 names an instruction set from which those of drivers are taken.
 
-``python -m benchmarks.calibrate timing --core NAME --isa ISA`` runs kernels on a core in RTL too,
-with instructions in memories of several latencies and data in memories that answer at once, and
-prints `cycles` and `waits` of the core's description. ``--line BYTES`` says that the core has an
-instruction cache with such lines, and prints its `cycles` and `waits` instead; ``--barrel`` that
-its shifts take as long by any distance. ``--chip`` names a chip of one's own whose host is the
+``python -m benchmarks.calibrate timing --core NAME --isa ISA`` measures a core in RTL as ``atoll
+core calibrate`` does, with networks of all kinds of operators, and prints the `timing` of its
+description. ``--line BYTES`` says that it has an instruction cache with such lines, ``--barrel``
+that its shifts take as long by any distance. ``--chip`` names a chip of one's own whose host is the
 core, and which has a memory that holds code alone.
 
-Both run random networks and print how far what was fitted is off; `benchmarks.estimate` holds
-estimates against networks to which nothing was fitted.
+Both run random networks; `benchmarks.estimate` holds estimates against networks to which nothing
+was fitted.
 """
 
 import argparse
@@ -44,6 +43,7 @@ from atoll.cost.data.picorv32 import (
 )
 from atoll.cost.executed import UncountableError, executed
 from atoll.description.core import EXTRAS
+from atoll.description.edits import to_yaml_line
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_networks
 from atoll.frontend.registry import Source, load_network
@@ -53,17 +53,24 @@ from atoll.ops.registry import kind_of
 from atoll.report.result import LayerCycles
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.specs import Timing
 from atoll.utils.scratch import temporary_folder
+from atoll_sim.core_calibration.calibrate import described, kernels_of
+from atoll_sim.core_calibration.chips import CODE, DATA, NEAR, settings_of
+from atoll_sim.core_calibration.fit import Cache, Kernel
+from atoll_sim.core_calibration.fit import fitted as fitted_timing
+from atoll_sim.core_calibration.least_errors import least_errors
+from atoll_sim.core_calibration.measure import Which, cycles_of, instructions_of
+from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.iss import core as iss_core
 from atoll_sim.runs import checked_run
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from benchmarks import qemu_classes
 from benchmarks.dual_issue import MODELLED, cores_issue
 from benchmarks.estimate_constants import apart, driver_cycles
-from benchmarks.estimate_layers import random_network
 
 COUNTS = Path(__file__).parents[1] / "compiler" / "atoll" / "cost" / "data" / "counts"
-CHIP, CODE = str(Path(__file__).parents[1] / "tests" / "data" / "strait.yaml"), "flash"
+CHIP = str(Path(__file__).parents[1] / "tests" / "data" / "strait.yaml")
 NOWHERE, ALONE = Source("", b"", Path()), BuildOptions(accelerators=False)
 KINDS, LAYERS = 1000, 300
 """The first seeds of networks of all kinds, and of larger layers."""
@@ -74,23 +81,14 @@ MOST_MACS = {CpuKind.ISS: 4_000_000, CpuKind.RTL: 100_000}
 AT_ONCE = 10
 """Networks in one firmware."""
 
-LATENCIES = (1, 8)
-WORD = 4
-"""Bytes that an instruction cache takes from memory at once."""
-
-LEAST, FULL = 300, 2000
-"""Cycles of an operator in RTL from which on it counts, and instructions from which on it counts
-whole: what optimisers make of a few rounds of a loop is another thing."""
+FULL = 2000
+"""Instructions of an operator from which on it counts whole: what optimisers make of a few rounds
+of a loop is another thing."""
 
 RUN = [name not in EXTRAS for name in CLASSES]
 """Classes each of which is an instruction that ran."""
 
-NEAR = 0.01
-"""Error, as a share of a kernel's instructions, below which all are as good."""
-
 Vector = NDArray[np.float64]
-Which = tuple[str, str]
-"""A network and an operator of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +113,6 @@ def main() -> int:
     parser.add_argument("--core", required=True, help="of the chip's host")
     parser.add_argument("--isa", required=True, help="likewise")
     parser.add_argument("--chip", default=CHIP, help="default: lagoon with code apart")
-    parser.add_argument("--code", default=CODE, help="its memory of instructions (%(default)s)")
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
     parser.add_argument("--line", type=int, help="bytes of a line of its instruction cache")
@@ -131,25 +128,21 @@ def main() -> int:
         soc = load_soc(chosen.chip, settings)
         write_counts(chosen.isa, soc, networks, most, chosen.drivers)
         return 0
+    most, soc = chosen.macs or MOST_MACS[CpuKind.RTL], load_soc(chosen.chip, settings)
     if chosen.what == "issue":
         if chosen.core != MODELLED:
             parser.error(f"it is known of {MODELLED} alone how instructions issue")
-        soc = load_soc(chosen.chip, (*settings, f"memories.{chosen.code}.read_latency=1"))
-        most = chosen.macs or MOST_MACS[CpuKind.RTL]
-        print_timing([*measured({1: soc}, networks, most, issued_layers)])
+        at_once = {NEAR: settings_of(soc)[NEAR]}
+        print_timing(fitted_timing([*measured(at_once, networks, most, issued_cycles)], None))
         return 0
-    chips = {
-        latency: load_soc(
-            chosen.chip, (*settings, f"memories.{chosen.code}.read_latency={latency}")
-        )
-        for latency in LATENCIES
-    }
-    most = chosen.macs or MOST_MACS[CpuKind.RTL]
-    runs = [*measured(chips, networks, most, rtl_layers)]
+    cache = Cache(0, chosen.line) if chosen.line else None
+    kernels = [*measured(settings_of(soc), networks, most, cycles_of)]
     if chosen.barrel:
-        kept = np.array([name != "shifted" for name in CLASSES])
-        runs = [replace(run, counts=run.counts * kept) for run in runs]
-    print_timing(runs, chosen.line)
+        counted = [int(name != "shifted") for name in CLASSES]
+        kernels = [
+            replace(each, counts=[*map(int.__mul__, each.counts, counted)]) for each in kernels
+        ]
+    print_timing(fitted_timing(kernels, cache))
     return 0
 
 
@@ -193,7 +186,7 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     size = np.maximum(ran, table.sum(axis=1))
     for _ in range(2):
         share = np.minimum(1, size / FULL) / size
-        found = np.array([_least_errors(table, each, share) for each in counts.T]).T
+        found = np.array([least_errors(table, each, share) for each in counts.T]).T
         told = (table @ found)[:, run].sum(axis=1)
         size = np.maximum(ran, told)
     whole = ran >= FULL
@@ -203,99 +196,37 @@ def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def rtl_layers(models: Sequence[Compiled]) -> Mapping[Which, LayerCycles]:
-    """Return the operators of networks in RTL."""
-    return _layers(models, CpuKind.RTL)
-
-
-def issued_layers(models: Sequence[Compiled]) -> Mapping[Which, LayerCycles]:
-    """Return the operators of networks on a core that issues as `benchmarks.dual_issue` says."""
+def issued_cycles(models: Sequence[Compiled]) -> Mapping[Which, int]:
+    """Return what operators take on a core that issues as `benchmarks.dual_issue` says."""
     with cores_issue(), patch.object(iss_core, "costs_of", lambda cpu: (0,) * len(CLASSES)):
-        return _layers(models, CpuKind.ISS)
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """An operator that ran: its instructions of each class, and its cycles by latency."""
-
-    counts: Vector
-    cycles: Mapping[int, int]
+        return cycles_of(models, CpuKind.ISS)
 
 
 def measured(
-    chips: Mapping[int, ResolvedSoc],
+    chips: Mapping[str, ResolvedSoc],
     networks: Sequence[int],
     most: int,
-    layers: Callable[[Sequence[Compiled]], Mapping[Which, LayerCycles]],
-) -> Iterator[Run]:
-    """Yield the operators of random networks that take `LEAST` cycles with each latency.
+    run: Callable[[Sequence[Compiled]], Mapping[Which, int]],
+) -> Iterator[Kernel]:
+    """Yield the operators of random networks that take `LEAST` cycles.
 
     Args:
-        chips: by the latency of the memory of instructions.
+        chips: by how their memories answer; where one is missing, they answer as in the first one.
         networks: seeds of them.
         most: products of a network.
-        layers: what runs networks and tells the cycles.
+        run: runs networks and tells the cycles.
     """
     for each in _compiled([*chips.values()], networks, most):
-        counts = {name: np.array(sample.counts, float) for name, sample in _samples(each[0])}
-        ran = [layers(models) for models in each]
-        for name, instructions in counts.items():
-            cycles = {
-                latency: found[name].cycles for latency, found in zip(chips, ran, strict=True)
-            }
-            if min(cycles.values()) >= LEAST:
-                yield Run(instructions, cycles)
+        ran = dict(zip(chips, map(run, each), strict=True))
+        cycles = {name: ran.get(name, ran[NEAR]) for name in (NEAR, CODE, DATA)}
+        yield from kernels_of(each[-1], cycles, instructions_of(each[0]))
 
 
-def print_timing(runs: Sequence[Run], line: int | None = None) -> None:
-    """Print what instructions take, from the cycles of operators, and how well that fits.
-
-    With `line`, an instruction cache has lines of so many bytes.
-    """
-    print("timing:\n  basis: ...\n  source: ...")
-    if line:
-        _print_cached(runs, line // WORD)
-        return
-    table = np.array(
-        [
-            np.concatenate((run.counts, run.counts * (latency - 1)))
-            for run in runs
-            for latency in run.cycles
-        ]
-    )
-    found = _print_fit(table, [cycles for run in runs for cycles in run.cycles.values()])
-    parts = (("cycles", found[: len(CLASSES)]), ("waits", found[len(CLASSES) :]))
-    for name, part in parts[: len(runs[0].cycles)]:
-        _print_classes(name, part)
-
-
-def _print_cached(runs: Sequence[Run], words: int) -> None:
-    """Print what instructions take, and the lines of an instruction cache.
-
-    How much longer an operator takes with a further cycle of latency says how many lines come,
-    whose words wait one after the other.
-    """
-    near, far = min(LATENCIES), max(LATENCIES)
-    lines = [(run.cycles[far] - run.cycles[near]) / (far - near) / words for run in runs]
-    table = np.array([[*run.counts, came] for run, came in zip(runs, lines, strict=True)])
-    found = _print_fit(table, [run.cycles[near] for run in runs])
-    _print_classes("cycles", found[:-1])
-    line = f"line: {words * WORD}, cycles: {found[-1]:.2f}, waits: {words}"
-    print(f"  instruction_cache: {{size: ..., {line}}}")
-
-
-def _print_classes(name: str, part: Vector) -> None:
-    words = (f"{each}: {value:.2f}" for each, value in zip(CLASSES, part, strict=True))
-    print(f"  {name}: {{{', '.join(words)}}}")
-
-
-def _print_fit(table: Vector, cycles: Sequence[int]) -> Vector:
-    took = np.array(cycles, float)
-    found = _least_squares(table / took[:, None], np.ones(len(took)))
-    off = np.abs(table @ found / took - 1)
-    median, worst = (float(np.quantile(off, share)) for share in (0.5, 0.95))
-    print(f"# {len(took)} operators: off by {median:.1%} at the median, {worst:.1%} at 95 %")
-    return found
+def print_timing(timing: Timing) -> None:
+    """Print what instructions take, as a description has it but for the size of a cache."""
+    print("timing:")
+    for key, value in described(timing, "...").items():
+        print(f"  {key}: {to_yaml_line(value)}".replace("size: 0 B", "size: ..."))
 
 
 def _compiled(
@@ -366,9 +297,7 @@ def _counted(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]
         for layer, counts in qemu_classes.counted_layers(compiled):
             yield (compiled.graph.name, layer.operator), counts
         return
-    by_class = [*_by_class(models, AcceleratorKind.NONE)]
-    for which in by_class[0]:
-        yield which, tuple(layers[which].cycles for layers in by_class)
+    yield from instructions_of(models).items()
 
 
 def _by_class(
@@ -407,50 +336,6 @@ def _of_drivers(soc: ResolvedSoc) -> Sequence[float]:
         for each in _by_class((compiled,), AcceleratorKind.MODEL)
     )
     return [round(sum(each.values()) / measured, 5) for each in found]
-
-
-def _least_errors(table: Vector, wanted: Vector, share: Vector) -> Vector:
-    """Return no numbers below 0 with which `table` comes nearest to what is wanted.
-
-    The sum of absolute errors is least, each times its `share`: least squares again and again, by
-    the errors of the last ones.
-    """
-    weight = np.ones(len(wanted))
-    for _ in range(10):
-        each = share * np.sqrt(weight)
-        found = _least_squares(table * each[:, None], wanted * each)
-        weight = 1 / np.maximum(np.abs(table @ found - wanted) * share, NEAR)
-    return found
-
-
-def _least_squares(table: Vector, wanted: Vector) -> Vector:
-    """Return no numbers below 0 with which `table` comes nearest to what is wanted.
-
-    They are those of the method of Lawson and Hanson (Solving Least Squares Problems, 1974, 23).
-    """
-    scale = np.linalg.norm(table, axis=0)
-    scale[scale == 0] = 1
-    table = table / scale
-    found, kept = np.zeros(table.shape[1]), np.zeros(table.shape[1], bool)
-    for _ in range(10 * table.shape[1]):
-        gain = table.T @ (wanted - table @ found)
-        gain[kept] = -np.inf
-        if gain.max(initial=-np.inf) <= 1e-9:
-            break
-        kept[int(gain.argmax())] = True
-        while True:
-            best = np.zeros_like(found)
-            best[kept] = np.linalg.lstsq(table[:, kept], wanted, rcond=None)[0]
-            low = kept & (best <= 0)
-            if not low.any():
-                break
-            step = (found[low] / (found[low] - best[low])).min()
-            found = found + step * (best - found)
-            kept &= found > 1e-12
-            found[~kept] = 0
-        found = best
-    answer: Vector = found / scale
-    return answer
 
 
 if __name__ == "__main__":

@@ -28,9 +28,10 @@ from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
+from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.runs.checked_run import run_models
 from benchmarks.estimate_constants import constants
-from benchmarks.estimate_layers import branched_network, random_network
+from benchmarks.estimate_layers import branched_network
 from benchmarks.shown import console
 
 NOWHERE = Source("", b"", Path())

@@ -23,8 +23,8 @@ from atoll.ir.graph import Graph
 from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
+from atoll_sim.core_calibration.random_layers import random_network
 from benchmarks import streaming
-from benchmarks.estimate_layers import random_network
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "tests" / "data"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from atoll.api.builds import Build, build
     from atoll.api.chips import Soc, SocCheck, SocTables, load_soc
     from atoll.api.compilation import Compilation, CompiledNetwork, compile
+    from atoll.api.core_calibration import ClassCycles, CoreCalibration, Residual, calibrate_core
     from atoll.api.differences import Change, Diff, diff
     from atoll.api.doctor import Diagnosis, doctor
     from atoll.api.estimates import (
@@ -79,8 +80,10 @@ else:
             "BoardPackage": "atoll.api.boards",
             "Build": "atoll.api.builds",
             "Change": "atoll.api.differences",
+            "ClassCycles": "atoll.api.core_calibration",
             "Compilation": "atoll.api.compilation",
             "CompiledNetwork": "atoll.api.compilation",
+            "CoreCalibration": "atoll.api.core_calibration",
             "CoreCheck": "atoll.api.kits",
             "CoreTrial": "atoll.api.kits",
             "DescriptionError": "atoll.diagnostics.errors",
@@ -118,6 +121,7 @@ else:
             "ProvidedPool": "atoll.api.interface",
             "Quantization": "atoll.ir.graph",
             "Report": "atoll.api.reports",
+            "Residual": "atoll.api.core_calibration",
             "Requests": "atoll.api.requests",
             "Run": "atoll.api.runs",
             "SelftestCheck": "atoll.api.selftests",
@@ -138,6 +142,7 @@ else:
             "WrittenFiles": "atoll.api.written",
             "build": "atoll.api.builds",
             "calibrate_accelerator": "atoll.api.kits",
+            "calibrate_core": "atoll.api.core_calibration",
             "check_accelerator": "atoll.api.kits",
             "check_core": "atoll.api.kits",
             "check_image": "atoll.api.images",
@@ -175,8 +180,10 @@ __all__ = [
     "BoardPackage",
     "Build",
     "Change",
+    "ClassCycles",
     "Compilation",
     "CompiledNetwork",
+    "CoreCalibration",
     "CoreCheck",
     "CoreTrial",
     "DescriptionError",
@@ -215,6 +222,7 @@ __all__ = [
     "Quantization",
     "Report",
     "Requests",
+    "Residual",
     "Run",
     "SelftestCheck",
     "SelftestFinding",
@@ -234,6 +242,7 @@ __all__ = [
     "WrittenFiles",
     "build",
     "calibrate_accelerator",
+    "calibrate_core",
     "check_accelerator",
     "check_core",
     "check_image",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from benchmarks.estimate import UNSEEN, compare
-from benchmarks.estimate_layers import LAYERS, branched_network
+from benchmarks.estimate_layers import branched_network
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
@@ -24,6 +24,7 @@ from atoll.ops.registry import OPERATORS
 from atoll.report.estimates import estimates_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
+from atoll_sim.core_calibration.random_layers import LAYERS
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 ROOT = Path(__file__).parents[2]

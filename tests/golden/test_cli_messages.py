@@ -52,6 +52,23 @@ CASES: dict[str, list[str]] = {
     "calibrate_param_unknown": ["accelerator", "calibrate", "reef", "--param", "lanes=8"],
     "calibrate_param_value": ["accelerator", "calibrate", "reef", "--param", "input_lanes=3"],
     "test_writes_nothing": ["accelerator", "test", "./idea_part.yaml", "--write"],
+    "core_calibrated_without_rtl": ["core", "calibrate", "cortex_m33"],
+    "core_of_other_isa": ["core", "calibrate", "vexriscv", "--isa", "rv32imc"],
+    "core_of_uncounted_isa": ["core", "calibrate", "ibex", "--isa", "rv32imc_zba_zbb_zbs"],
+    "core_of_few_runs": ["core", "calibrate", "ibex", "--networks", "11"],
+    "core_of_another_chip": ["core", "calibrate", "ibex", "--chip", "lagoon"],
+    "core_on_a_chip_of_one_flash": ["core", "calibrate", "picorv32", "--chip", "lagoon"],
+    "core_on_a_small_chip": [
+        *("core", "calibrate", "picorv32", "--chip", "strait.yaml"),
+        *("--set", "pools.shared.size=2 KiB"),
+    ],
+    "core_in_braces": ["core", "calibrate", "./core_braces.yaml", "--write"],
+    "core_installed": ["core", "calibrate", "ibex", "--write"],
+    "core_calibrated_by_a_toolchain": ["core", "calibrate", "ibex", "--toolchain", "gcc"],
+    "core_set_without_chip": ["core", "calibrate", "ibex", "--set", "a=b"],
+    "core_cache_alone": ["core", "calibrate", "ibex", "--cache", "2 KiB"],
+    "core_cache_size": ["core", "calibrate", "ibex", "--cache", "2 KB", "--line", "32"],
+    "core_test_writes_nothing": ["core", "test", "ibex", "--write", "--networks", "3"],
     "core_isa": ["core", "test", "vexriscv", "--isa", "rv32imc"],
     "model_missing": ["run", "lagoon", "absent.tflite"],
     "model_folder": [*BUILD[:2], "foreign", "-o", "out"],
@@ -279,6 +296,10 @@ def fill(folder: Path) -> None:
     (folder / "text.zip").rename(folder / "text.npz")
 
 
+CORE = (
+    "core: mute, version: 1, isas: [rv32imc], interrupts: {first: 3, last: 31, bus_error: 2},"
+    " startup: picorv32.S, asleep: [0x13], rtl: {module: mute, sources: [./mute.sv]}"
+)
 IDEA = "accelerator: idea\nversion: 1\noperators:\n  CONV_2D: {cost: 100 + macs // 64}\n"
 BY_ZERO = IDEA.replace("64", "pad_top")
 
@@ -291,6 +312,9 @@ def fill_accelerators(folder: Path, chip: str) -> None:
             "accelerator: reef", f"accelerator: ./{name}_part.yaml"
         )
         (folder / f"{name}.yaml").write_text(named)
+    (folder / "core_braces.yaml").write_text(f"{{{CORE}}}\n")
+    strait = (ROOT / "tests" / "data" / "strait.yaml").read_text()
+    (folder / "strait.yaml").write_text(strait.replace("../../socs/lagoon.yaml", "lagoon"))
     braces = "{accelerator: braces, version: 1, operators: {ADD: {cost: 10}}}\n"
     (folder / "braces.yaml").write_text(braces)
     reef = (ROOT / "hw_sim" / "atoll_sim" / "engines" / "reef" / "reef.yaml").read_text()

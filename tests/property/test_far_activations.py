@@ -6,7 +6,6 @@ from itertools import chain
 
 import pytest
 from benchmarks.estimate import DATA, NOWHERE
-from benchmarks.estimate_layers import random_network
 from tests.effort import cases
 
 from atoll.artifacts.samples import random_sample
@@ -14,6 +13,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import Compiled, compile_graph
 from atoll.resolve import load_soc
+from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
 SHOAL = str(DATA / "shoal.yaml")

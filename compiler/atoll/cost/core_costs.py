@@ -2,10 +2,11 @@
 """What operators take on cores: alone, in parts on several, and what they wait for memories."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.cost.counted import (
+    counted_accesses,
     counted_as,
     counted_cycles,
     data_waits,
@@ -64,6 +65,16 @@ class CoreCost:
         """Predict as a `DeviceCost`."""
         return Spent(cycles=self.cycles(op, graph), bound=Bound.CORE)
 
+    def late_cycles(self, op: Operator, graph: Graph) -> Mapping[str, float]:
+        """Predict by how many cycles beyond one data is late, all ``load`` and ``store`` together.
+
+        There are none if that can't be counted.
+        """
+        found = dict.fromkeys(("load", "store"), 0.0)
+        for (access, tensor), number in (counted_accesses(op, graph, self.core) or {}).items():
+            found[access] += number * self._further_latency(tensor, graph)
+        return found
+
     def spread(self, op: Operator, graph: Graph, parts: int) -> int | None:
         """Predict the cycles with others of its kind, None if the operator has no such parts."""
         return dict(self._by_parts(op, graph, (parts,))).get(parts)
@@ -113,11 +124,11 @@ class CoreCost:
         It does not wait for what its data cache keeps.
         """
         core = counted_as(op, graph, self.core)
-        waits = data_waits(op, graph, core) if core else None
-        return sum(
-            int(count * max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY))
-            for name, count in (waits or {}).items()
-        )
+        waits = (data_waits(op, graph, core) if core else None) or {}
+        return sum(int(count * self._further_latency(name, graph)) for name, count in waits.items())
+
+    def _further_latency(self, name: str, graph: Graph) -> float:
+        return max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY)
 
     def _latency(self, name: str, graph: Graph) -> float:
         """Return the latency of the memory of a tensor, or of a core's stack for ""."""

@@ -72,6 +72,16 @@ KERNELS_AT_HAND = 4096
 """What kernels execute, that a process keeps."""
 
 
+def knows_kernels(core: Cpu) -> bool:
+    """Tell whether the instructions of kernels were counted for a core's instruction set."""
+    return knows_kernels_of(core.instructions.name)
+
+
+def knows_kernels_of(isa: str) -> bool:
+    """Tell whether the instructions of kernels were counted for an instruction set."""
+    return bool(read_counts(_like(isa)))
+
+
 def is_counted(core: Cpu) -> bool:
     """Tell whether it is known what instructions take on a core, and which of them kernels run."""
     timing, counts = core.spec.timing, _counts_of(core)
@@ -131,14 +141,32 @@ def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | N
     Of "" is what it waits for memory of its own. None if that can't be counted.
     """
     timing = core.spec.timing
-    if timing is None or not is_counted(core) or not _known(op, graph, core):
+    if timing is None or not is_counted(core):
+        return None
+    accesses = counted_accesses(op, graph, core)
+    if accesses is None:
+        return None
+    found: defaultdict[str, float] = defaultdict(float)
+    for (name, tensor), number in accesses.items():
+        found[tensor] += timing.data_waits.get(name, 0.0) * number
+    return found
+
+
+def counted_accesses(
+    op: Operator, graph: Graph, core: Cpu
+) -> Mapping[tuple[str, str], float] | None:
+    """Predict a kernel's instructions that access tensors, by ``load`` or ``store`` and tensor.
+
+    None if they can't be counted.
+    """
+    if not _known(op, graph, core):
         return None
     counts, kernel = _counts_of(core), _executed(op, graph, core.arithmetic)
-    found: defaultdict[str, float] = defaultdict(float)
+    found: defaultdict[tuple[str, str], float] = defaultdict(float)
     for touched, name in ((kernel.reads, "load"), (kernel.writes, "store")):
-        wait, place = timing.data_waits.get(name, 0.0), CLASSES.index(name)
+        place = CLASSES.index(name)
         for (tensor, what), number in touched.items():
-            found[tensor] += wait * number * counts[what][place]
+            found[name, tensor] += number * counts[what][place]
     return found
 
 
@@ -291,7 +319,12 @@ def _code_of(core: Cpu) -> Mapping[str, float]:
 
 
 def _isa_of(core: Cpu) -> str:
-    name = core.instructions.name.split(FLOATS)[0]
+    return _like(core.instructions.name)
+
+
+def _like(isa: str) -> str:
+    """Return the instruction set that was counted in place of one."""
+    name = isa.split(FLOATS)[0]
     return SAME.get(name, name)
 
 

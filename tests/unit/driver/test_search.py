@@ -10,7 +10,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from benchmarks.estimate_layers import random_network
 from tests import tflite_builder
 from tests.property.test_random_networks import random_network as drawn_network
 from tests.requests import load_requests
@@ -29,6 +28,7 @@ from atoll.frontend.registry import Source, load_network, read_source
 from atoll.resolve import load_soc
 from atoll.rewrite.passes import Rewritten, rewritten
 from atoll.tile.cut import Cut, Tiling
+from atoll_sim.core_calibration.random_layers import random_network
 
 ROOT = Path(__file__).parents[3]
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measure a core, fit what its instructions take, and hold that against other networks."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from atoll.api.core_calibration import ClassCycles, CoreCalibration, Residual
+from atoll.cost.core_costs import CoreCost
+from atoll.cost.counted import CLASSES
+from atoll.diagnostics.errors import PlacementError, PlanError, UsageError
+from atoll.diagnostics.progress import Progress
+from atoll.diagnostics.units import format_size
+from atoll.driver.compiled import placed_graph
+from atoll.driver.pipeline import Compiled
+from atoll.ir.graph import Graph
+from atoll.isa.instruction_set import Family
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.specs import Timing
+from atoll.utils.scratch import temporary_folder
+from atoll.utils.workers import side_by_side
+from atoll_sim.build.model import build_model
+from atoll_sim.campaign.journal import Journal
+from atoll_sim.campaign.trials import followed
+from atoll_sim.core_calibration.chips import DATA, NEAR, made_chip, settings_of
+from atoll_sim.core_calibration.fit import Cache, Kernel, fitted
+from atoll_sim.core_calibration.measure import (
+    Which,
+    compile_alone,
+    cycles_of,
+    instructions_of,
+    with_host,
+)
+from atoll_sim.core_calibration.networks import drawn_networks, layered_networks
+
+AT_ONCE = 4
+"""Networks of one firmware."""
+
+FEWEST, FEWEST_OPERATORS = 12, 50
+"""Networks to fit to, and operators of them: there are 20 numbers to fit."""
+
+LEAST = 300
+"""Cycles of an operator from which on it counts: others are mostly what surrounds a loop."""
+
+COUNTED = "instructions"
+
+Counted: TypeAlias = Mapping[Which, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How a core is measured.
+
+    Attributes:
+        soc: its host is the core.
+        cache: the core's instruction cache; None without one.
+        networks: how many to fit to; a third as many are held against that.
+        seed: draws others.
+        jobs: simulations at a time.
+        resume: go on with such a measurement that was interrupted.
+        source: the command that measures again.
+        beside: files of the core, on which its runs depend too.
+        progress: told how far it is.
+    """
+
+    soc: ResolvedSoc
+    cache: Cache | None
+    networks: int
+    seed: int
+    jobs: int
+    resume: bool
+    source: str
+    beside: Sequence[Path]
+    progress: Progress
+
+    def run(self) -> CoreCalibration:
+        """Measure, fit, and say how far the fit is off.
+
+        Raises:
+            UsageError: E240, E241; the chip tells nothing of the core, or too little ran.
+            SimulationError: E238; a run has a finding.
+        """
+        name = self.soc.host_cpu.spec.name
+        if self.networks < FEWEST:
+            raise too_few(name, f"{self.networks} networks")
+        settings = settings_of(self.soc)
+        drawn = drawn_networks(self.seed, self.networks)
+        layered = layered_networks(self.seed, self.networks // 3)
+        late = [*_compiled(settings[DATA], drawn)]
+        with temporary_folder() as folder:
+            ran = self._ran(settings, drawn, layered, folder)
+        counts = ran.pop(COUNTED)
+        kernels = [*kernels_of(late, ran, counts)]
+        if len(kernels) < FEWEST_OPERATORS:
+            raise too_few(name, f"{len(kernels)} operators that take {LEAST} cycles")
+        timing = fitted(kernels, self.cache)
+        judged = [*_judged(settings, timing, layered, ran)]
+        off = np.array([each.truth / each.estimate - 1 for each in judged])
+        low, high = np.quantile(off, (0.025, 0.975), method="closest_observation")
+        band = (max(0.0, -float(low)), max(0.0, float(high)))
+        return CoreCalibration(
+            core=name,
+            isa=self.soc.host_cpu.isa,
+            networks=len(drawn),
+            operators=len(kernels),
+            classes=tuple(_classes(kernels, timing)),
+            kinds=tuple(_by_kind(judged)),
+            settings=tuple(_by_setting(judged)),
+            timing=described(replace(timing, band=band), self.source),
+        )
+
+    def _ran(
+        self,
+        settings: Mapping[str, ResolvedSoc],
+        drawn: Sequence[Graph],
+        layered: Sequence[Graph],
+        folder: Path,
+    ) -> dict[str, dict[Which, Any]]:
+        """Return what operators took in each setting, and the instructions of those to fit to."""
+        models = [build_model(each, progress=self.progress) for each in settings.values()]
+        host = self.soc.host_cpu
+        files = [path.read_bytes() for path in self.beside]
+        words = (*map(str, models), host.isa, host.toolchain)
+        journal = Journal("core calibration", *words, *files, resume=self.resume)
+        chips = {**settings, COUNTED: self._counting_chip(settings[NEAR], folder)}
+        tasks = [
+            (name, graphs)
+            for graphs in (*_groups(drawn), *_groups(layered))
+            for name in chips
+            if name != COUNTED or graphs[0] in drawn
+        ]
+
+        def act(task: tuple[str, Sequence[Graph]]) -> tuple[str, Mapping[str, Any]]:
+            name, graphs = task
+            subject = " ".join((name, *(graph.name for graph in graphs)))
+            return name, journal.remembered(subject, lambda: _noted(name, chips[name], graphs))
+
+        def so_far(ended: Sequence[object]) -> str:
+            return f"{host.spec.name}: {len(ended)} of {len(tasks)} runs"
+
+        found: dict[str, dict[Which, Any]] = {name: {} for name in chips}
+        ended = side_by_side(act, tasks, self.jobs)
+        for name, noted in followed(ended, len(tasks), so_far, self.progress):
+            found[name] |= {_which(words): value for words, value in noted.items()}
+        journal.close()
+        return found
+
+    def _counting_chip(self, soc: ResolvedSoc, folder: Path) -> ResolvedSoc:
+        """Return a chip on which instructions are counted, which are those of every RISC-V core."""
+        host = soc.host_cpu
+        if host.instructions.family is Family.RISCV and host.unit is None:
+            return made_chip("riscv", host.isa, folder)
+        return soc
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What an operator took to whose network nothing was fitted, and what was estimated."""
+
+    network: str
+    kind: str
+    setting: str
+    truth: int
+    estimate: int
+
+
+def too_few(core: str, what: str) -> UsageError:
+    """Return the error of a core of which too little ran."""
+    return UsageError(
+        "E241",
+        f"nothing is fitted to what core '{core}' takes: {what} are too few, it takes"
+        f" {FEWEST} networks with {FEWEST_OPERATORS} operators",
+        remedy=f"use --networks {2 * FEWEST} or more",
+    )
+
+
+def _groups(graphs: Sequence[Graph]) -> Iterator[Sequence[Graph]]:
+    return (graphs[at : at + AT_ONCE] for at in range(0, len(graphs), AT_ONCE))
+
+
+def _compiled(soc: ResolvedSoc, graphs: Sequence[Graph]) -> Iterator[Compiled]:
+    try:
+        for group in _groups(graphs):
+            yield from compile_alone(soc, group)
+    except (PlacementError, PlanError) as error:
+        raise UsageError(
+            "E240",
+            f"chip '{soc.name}' has no room for the networks that are run:"
+            f" {error.faults[0].message}",
+            remedy="give it more with --set, or leave --chip out",
+        ) from error
+
+
+def _noted(name: str, soc: ResolvedSoc, graphs: Sequence[Graph]) -> Mapping[str, Any]:
+    models = [*_compiled(soc, graphs)]
+    run: Callable[[Sequence[Compiled]], Counted]
+    run = instructions_of if name == COUNTED else cycles_of
+    return {" ".join(which): value for which, value in run(models).items()}
+
+
+def _which(words: str) -> Which:
+    network, operator = words.split(" ", 1)
+    return network, operator
+
+
+def kernels_of(
+    models: Iterable[Compiled],
+    cycles: Mapping[str, Mapping[Which, int]],
+    counts: Mapping[Which, Sequence[int]],
+) -> Iterator[Kernel]:
+    """Yield the operators of networks that take `LEAST` cycles, however memories answer.
+
+    Args:
+        models: compiled for late data.
+        cycles: that operators took, by how memories answer.
+        counts: their instructions, in the order of `CLASSES`.
+    """
+    for compiled in models:
+        graph, cost = placed_graph(compiled), CoreCost(compiled.soc.host_cpu, compiled.soc)
+        for op in compiled.graph.operators:
+            which = graph.name, op.name
+            took = {name: each[which] for name, each in cycles.items()}
+            if min(took.values()) >= LEAST:
+                yield Kernel(counts=counts[which], cycles=took, late=cost.late_cycles(op, graph))
+
+
+def _judged(
+    settings: Mapping[str, ResolvedSoc],
+    timing: Timing,
+    graphs: Sequence[Graph],
+    ran: Mapping[str, Counted],
+) -> Iterator[_Judged]:
+    for setting, soc in settings.items():
+        for compiled in _compiled(with_host(soc, timing=timing), graphs):
+            graph, cost = placed_graph(compiled), CoreCost(compiled.soc.host_cpu, compiled.soc)
+            for op in compiled.graph.operators:
+                truth, estimate = ran[setting][graph.name, op.name], cost.alone(op, graph)
+                if truth >= LEAST and estimate:
+                    yield _Judged(graph.name, op.kind, setting, truth, estimate)
+
+
+def _classes(kernels: Sequence[Kernel], timing: Timing) -> Iterator[ClassCycles]:
+    counts = np.array([kernel.counts for kernel in kernels], float).sum(axis=0)
+    spent = counts * [timing.cycles[name] for name in CLASSES]
+    for name, share in zip(CLASSES, spent / spent.sum(), strict=True):
+        cycles, waits = timing.cycles[name], timing.waits.get(name, 0.0)
+        yield ClassCycles(name=name, cycles=cycles, waits=waits, share=float(share))
+
+
+def _by_kind(judged: Sequence[_Judged]) -> Iterator[Residual]:
+    for kind in sorted({each.kind for each in judged}):
+        off = [abs(each.estimate / each.truth - 1) for each in judged if each.kind == kind]
+        yield Residual(
+            of=kind.upper(),
+            count=len(off),
+            median=float(np.median(off)),
+            most=float(np.quantile(off, 0.95)),
+        )
+
+
+def _by_setting(judged: Sequence[_Judged]) -> Iterator[Residual]:
+    for setting in dict.fromkeys(each.setting for each in judged):
+        those = [each for each in judged if each.setting == setting]
+        off = []
+        for name in dict.fromkeys(each.network for each in those):
+            network = [each for each in those if each.network == name]
+            whole = sum(each.truth for each in network)
+            off.append(abs(sum(each.estimate for each in network) / whole - 1))
+        yield Residual(of=setting, count=len(off), median=float(np.median(off)), most=max(off))
+
+
+def described(timing: Timing, source: str) -> Mapping[str, Any]:
+    """Return a timing as the description of a core has it."""
+    found: dict[str, Any] = {"basis": timing.basis, "source": source, "cycles": timing.cycles}
+    if cache := timing.cache:
+        found["instruction_cache"] = {
+            "size": format_size(cache.size),
+            "line": cache.line,
+            "cycles": cache.cycles,
+            "waits": cache.waits,
+        }
+    else:
+        found["waits"] = timing.waits
+    found["data_waits"] = timing.data_waits
+    if timing.band:
+        low, high = (math.ceil(100 * each) / 100 for each in timing.band)
+        found["band"] = {"low": low, "high": high}
+    return found

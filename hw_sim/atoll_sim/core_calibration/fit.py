@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What instructions take on a core, fitted to what operators took and the instructions they ran."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from atoll.cost.counted import CLASSES
+from atoll.resolve.specs import InstructionCache, Timing
+from atoll_sim.core_calibration.chips import CODE, DATA, FAR_CODE, NEAR
+from atoll_sim.core_calibration.least_errors import Vector, least_errors
+
+WORD = 4
+"""Bytes that an instruction cache takes from memory at once."""
+
+ACCESSES = ("load", "store")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """An operator that ran.
+
+    Attributes:
+        counts: its instructions, in the order of `CLASSES`.
+        cycles: by how memories answered.
+        late: with `DATA`, cycles beyond one until data is there: of a ``load``, of a ``store``.
+    """
+
+    counts: Sequence[int]
+    cycles: Mapping[str, int]
+    late: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """The bytes of an instruction cache, and those that it fetches together."""
+
+    size: int
+    line: int
+
+
+def fitted(kernels: Sequence[Kernel], cache: Cache | None) -> Timing:
+    """Return what instructions take so that operators take what they took, as near as can be.
+
+    The sum of absolute errors is least, each as a share of what an operator took. With a cache, how
+    much longer it took with late code says how many lines came, whose words wait one after another.
+    """
+    rows = [row for kernel in kernels for row in _rows(kernel, cache)]
+    table, took = (np.array(each, float) for each in zip(*rows, strict=True))
+    found = np.round(least_errors(table, took, 1 / took), 2)
+    cycles, code, data = np.split(found, (len(CLASSES), len(found) - len(ACCESSES)))
+    line = cache and InstructionCache(
+        size=cache.size, line=cache.line, cycles=float(code[0]), waits=cache.line / WORD
+    )
+    return Timing(
+        basis="measured",
+        cycles=_named(CLASSES, cycles),
+        waits={} if cache else _named(CLASSES, code),
+        data_waits=_named(ACCESSES, data),
+        cache=line or None,
+    )
+
+
+def _rows(kernel: Kernel, cache: Cache | None) -> Iterator[tuple[Sequence[float], int]]:
+    counts, cycles = np.array(kernel.counts, float), kernel.cycles
+    late, far = [kernel.late[each] for each in ACCESSES], (FAR_CODE - 1) * counts
+    if cache:
+        words = (cycles[CODE] - cycles[NEAR]) / (FAR_CODE - 1)
+        far = np.array([max(0, words) * WORD / cache.line])
+    code = far if cache else 0 * far
+    yield [*counts, *code, 0, 0], cycles[NEAR]
+    yield [*counts, *code, *late], cycles[DATA]
+    if not cache:
+        yield [*counts, *far, 0, 0], cycles[CODE]
+
+
+def _named(names: Sequence[str], values: Vector) -> Mapping[str, float]:
+    return dict(zip(names, values.tolist(), strict=True))
