@@ -41,7 +41,7 @@ from atoll.cost.data.picorv32 import (
     FINISH_CYCLES,
     START_CYCLES,
 )
-from atoll.cost.executed import UncountableError, executed
+from atoll.cost.executed import UncountableError, count_executed
 from atoll.description.core import EXTRAS
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_networks
@@ -134,7 +134,7 @@ def main() -> int:
             parser.error(f"it is known of {MODELLED} alone how instructions issue")
         soc = load_soc(chosen.chip, (*settings, f"memories.{chosen.code}.read_latency=1"))
         most = chosen.macs or MOST_MACS[CpuKind.RTL]
-        print_timing([*measured({1: soc}, networks, most, issued_layers)])
+        print_timing([*measure({1: soc}, networks, most, issued_layers)])
         return 0
     chips = {
         latency: load_soc(
@@ -143,7 +143,7 @@ def main() -> int:
         for latency in LATENCIES
     }
     most = chosen.macs or MOST_MACS[CpuKind.RTL]
-    print_timing([*measured(chips, networks, most, rtl_layers)], chosen.line)
+    print_timing([*measure(chips, networks, most, rtl_layers)], chosen.line)
     return 0
 
 
@@ -155,13 +155,13 @@ def write_counts(
     With `like`, drivers have the instructions that they have in that set.
     """
     samples: list[Sample] = []
-    for (models,) in _compiled((soc,), networks, most):
+    for (models,) in _compile_networks((soc,), networks, most):
         try:
             samples += (sample for _, sample in _samples(models))
         except AtollError as error:  # an image is refused
             print(error.faults[0], file=sys.stderr)
     drivers = read_counts(like)[DRIVER] if like else _of_drivers(soc)
-    write(isa, fitted(samples) | {DRIVER: drivers})
+    write(isa, fit(samples) | {DRIVER: drivers})
 
 
 def write(isa: str, counts: Mapping[str, Sequence[float]]) -> None:
@@ -173,7 +173,7 @@ def write(isa: str, counts: Mapping[str, Sequence[float]]) -> None:
     (COUNTS / f"{isa}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
+def fit(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     """Return how many instructions of each class each thing comes to that kernels execute.
 
     The sum of absolute errors, as shares of a kernel, is least: some kernels are none of what they
@@ -216,7 +216,7 @@ class Run:
     cycles: Mapping[int, int]
 
 
-def measured(
+def measure(
     chips: Mapping[int, ResolvedSoc],
     networks: Sequence[int],
     most: int,
@@ -230,7 +230,7 @@ def measured(
         most: products of a network.
         layers: what runs networks and tells the cycles.
     """
-    for each in _compiled([*chips.values()], networks, most):
+    for each in _compile_networks([*chips.values()], networks, most):
         counts = {name: np.array(sample.counts, float) for name, sample in _samples(each[0])}
         ran = [layers(models) for models in each]
         for name, instructions in counts.items():
@@ -292,7 +292,7 @@ def _print_fit(table: Vector, cycles: Sequence[int]) -> Vector:
     return found
 
 
-def _compiled(
+def _compile_networks(
     socs: Sequence[ResolvedSoc], networks: Sequence[int], most: int
 ) -> Iterator[Sequence[Sequence[Compiled]]]:
     """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.
@@ -344,16 +344,16 @@ def _of_all_kinds(seed: int, folder: Path) -> Graph:
 
 def _samples(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sample]]:
     """Yield each operator that ran with its instructions."""
-    for which, counts in _counted(models):
+    for which, counts in _count_instructions(models):
         compiled = next(each for each in models if each.graph.name == which[0])
         op = next(each for each in compiled.graph.operators if each.name == which[1])
         lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
         with suppress(UncountableError):
-            found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
+            found = count_executed(lowered.function, (*LIBRARY, *lowered.library)).things
             yield which, Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts)
 
 
-def _counted(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]]:
+def _count_instructions(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]]:
     """Yield each operator that ran, and its instructions by class."""
     if models[0].soc.qemu_machine:
         (compiled,) = models

@@ -27,7 +27,7 @@ def random_network(seed: int) -> Graph:
         kind = chance.choice(("conv_2d", "conv_2d", "depthwise_conv_2d", "average_pool_2d"))
         chain.window(kind)
     chain.dense(chance.randint(2, 100))
-    return chain.finished()
+    return chain.finish()
 
 
 def branched_network(seed: int) -> Graph:
@@ -45,7 +45,7 @@ def branched_network(seed: int) -> Graph:
     chain.begin((1, chance.randint(200, 280)))
     for _ in range(3):
         chain.dense(chance.randint(100, 200))
-    return chain.finished()
+    return chain.finish()
 
 
 def small_network(seed: int, name: str) -> Graph:
@@ -56,7 +56,7 @@ def small_network(seed: int, name: str) -> Graph:
     chain.window("conv_2d")
     chain.window(chance.choice(("depthwise_conv_2d", "average_pool_2d", "conv_2d")))
     chain.dense(chance.randint(4, 12))
-    return chain.finished()
+    return chain.finish()
 
 
 @dataclass
@@ -109,7 +109,7 @@ class _Chain:
         attributes: dict[str, Attribute] = {"activation": "none", "keep_num_dims": 0}
         self._add("fully_connected", (1, made), (made, depth), attributes)
 
-    def finished(self) -> Graph:
+    def finish(self) -> Graph:
         """Return the network."""
         read = {name for op in self.operators for name in op.inputs}
         made = [name for op in self.operators for name in op.outputs]

@@ -167,7 +167,7 @@ def _engine_source(engine: Engine) -> Source:
     name, timing = f"{engine.spec.name} {params}", engine.timing
     if all(support.kind in timing for support in engine.spec.operators):
         basis = MEASURED
-    return Source(name, basis, _told_band(emitter))
+    return Source(name, basis, _emitter_band(emitter))
 
 
 def _timed_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> Source:
@@ -175,7 +175,7 @@ def _timed_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> So
     return Source(f"{kind} {source.name}", MEASURED, band)
 
 
-def _told_band(emitter: object) -> Band | None:
+def _emitter_band(emitter: object) -> Band | None:
     match getattr(emitter, "band", None):
         case (int() | float() as low, int() | float() as high) if 0 <= low <= 1 and high >= 0:
             return Band(low, high)
