@@ -41,7 +41,7 @@ from atoll.cost.data.picorv32 import (
     FINISH_CYCLES,
     START_CYCLES,
 )
-from atoll.cost.executed import UncountableError, executed
+from atoll.cost.executed import UncountableError, count_executed
 from atoll.description.core import EXTRAS
 from atoll.description.edits import to_yaml_line
 from atoll.diagnostics.errors import AtollError
@@ -55,10 +55,9 @@ from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.specs import Timing
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.core_calibration.calibrate import described, kernels_of
+from atoll_sim.core_calibration.calibrate import describe_timing, kernels_of
 from atoll_sim.core_calibration.chips import CODE, DATA, NEAR, settings_of
-from atoll_sim.core_calibration.fit import Cache, Kernel
-from atoll_sim.core_calibration.fit import fitted as fitted_timing
+from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.least_errors import least_errors
 from atoll_sim.core_calibration.measure import Which, cycles_of, instructions_of
 from atoll_sim.core_calibration.random_layers import random_network
@@ -133,16 +132,16 @@ def main() -> int:
         if chosen.core != MODELLED:
             parser.error(f"it is known of {MODELLED} alone how instructions issue")
         at_once = {NEAR: settings_of(soc)[NEAR]}
-        print_timing(fitted_timing([*measured(at_once, networks, most, issued_cycles)], None))
+        print_timing(fit_timing([*measure(at_once, networks, most, issued_cycles)], None))
         return 0
     cache = Cache(0, chosen.line) if chosen.line else None
-    kernels = [*measured(settings_of(soc), networks, most, cycles_of)]
+    kernels = [*measure(settings_of(soc), networks, most, cycles_of)]
     if chosen.barrel:
         counted = [int(name != "shifted") for name in CLASSES]
         kernels = [
             replace(each, counts=[*map(int.__mul__, each.counts, counted)]) for each in kernels
         ]
-    print_timing(fitted_timing(kernels, cache))
+    print_timing(fit_timing(kernels, cache))
     return 0
 
 
@@ -154,13 +153,13 @@ def write_counts(
     With `like`, drivers have the instructions that they have in that set.
     """
     samples: list[Sample] = []
-    for (models,) in _compiled((soc,), networks, most):
+    for (models,) in _compile_networks((soc,), networks, most):
         try:
             samples += (sample for _, sample in _samples(models))
         except AtollError as error:  # an image is refused
             print(error.faults[0], file=sys.stderr)
     drivers = read_counts(like)[DRIVER] if like else _of_drivers(soc)
-    write(isa, fitted(samples) | {DRIVER: drivers})
+    write(isa, fit(samples) | {DRIVER: drivers})
 
 
 def write(isa: str, counts: Mapping[str, Sequence[float]]) -> None:
@@ -172,7 +171,7 @@ def write(isa: str, counts: Mapping[str, Sequence[float]]) -> None:
     (COUNTS / f"{isa}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def fitted(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
+def fit(samples: Sequence[Sample]) -> dict[str, Sequence[float]]:
     """Return how many instructions of each class each thing comes to that kernels execute.
 
     The sum of absolute errors, as shares of a kernel, is least: some kernels are none of what they
@@ -202,7 +201,7 @@ def issued_cycles(models: Sequence[Compiled]) -> Mapping[Which, int]:
         return cycles_of(models, CpuKind.ISS)
 
 
-def measured(
+def measure(
     chips: Mapping[str, ResolvedSoc],
     networks: Sequence[int],
     most: int,
@@ -216,7 +215,7 @@ def measured(
         most: products of a network.
         run: runs networks and tells the cycles.
     """
-    for each in _compiled([*chips.values()], networks, most):
+    for each in _compile_networks([*chips.values()], networks, most):
         ran = dict(zip(chips, map(run, each), strict=True))
         cycles = {name: ran.get(name, ran[NEAR]) for name in (NEAR, CODE, DATA)}
         yield from kernels_of(each[-1], cycles, instructions_of(each[0]))
@@ -225,11 +224,11 @@ def measured(
 def print_timing(timing: Timing) -> None:
     """Print what instructions take, as a description has it but for the size of a cache."""
     print("timing:")
-    for key, value in described(timing, "...").items():
+    for key, value in describe_timing(timing, "...").items():
         print(f"  {key}: {to_yaml_line(value)}".replace("size: 0 B", "size: ..."))
 
 
-def _compiled(
+def _compile_networks(
     socs: Sequence[ResolvedSoc], networks: Sequence[int], most: int
 ) -> Iterator[Sequence[Sequence[Compiled]]]:
     """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.
@@ -281,16 +280,16 @@ def _of_all_kinds(seed: int, folder: Path) -> Graph:
 
 def _samples(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sample]]:
     """Yield each operator that ran with its instructions."""
-    for which, counts in _counted(models):
+    for which, counts in _count_instructions(models):
         compiled = next(each for each in models if each.graph.name == which[0])
         op = next(each for each in compiled.graph.operators if each.name == which[1])
         lowered = kind_of(op).lower_for(op, compiled.graph, compiled.soc.host_cpu.arithmetic)
         with suppress(UncountableError):
-            found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
+            found = count_executed(lowered.function, (*LIBRARY, *lowered.library)).things
             yield which, Sample(kind=op.kind, executes={**found, EACH: 1}, counts=counts)
 
 
-def _counted(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]]:
+def _count_instructions(models: Sequence[Compiled]) -> Iterator[tuple[Which, Sequence[int]]]:
     """Yield each operator that ran, and its instructions by class."""
     if models[0].soc.qemu_machine:
         (compiled,) = models

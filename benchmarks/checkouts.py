@@ -58,7 +58,7 @@ def main() -> int:
     for model in arguments.models:
         words = [str(model.resolve()), "--soc", arguments.soc]
         words += ["--cores-alone"] if arguments.cores_alone else []
-        print(f"{model.stem} on {arguments.soc}, {compared(arguments.other.resolve(), words)}")
+        print(f"{model.stem} on {arguments.soc}, {compare(arguments.other.resolve(), words)}")
     return 0
 
 
@@ -75,11 +75,11 @@ def prepare(soc: str, model: Path, folder: Path, options: BuildOptions) -> None:
     (folder / COMMAND).write_text(json.dumps(list(map(str, words))))
 
 
-def compared(other: Path, words: Sequence[str]) -> str:
+def compare(other: Path, words: Sequence[str]) -> str:
     """Return medians of both, and of the ratios of each round."""
     with temporary_folder() as folder:
         ours, theirs = (
-            prepared(root, words, folder / name)
+            prepare_checkout(root, words, folder / name)
             for root, name in ((HERE, "ours"), (other, "theirs"))
         )
         rounds = [(speed(ours), speed(theirs)) for _ in range(ROUNDS)]
@@ -95,7 +95,7 @@ def compared(other: Path, words: Sequence[str]) -> str:
     )
 
 
-def prepared(root: Path, words: Sequence[str], folder: Path) -> list[str]:
+def prepare_checkout(root: Path, words: Sequence[str], folder: Path) -> list[str]:
     """Let the sources of `root` prepare `folder`, and return the command of the simulation."""
     folder.mkdir()
     search = os.pathsep.join(map(str, (root / "compiler", root / "hw_sim")))

@@ -90,14 +90,14 @@ def main() -> int:
     arguments = parser.parse_args()
     table = Table("target", "kind", "operators", "least", "greatest")
     seeds = range(arguments.seed, arguments.seed + arguments.count)
-    for (target, kind), ratios in sorted(measured(arguments.core, seeds).items()):
+    for (target, kind), ratios in sorted(measure(arguments.core, seeds).items()):
         cells = (f"{each:.3f}" for each in (min(ratios), max(ratios)))
         table.add_row(target, kind, str(len(ratios)), *cells)
     console().print(table)
     return 0
 
 
-def measured(core: str, seeds: range) -> Ratios:
+def measure(core: str, seeds: range) -> Ratios:
     """Run all networks for all targets of a core."""
     setup = SETUPS[core]
     found = defaultdict[tuple[str, str], list[float]](list)

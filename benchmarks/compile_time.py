@@ -60,14 +60,14 @@ def main() -> int:
     with temporary_folder() as folder:
         os.environ[CACHE] = str(folder / "warm")
         os.environ["PYTHONDONTWRITEBYTECODE"] = ""
-        taken(_atoll(DIGITS, folder))
+        time_command(_atoll(DIGITS, folder))
         for name, path in _networks(arguments.networks, folder):
-            table.add_row(name, *measured(path, folder, arguments.rounds))
+            table.add_row(name, *measure(path, folder, arguments.rounds))
     console().print(table)
     return 0
 
 
-def measured(network: Path, folder: Path, rounds: int) -> Sequence[str]:
+def measure(network: Path, folder: Path, rounds: int) -> Sequence[str]:
     """Compile in turn; return the cells of a row: medians, ratios to Vela's, greatest memory."""
     ours: list[Taken] = []
     objects: list[Taken] = []
@@ -77,16 +77,16 @@ def measured(network: Path, folder: Path, rounds: int) -> Sequence[str]:
             cache = folder / f"cache{number}"
             shutil.copytree(folder / "warm", cache, dirs_exist_ok=True)
             os.environ[CACHE] = str(cache)
-            took.append(taken((*_atoll(network, folder), *options)))
+            took.append(time_command((*_atoll(network, folder), *options)))
             shutil.rmtree(cache)
-        vela.append(taken(_vela(network, folder)))
+        vela.append(time_command(_vela(network, folder)))
     seconds = [median(each.seconds for each in side) for side in (ours, objects, vela)]
     ratios = " and ".join(f"{each / seconds[-1]:.2f}" for each in seconds[:-1])
     most = (f"{max(each.resident for each in side) / 2**20:.0f} MiB" for side in (ours, vela))
     return *(f"{each:.2f} s" for each in seconds), ratios, *most
 
 
-def taken(command: Sequence[str]) -> Taken:
+def time_command(command: Sequence[str]) -> Taken:
     """Run a command; its children count for the memory if they take more."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

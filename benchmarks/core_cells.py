@@ -123,7 +123,7 @@ class Row:
         made = self._object(compile_model(STRICT + text, core, self._toolchain))
         for cpu in (CpuKind.ISS, CpuKind.QEMU):
             try:
-                ran = self._ran(cpu, Emit.C)
+                ran = self._run(cpu, Emit.C)
             except AtollError as error:
                 if error.faults[0].code not in ABSENT:
                     raise
@@ -131,9 +131,9 @@ class Row:
                 return Cell(numbers=made.numbers, equal=ran.equal, where=ran.where)
         return made
 
-    def simulated(self, cpu: CpuKind) -> Cell:
+    def simulate(self, cpu: CpuKind) -> Cell:
         """Run the firmware on a kind of cores."""
-        return self._ran(cpu, Emit.OBJECT)
+        return self._run(cpu, Emit.OBJECT)
 
     @property
     def _settings(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Row:
         layers = compare(self._compiled, code, sample, self._folder)
         return Cell(numbers=numbers, equal=not layers.mismatches, where="this machine")
 
-    def _ran(self, cpu: CpuKind, emit: Emit) -> Cell:
+    def _run(self, cpu: CpuKind, emit: Emit) -> Cell:
         soc = self._machine if cpu is CpuKind.QEMU else self._chip
         cpu.session().check(None)
         cpu.check_chip(soc)
@@ -205,9 +205,9 @@ _MAKE: Mapping[str, Callable[[Row], Cell]] = {
     "link": Row.link,
     "stack": Row.stack,
     "c": Row.c,
-    "rtl": lambda row: row.simulated(CpuKind.RTL),
-    "iss": lambda row: row.simulated(CpuKind.ISS),
-    "qemu": lambda row: row.simulated(CpuKind.QEMU),
+    "rtl": lambda row: row.simulate(CpuKind.RTL),
+    "iss": lambda row: row.simulate(CpuKind.ISS),
+    "qemu": lambda row: row.simulate(CpuKind.QEMU),
 }
 COLUMNS = {
     "compile": "compile",

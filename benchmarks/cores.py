@@ -82,7 +82,7 @@ def markdown(rows: Sequence[Measured]) -> Iterator[str]:
         yield _line([*("core", "instruction set"), *columns])
         yield _line(["---"] * (2 + len(columns)))
         for row in mine:
-            yield _line([f"`{row.core}`", row.isa, *map(shown, row.cells.values())])
+            yield _line([f"`{row.core}`", row.isa, *map(cell_text, row.cells.values())])
     reasons = _reasons(rows)
     if reasons:
         yield from ("", "## Cells that do not exist", "")
@@ -91,7 +91,7 @@ def markdown(rows: Sequence[Measured]) -> Iterator[str]:
             yield _line([code, ", ".join(dict.fromkeys(cells)), message])
 
 
-def shown(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """Return what a table says of a cell."""
     if cell.fault:
         return cell.fault.code if cell.good else f"**fails: {cell.fault.code}**"

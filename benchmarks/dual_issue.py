@@ -245,11 +245,11 @@ class Core:
         """Return the cycles that pass until the last instruction of the next block issues."""
         place = address, len(code)
         if place not in self._blocks:
-            self._blocks[place] = decoded(address, code)
+            self._blocks[place] = decode(address, code)
         block, lost = self._blocks[place], 0
         if self._last:
             taken = address != self._last.end
-            lost = PENALTY if self._last.branches and self._mispredicted(taken=taken) else 0
+            lost = PENALTY if self._last.branches and self._mispredicts(taken=taken) else 0
             if taken or lost:
                 self.state = self.state._replace(shut=True)
         key = (self.state, *place)
@@ -259,14 +259,14 @@ class Core:
         self._last = block
         return cycles + lost
 
-    def _mispredicted(self, *, taken: bool) -> bool:
+    def _mispredicts(self, *, taken: bool) -> bool:
         assert self._last
         counter = self.counters.get(self._last.end, TAKEN)
         self.counters[self._last.end] = min(counter + 1, STRONG) if taken else max(counter - 1, 0)
         return taken != (counter >= TAKEN)
 
 
-def decoded(address: int, code: bytes) -> Block:
+def decode(address: int, code: bytes) -> Block:
     """Return the instructions at an address."""
     engine = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
     engine.detail = True

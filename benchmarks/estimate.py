@@ -267,7 +267,9 @@ def layer_table(each: Comparison) -> Table:
     return table
 
 
-def _compared(chips: Sequence[str], networks: Sequence[Path | int | Graph]) -> Iterator[Comparison]:
+def _compare_all(
+    chips: Sequence[str], networks: Sequence[Path | int | Graph]
+) -> Iterator[Comparison]:
     return (compare(chip, network) for chip in chips for network in networks)
 
 
@@ -308,7 +310,7 @@ def main() -> int:
         for chip in core_chips(core)
         if chip.split()[-1] in (arguments.memory or MEMORIES)
     ]
-    found = [*_compared(arguments.chip or chips or USUAL, networks)]
+    found = [*_compare_all(arguments.chip or chips or USUAL, networks)]
     if arguments.json:
         print(json.dumps([asdict(each) for each in found], indent=2))
         return 0

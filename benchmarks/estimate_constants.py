@@ -75,7 +75,7 @@ def constants() -> Iterator[Constant]:
     blocks = stack // picorv32.START_BLOCK
     filled = (usual.before - half.before) * 2 / blocks
     constant = copied.compiled.plan.use["weights"].used / picorv32.START_BLOCK
-    started = _ran(apart(usual.compiled.soc))
+    started = _run_digits(apart(usual.compiled.soc))
     found = {
         **driver_cycles(started.compiled, started.layers),
         "BEFORE_CYCLES": usual.before - filled * blocks,
@@ -98,10 +98,10 @@ def apart(soc: ResolvedSoc) -> Compiled:
 
 
 def _run(*overrides: str) -> _Run:
-    return _ran(compile_file(load_soc("lagoon", overrides), DIGITS))
+    return _run_digits(compile_file(load_soc("lagoon", overrides), DIGITS))
 
 
-def _ran(compiled: Compiled) -> _Run:
+def _run_digits(compiled: Compiled) -> _Run:
     (outcome,) = run_models((compiled,), (random_sample(compiled.graph),))
     assert outcome.report.passed, "digits do not run on lagoon as they should"
     return _Run(compiled=compiled, report=outcome.report)

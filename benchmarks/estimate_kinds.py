@@ -39,14 +39,14 @@ def main() -> int:
     arguments = parser.parse_args()
     table = Table("kind", "operators", "estimate / cycles", "least", "greatest")
     seeds = range(arguments.seed, arguments.seed + arguments.count)
-    for kind, ratios in sorted(measured(seeds).items()):
+    for kind, ratios in sorted(measure(seeds).items()):
         cells = (f"{part(ratios):.2f}" for part in (median, min, max))
         table.add_row(kind, str(len(ratios)), *cells)
     console().print(table)
     return 0
 
 
-def measured(seeds: range) -> Mapping[str, list[float]]:
+def measure(seeds: range) -> Mapping[str, list[float]]:
     """Return what was estimated for operators, over what they took, by their kind."""
     soc, found = load_soc(CHIP), defaultdict[str, list[float]](list)
     with temporary_folder() as folder:

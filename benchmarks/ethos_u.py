@@ -57,13 +57,13 @@ def main() -> int:
     accepted: list[tuple[int, str]] = []
     seed = options.seed
     while counts["networks"] < options.networks:
-        good = [npu for npu in NPUS if _tried(seed, npu, counts)]
+        good = [npu for npu in NPUS if _try_network(seed, npu, counts)]
         accepted += ((seed, npu) for npu in good)
         counts["networks"] += bool(good)
         seed += 1
         if good and counts["networks"] % _TOLD == 0:
             _print(counts)
-    for kind, noticed in _planted(accepted, options.mutants, Random(options.seed)):
+    for kind, noticed in _plant(accepted, options.mutants, Random(options.seed)):
         counts[f"mutants: {kind}, {'noticed' if noticed else 'NOT NOTICED'}"] += 1
         counts["mutants"] += 1
         if counts["mutants"] % _TOLD == 0:
@@ -83,21 +83,21 @@ def _soc(npu: str) -> ResolvedSoc:
     return load_soc(CHIP, settings)
 
 
-def _compiled(seed: int, npu: str, folder: Path) -> Compiled:
+def _compile(seed: int, npu: str, folder: Path) -> Compiled:
     forget()  # what another encoder made
     path = folder / f"network{seed}.tflite"
     path.write_bytes(tflite_builder.write(npu_network(tflite_builder, seed)))
     return compile_file(_soc(npu), path)
 
 
-def _tried(seed: int, npu: str, counts: Counter[str]) -> bool:
+def _try_network(seed: int, npu: str, counts: Counter[str]) -> bool:
     """Compile and run a network; tell whether it was taken and the NPU has a part of it."""
     if not npu_network(tflite_builder, seed).operators:
         return False
     with temporary_folder() as folder:
         try:
             with judged() as judgements:
-                found = _compiled(seed, npu, folder)
+                found = _compile(seed, npu, folder)
         except AtollError as error:
             fault = error.faults[0]
             message = re.sub(r"\d+", "N", fault.message.partition(".tflite: ")[2] or fault.message)
@@ -123,7 +123,7 @@ def _tried(seed: int, npu: str, counts: Counter[str]) -> bool:
     return True
 
 
-def _planted(
+def _plant(
     accepted: list[tuple[int, str]], count: int, chance: Random
 ) -> Iterator[tuple[str, bool]]:
     """Yield the kind of each mutant, and whether it was noticed; kinds take turns."""
@@ -141,7 +141,7 @@ def _planted(
 def _in_stream(seed: int, npu: str, folder: Path, chance: Random) -> bool:
     """Give one operator of the NPU a wrong stream as it is made."""
     with judged() as parts:
-        _compiled(seed, npu, folder)
+        _compile(seed, npu, folder)
     part = chance.choice([each for each in parts if each.accepted])
     _, stream = chance.choice([*stream_mutants(part.stream, int(npu[1:]))])
     return part.refuses(stream)
@@ -153,25 +153,25 @@ def _in_block(seed: int, npu: str, folder: Path, chance: Random) -> bool:
     changes = [change for _, change in block_mutants()]
     chance.shuffle(changes)
 
-    def encoded(*given: object) -> bytes:
+    def encode_changed(*given: object) -> bytes:
         data = encode(*given)  # type: ignore[arg-type]
         return next(changed for change in changes if (changed := change(data)) != data)
 
-    with patch.object(EthosUEmitter, "encode", encoded):
-        return _refused(seed, npu, folder)
+    with patch.object(EthosUEmitter, "encode", encode_changed):
+        return _is_refused(seed, npu, folder)
 
 
 def _in_image(seed: int, npu: str, folder: Path, chance: Random) -> bool:
     """Change an image that is linked."""
-    tree = build((_compiled(seed, npu, folder),), folder / "build")
+    tree = build((_compile(seed, npu, folder),), folder / "build")
     (elf,) = tree.firmware.elves
     _, data = chance.choice([*image_mutants(elf.read_bytes())])
     return "E172" in noticed_in_image(_soc(npu), data, folder)
 
 
-def _refused(seed: int, npu: str, folder: Path) -> bool:
+def _is_refused(seed: int, npu: str, folder: Path) -> bool:
     try:
-        _compiled(seed, npu, folder)
+        _compile(seed, npu, folder)
     except AtollError as error:
         return {fault.code for fault in error.faults} <= {"E121", "E171"}
     return False

@@ -84,7 +84,7 @@ def verdict(before: Row, after: Row) -> str:
 
     Streams that are asked for count more than cycles, as they do for the compiler.
     """
-    if _weighed(before) == _weighed(after):
+    if _weighed_values(before) == _weighed_values(after):
         return "same"
     if "refused" in before and "refused" in after:
         return "another refusal"
@@ -102,7 +102,7 @@ def verdict(before: Row, after: Row) -> str:
     return "better" if new < old else "worse"
 
 
-def _weighed(row: Row) -> Row:
+def _weighed_values(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in UNWEIGHED}
 
 

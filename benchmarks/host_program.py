@@ -50,11 +50,11 @@ def compare(compiled: Compiled, code: bytes, sample: Sample, folder: Path) -> La
             begin = ctypes.addressof(pool) + place.offset
             yield name, ctypes.string_at(begin, compiled.module.entry.sizes[name])
 
-    def ended(number: int) -> None:
+    def note_end(number: int) -> None:
         step = next(each for each in compiled.module.entry.steps if each.number == number)
         layers[number] = dict(contents(step.writes))
 
-    told = ctypes.CFUNCTYPE(None, ctypes.c_int32)(ended)
+    told = ctypes.CFUNCTYPE(None, ctypes.c_int32)(note_end)
     library.atoll_tell_ends(told)
     ports = interface_of(compiled)
     given = [ctypes.create_string_buffer(sample[port.name].tobytes()) for port in ports.inputs]

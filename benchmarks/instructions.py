@@ -29,7 +29,7 @@ from atoll_sim.iss.engines import make_models
 from atoll_sim.qemu import qemu_run as qemu
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from benchmarks.shown import console
-from benchmarks.small_program import linked
+from benchmarks.small_program import link
 from benchmarks.small_program import request as request_of
 
 PLAIN = Path(__file__).with_name("plain_convolution.c")
@@ -109,7 +109,7 @@ def plain_count(op: Operator, graph: Graph, soc: ResolvedSoc, cpu: CpuKind) -> i
     with temporary_folder() as folder:
         macros = [f"-D{name}={value}" for name, value in extents.items()]
         instructions = soc.host_cpu.instructions
-        elf = linked(PLAIN, _layout(soc.host_cpu), folder, instructions, "-O3", *macros)
+        elf = link(PLAIN, _layout(soc.host_cpu), folder, instructions, "-O3", *macros)
         request = request_of(soc, elf)
         if cpu is CpuKind.QEMU:
             result = qemu.simulate(request)

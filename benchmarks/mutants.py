@@ -35,7 +35,7 @@ def main() -> int:
     if arguments.write and chips != CHIPS:
         parser.error(f"--write needs all of {', '.join(CHIPS)}: leave --chip out")
     told = {
-        chip: validated(chip, arguments.networks, arguments.count, arguments.seed) for chip in chips
+        chip: validate(chip, arguments.networks, arguments.count, arguments.seed) for chip in chips
     }
     found = {chip: [*mutants_of(each)] for chip, each in told.items()}
     tables = [
@@ -48,11 +48,11 @@ def main() -> int:
     for lines in tables:
         print(*lines, "", sep="\n")
     if arguments.write:
-        DOCUMENT.write_text(written(DOCUMENT.read_text("utf-8"), tables), "utf-8")
+        DOCUMENT.write_text(with_tables(DOCUMENT.read_text("utf-8"), tables), "utf-8")
     return 0 if all(each["passed"] for each in told.values()) else 1
 
 
-def validated(chip: str, networks: Sequence[Path], count: int, seed: int) -> dict[str, Any]:
+def validate(chip: str, networks: Sequence[Path], count: int, seed: int) -> dict[str, Any]:
     """Return what `atoll validate` says of a chip."""
     atoll = Path(sys.executable).with_name("atoll")
     numbers = ("--mutants", str(count), "--seed", str(seed))
@@ -112,7 +112,7 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def written(text: str, tables: Sequence[Sequence[str]]) -> str:
+def with_tables(text: str, tables: Sequence[Sequence[str]]) -> str:
     """Return the document with these tables in the place of those of the same columns."""
     lines = text.splitlines()
     for made in tables:

@@ -38,7 +38,7 @@ from atoll.cli.output import as_command
 from atoll.utils.children import TimeLimitError, run
 from atoll.utils.scratch import temporary_folder
 from benchmarks.near_tests import Nearness
-from benchmarks.planted_edits import ROOT, Edit, drawn, found_again, lines_of
+from benchmarks.planted_edits import ROOT, Edit, draw, find_again, lines_of
 from benchmarks.reached_tests import PARENT, Reached, environment, record
 
 NOT_COPIED = (".git", ".venv", "*_cache", "__pycache__")
@@ -90,7 +90,7 @@ class Trials:
         self.root, self.seconds, self.files, self.reached = root, seconds, files, reached
         self._near = Nearness(root)
 
-    def noticed(self, edit: Edit) -> tuple[str, int, int, bool]:
+    def find_failure(self, edit: Edit) -> tuple[str, int, int, bool]:
         """Return the first test that fails with a fault, tests and files that ran, if all did."""
         path = self.root / edit.path
         before = path.read_bytes()
@@ -187,7 +187,7 @@ def _forget(path: Path) -> None:
 
 
 @contextmanager
-def copied(checkout: Path) -> Iterator[Path]:
+def copy_checkout(checkout: Path) -> Iterator[Path]:
     """Copy a checkout to where its tests find the shared data."""
     with temporary_folder() as folder:
         root = folder / "atoll"
@@ -215,10 +215,10 @@ def main() -> int:
     parser.add_argument("--again", nargs="?", type=Path, const=KEPT, help="results to prove again")
     arguments = parser.parse_args()
     if arguments.again:
-        return len(lost(arguments.again))
+        return len(find_lost(arguments.again))
     theirs = lines_of(arguments.beside) if arguments.beside else {}
     only = theirs if arguments.beside else None
-    chosen = drawn(arguments.count, arguments.seed, only, arguments.rooms)
+    chosen = draw(arguments.count, arguments.seed, only, arguments.rooms)
     if arguments.list:
         print("\n".join(f"{edit.room:30} {edit}" for edit in chosen))
         return 0
@@ -231,7 +231,12 @@ def main() -> int:
     reached = reaching(trying, arguments.reached, arguments.within)
     with ExitStack() as stack:
         trials, *others = (
-            Trials(stack.enter_context(copied(each)), arguments.seconds, arguments.files, reached)
+            Trials(
+                stack.enter_context(copy_checkout(each)),
+                arguments.seconds,
+                arguments.files,
+                reached,
+            )
             for each in filter(None, (ROOT, arguments.beside))
         )
         for edit in trying:
@@ -239,7 +244,7 @@ def main() -> int:
             if before is None or not (
                 before.noticed or before.all_near or before.files >= arguments.files
             ):
-                result = tried(edit, trials, others, theirs)
+                result = try_edit(edit, trials, others, theirs)
                 known[result.fault] = result
                 with arguments.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(result)) + "\n")
@@ -253,14 +258,14 @@ def equivalent() -> dict[str, str]:
     return {each["fault"]: each["why"] for each in yaml.safe_load(EQUIVALENT.read_text("utf-8"))}
 
 
-def lost(results: Path) -> list[str]:
+def find_lost(results: Path) -> list[str]:
     """Return the faults of `results` that their tests notice no more, and print what became of all.
 
     The tests run without a fault first: one that fails then notices nothing.
     """
     noticed = [each for each in _read(results).values() if each.noticed]
     counts, gone, missed = Counter[str](), list[str](), list[str]()
-    with copied(ROOT) as root:
+    with copy_checkout(ROOT) as root:
         trials = Trials(root, ENDLESS, 0, {})
         tests = {each.fault: _test_in(each.noticed) for each in noticed}
         while wrong := trials.first_failed("", [*dict.fromkeys(filter(None, tests.values()))]):
@@ -269,7 +274,7 @@ def lost(results: Path) -> list[str]:
                 fault: "" if test == _test_in(wrong) else test for fault, test in tests.items()
             }
         for fault, test in tests.items():
-            edit = found_again(fault, ROOT)
+            edit = find_again(fault, ROOT)
             if edit is None:
                 counts["gone"] += 1
                 gone.append(fault)
@@ -293,7 +298,7 @@ def reaching(edits: Sequence[Edit], kept: Path, within: Sequence[str]) -> Reache
     """Return which tests of the gate reach each edit; run it once for what is not known."""
     known: Reached = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
     if fresh := [edit for edit in edits if str(edit) not in known]:
-        with copied(ROOT) as root:
+        with copy_checkout(ROOT) as root:
             options = ("-m", GATE, "-n", "2", "--dist", "worksteal")
             known |= record(fresh, root, *options, *within)
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -301,16 +306,16 @@ def reaching(edits: Sequence[Edit], kept: Path, within: Sequence[str]) -> Reache
     return known
 
 
-def tried(
+def try_edit(
     edit: Edit, trials: Trials, others: Sequence[Trials], theirs: dict[str, tuple[Path, int, str]]
 ) -> Result:
     """Plant one fault, and if it survives in the other version too, if there is one."""
     begin = _processor_seconds()
-    noticed, tests, files, whole = trials.noticed(edit)
+    noticed, tests, files, whole = trials.find_failure(edit)
     beside = ""
     for other in others:
         if not noticed:
-            beside, *_ = other.noticed(edit.at(*theirs[edit.old.strip()]))
+            beside, *_ = other.find_failure(edit.at(*theirs[edit.old.strip()]))
     seconds = round(_processor_seconds() - begin, 1)
     return Result(edit.room, str(edit), noticed, beside, tests, files, whole, seconds)
 

@@ -24,7 +24,7 @@ class Nearness:
         self._texts = {path: (root / path).read_text(encoding="utf-8") for path in python}
         self._users: dict[Path, set[Path]] = {}
         for path in python:
-            for used in self._imported(path):
+            for used in self._imports(path):
                 self._users.setdefault(used, set()).add(path)
         native = [
             path.relative_to(root)
@@ -74,7 +74,7 @@ class Nearness:
             folder = folder.parent
         return users
 
-    def _imported(self, path: Path) -> Iterator[Path]:
+    def _imports(self, path: Path) -> Iterator[Path]:
         for node in ast.walk(ast.parse(self._texts[path])):
             names = []
             if isinstance(node, ast.Import):

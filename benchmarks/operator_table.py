@@ -27,9 +27,9 @@ from atoll.frontend.tflite.islands import FUNCTIONS
 from atoll.frontend.tflite.load import load_tflite
 from atoll.utils.scratch import temporary_folder
 from benchmarks import vela_types
-from benchmarks.tflm_tests.cases import collected
-from benchmarks.tflm_tests.judging import EQUAL, INVALID, SCALED, apart, by_tflm, judged
-from benchmarks.vela_types import placed
+from benchmarks.tflm_tests.cases import collect
+from benchmarks.tflm_tests.judging import EQUAL, INVALID, SCALED, apart, by_tflm, judge
+from benchmarks.vela_types import types_by_npu
 
 TABLE = Path(__file__).parents[1] / "docs" / "operator-table.md"
 RESOLVER = "tensorflow/lite/micro/micro_mutable_op_resolver.h"
@@ -77,11 +77,11 @@ def main() -> int:
         return vela_alone()
     checkout = checkout.resolve()
     ours, theirs = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-    for (code, dtype, _), both in apart(tried, [*trials()]):
+    for (code, dtype, _), both in apart(try_model, [*trials()]):
         for types, taken_by in zip((ours, theirs), both or (False, False), strict=True):
             types[code] |= {dtype} if taken_by else set()
-    found, _ = collected(checkout)
-    for case, outcome in apart(judged, found):
+    found, _ = collect(checkout)
+    for case, outcome in apart(judge, found):
         side = case.told["outputs" if case.code in BY_RESULT else "inputs"]
         dtype = case.runs[0][side[0]]["type"]
         kind = (outcome or (INVALID,))[0]
@@ -99,12 +99,12 @@ def main() -> int:
     for code in codes:
         wheel = theirs[code] or ({"yes"} if code in registered else set())
         columns = (ours[code], wheel, *vela.get(code, (UNTRIED, UNTRIED)))
-        lines.append(row(code, *map(listed, columns)))
+        lines.append(row(code, *map(list_types, columns)))
     TABLE.write_text("".join((*TABLE.read_text().partition(FIRST)[:2], *lines)))
     return 0
 
 
-def listed(types: set[str]) -> str:
+def list_types(types: set[str]) -> str:
     """Return types in their usual order."""
     if types == {*TYPES[:5]}:
         return "all"
@@ -148,7 +148,7 @@ def alone(model: Model, op: Operator, main: str, dtype: str, *, constants: bool)
     for at in numbers:
         tensor = model.tensors[at]
         changes = tensor.dtype == main and (tensor.data is None or constants)
-        made = retyped(tensor, dtype) if changes and dtype != main else tensor
+        made = retype(tensor, dtype) if changes and dtype != main else tensor
         if dtype == "int16" and op.code in WIDE_RESULTS and at in op.outputs:
             made = replace(made, scales=(WIDE_RESULTS[op.code],))
         tensors.append(replace(made, name=f"t{at}", shares=None))
@@ -164,7 +164,7 @@ def alone(model: Model, op: Operator, main: str, dtype: str, *, constants: bool)
     )
 
 
-def retyped(tensor: Tensor, dtype: str) -> Tensor:
+def retype(tensor: Tensor, dtype: str) -> Tensor:
     """Return a tensor in another type, with a zero point of 0 if it is quantised."""
     data = None if tensor.data is None else tensor.data.astype(dtype)
     scales = tensor.scales or (0.05,)
@@ -179,7 +179,7 @@ def retyped(tensor: Tensor, dtype: str) -> Tensor:
     )
 
 
-def tried(trial: Trial) -> tuple[bool, bool]:
+def try_model(trial: Trial) -> tuple[bool, bool]:
     """Tell whether Atoll and the wheel take a model; of the wheel, whether it runs on ones."""
     _, _, model = trial
     theirs = True
@@ -205,7 +205,7 @@ def takes(model: Model) -> bool:
 
 def by_vela() -> Mapping[str, tuple[set[str], set[str]]]:
     """Return the types of each operator that Vela places, on U55 and U65, and on U85."""
-    found = placed((*trials(), *vela_types.trials()))
+    found = types_by_npu((*trials(), *vela_types.trials()))
     apart = [code for code, types in found.items() if types["u55"] != types["u65"]]
     assert not apart, f"U55 and U65 get other types of {apart}"
     return {code: (types["u55"], types["u85"]) for code, types in found.items()}
@@ -221,7 +221,7 @@ def vela_alone() -> int:
         told[code] = (ours, theirs)
     codes = sorted({*told, *(code for code, types in vela.items() if any(types))})
     lines = (
-        row(code, *told.get(code, ("", "")), *map(listed, vela.get(code, (UNTRIED, UNTRIED))))
+        row(code, *told.get(code, ("", "")), *map(list_types, vela.get(code, (UNTRIED, UNTRIED))))
         for code in codes
     )
     TABLE.write_text("".join((before, FIRST, *lines)))

@@ -158,9 +158,9 @@ def outcome(seed: int, cycles: Mapping[Placement, int]) -> Outcome:
         devices=[_kind(each.name, soc) for each in soc.devices],
         placements=len(cycles),
         best=min(cycles.values()),
-        before=cycles[_chosen(seed, without_timing(soc))],
-        after=cycles[_chosen(seed, soc)],
-        robust=cycles[_chosen(seed, soc, robust=True)],
+        before=cycles[_choose(seed, without_timing(soc))],
+        after=cycles[_choose(seed, soc)],
+        robust=cycles[_choose(seed, soc, robust=True)],
     )
 
 
@@ -194,7 +194,7 @@ def _options(placement: Mapping[str, str], *, robust: bool = False) -> BuildOpti
     return BuildOptions(requests=requests_from(node_of(asked)))
 
 
-def _chosen(seed: int, soc: ResolvedSoc, *, robust: bool = False) -> Placement:
+def _choose(seed: int, soc: ResolvedSoc, *, robust: bool = False) -> Placement:
     options = _options({}, robust=robust)
     compiled = compile_graph(soc, small_network(seed, "free"), NOWHERE, options)
     return _placement(compiled.graph.operators)

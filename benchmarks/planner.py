@@ -55,9 +55,9 @@ def main() -> int:
     compiled = machine_code() is not None
     loading = time.process_time() - began
     with temporary_folder() as made:
-        folder = arguments.instances or made_instances(made)
+        folder = arguments.instances or write_instances(made)
         paths = sorted(folder.glob("*.*.csv"))
-        instances = [measured(path, arguments.minimalloc) for path in paths]
+        instances = [measure(path, arguments.minimalloc) for path in paths]
     found = list(gaps())
     if arguments.json:
         rows = {
@@ -81,7 +81,7 @@ def main() -> int:
     return 0
 
 
-def made_instances(folder: Path) -> Path:
+def write_instances(folder: Path) -> Path:
     """Write random cuts into `folder` as instances with a little slack."""
     for count in MADE:
         problem = random_cuts(count, HEIGHT, PINWHEELS[1], Random(count), slack=MADE_SLACK)
@@ -94,7 +94,7 @@ def made_instances(folder: Path) -> Path:
     return folder
 
 
-def measured(path: Path, minimalloc: Path | None) -> Instance:
+def measure(path: Path, minimalloc: Path | None) -> Instance:
     """Pack an instance into the capacity in its file's name."""
     capacity = int(path.name.split(".")[-2])
     problem = load_instance(path, capacity)
@@ -136,9 +136,9 @@ def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, flo
                 status = child.wait()
                 seconds = child.processor_seconds
         except OSError as fault:
-            raise _failed(minimalloc, str(fault)) from fault
+            raise _failure(minimalloc, str(fault)) from fault
         if status not in (0, 1):
-            raise _failed(minimalloc, said)
+            raise _failure(minimalloc, said)
         if not output.exists():
             return None, seconds
         with output.open(newline="", encoding="utf-8") as file:
@@ -146,7 +146,7 @@ def beside(minimalloc: Path, path: Path, capacity: int) -> tuple[int | None, flo
         return max(ends, default=0), seconds
 
 
-def _failed(minimalloc: Path, said: str) -> ToolchainError:
+def _failure(minimalloc: Path, said: str) -> ToolchainError:
     last = said.strip().splitlines()[-1:] or ["it said nothing"]
     return ToolchainError(
         "E070",

@@ -205,7 +205,7 @@ def sources(root: Path) -> list[Path]:
     return sorted(path.relative_to(root) for path in fit if path.name not in LEFT_OUT)
 
 
-def drawn(
+def draw(
     count: int, seed: int, only: Container[str] | None = None, rooms: Sequence[str] = ()
 ) -> list[Edit]:
     """Return edits of different lines: one of each room, a second of each, and so on.
@@ -233,7 +233,7 @@ def drawn(
     return list(islice(filter(_changes, every), count))
 
 
-def found_again(fault: str, root: Path = ROOT) -> Edit | None:
+def find_again(fault: str, root: Path = ROOT) -> Edit | None:
     """Return the edit that was printed as `fault` where its line stands now, None if nowhere."""
     place, _, change = fault.partition(": ")
     path, _, number = place.rpartition(":")

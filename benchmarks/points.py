@@ -125,7 +125,7 @@ def main() -> int:
     for name, case in CASES.items():
         if not case.network or arguments.models:
             for kind in POINTS:
-                table.add_row(name, kind, *_measured(name, kind, arguments))
+                table.add_row(name, kind, *_measure_rates(name, kind, arguments))
             first, again = formula_rates(case, arguments.models)
             table.add_row(name, "formulas alone", f"{first:,.0f}, then {again:,.0f}")
     console().print(table)
@@ -170,32 +170,34 @@ def _network(case: Case, models: Path | None) -> Path:
 
 
 def _estimate(case: Case, network: Path, sets: Sets) -> object:
-    compile_file = _imported("compile_file", "atoll.driver.pipeline", "atoll.pipeline")
-    estimates_of = _imported("estimates_of", "atoll.report.estimates", "atoll.estimate.network")
+    compile_file = _import_function("compile_file", "atoll.driver.pipeline", "atoll.pipeline")
+    estimates_of = _import_function(
+        "estimates_of", "atoll.report.estimates", "atoll.estimate.network"
+    )
     return estimates_of((compile_file(load_soc(case.soc, sets), network),))
 
 
 @cache
-def _imported(name: str, *modules: str) -> Callable[..., Any]:
+def _import_function(name: str, *modules: str) -> Callable[..., Any]:
     """Return a function from the first of some modules that a checkout has."""
     found = next(each for each in modules if find_spec(each.rpartition(".")[0]) and find_spec(each))
     function: Callable[..., Any] = getattr(import_module(found), name)
     return function
 
 
-def _measured(name: str, kind: str, arguments: argparse.Namespace) -> Sequence[str]:
+def _measure_rates(name: str, kind: str, arguments: argparse.Namespace) -> Sequence[str]:
     checkouts = [HERE, *([arguments.against] if arguments.against else [])]
     rates: Mapping[Path, list[float]] = {each: [] for each in checkouts}
     for _ in range(arguments.rounds):
         for checkout, found in rates.items():
-            found.append(_asked(checkout, name, kind, arguments))
+            found.append(_measure_apart(checkout, name, kind, arguments))
     here, *there = (median(each) for each in rates.values())
     return f"{here:.1f}", *(
         cell for each in there for cell in (f"{each:.1f}", f"{here / each:.1f}")
     )
 
 
-def _asked(checkout: Path, name: str, kind: str, arguments: argparse.Namespace) -> float:
+def _measure_apart(checkout: Path, name: str, kind: str, arguments: argparse.Namespace) -> float:
     """Measure in a process of its own, with the sources of a checkout."""
     folders = [checkout / "compiler", checkout / "hw_sim", HERE]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}

@@ -57,7 +57,7 @@ def record(edits: Sequence[Edit], root: Path, *words: str) -> Reached:
     variables = environment(root) | more
     run([sys.executable, *command], folder=root, environment=variables, seconds=ENDLESS)
     said = log.read_text(encoding="utf-8").replace(str(root.parent), PARENT)
-    return reached_by(said.splitlines(), edits)
+    return read_log(said.splitlines(), edits)
 
 
 def environment(root: Path) -> dict[str, str]:
@@ -67,7 +67,7 @@ def environment(root: Path) -> dict[str, str]:
     return {**own, "PYTHONPATH": os.pathsep.join(folders)}
 
 
-def reached_by(log: Sequence[str], edits: Sequence[Edit]) -> Reached:
+def read_log(log: Sequence[str], edits: Sequence[Edit]) -> Reached:
     """Return what a log says, without tests that failed."""
     seconds, failed, numbers = dict[str, float](), set[str](), dict[str, set[int]]()
     for line in log:
@@ -134,7 +134,7 @@ class _Watch:
             mark = system.inotify_add_watch(self._queue, path.encode(), _OPENED)
             self._numbers.setdefault(mark, set()).add(number)
 
-    def opened(self) -> set[str]:
+    def read_opened(self) -> set[str]:
         """Return the numbers of files that were opened since this was asked."""
         found = set[str]()
         with suppress(BlockingIOError):
@@ -158,9 +158,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Note which files are opened during a test."""
     watch = item.config.stash[WATCH]
-    watch.opened()
+    watch.read_opened()
     done = yield
-    _note(*(f"{number} {item.nodeid}" for number in watch.opened()))
+    _note(*(f"{number} {item.nodeid}" for number in watch.read_opened()))
     return done
 
 

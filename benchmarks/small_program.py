@@ -10,7 +10,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.trace.simulation import SimRequest
 
 
-def linked(source: Path, script: str, folder: Path, target: InstructionSet, *options: str) -> Path:
+def link(source: Path, script: str, folder: Path, target: InstructionSet, *options: str) -> Path:
     """Compile or assemble `source`, link it by a linker script, and return the image.
 
     Args:

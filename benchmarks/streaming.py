@@ -90,29 +90,29 @@ def streaming(word: str) -> BuildOptions:
 def rows(path: Path, latencies: Sequence[int], ports: Sequence[int]) -> Iterator[str]:
     """Yield the rows of the table."""
     near = ("memories.external.read_latency=1", "memories.external.width=8")
-    yield f"| as the SRAM | - | {_measured(path, near, 'never')} |"
+    yield f"| as the SRAM | - | {_measure(path, near, 'never')} |"
     for latency in latencies:
         settings = (f"memories.external.read_latency={latency}",)
-        yield f"| {latency} cycles | - | {_measured(path, settings, 'never')} |"
+        yield f"| {latency} cycles | - | {_measure(path, settings, 'never')} |"
         for port in ports:
             streamed = (*settings, f"devices.dma.params.data_bytes={port}")
-            yield f"| {latency} cycles | {port} bytes | {_measured(path, streamed, 'auto')} |"
+            yield f"| {latency} cycles | {port} bytes | {_measure(path, streamed, 'auto')} |"
     alone = ("pools.external.reach.npu=none",)
-    yield f"| 16 cycles, not for reef | 8 bytes | {_measured(path, alone, 'auto')} |"
+    yield f"| 16 cycles, not for reef | 8 bytes | {_measure(path, alone, 'auto')} |"
 
 
-def _measured(path: Path, settings: tuple[str, ...], stream: str) -> str:
+def _measure(path: Path, settings: tuple[str, ...], stream: str) -> str:
     compiled = compile_file(load_soc(str(CHIP), settings), path, streaming(stream))
     samples = random_sample(compiled.graph)
     (run,) = run_models((compiled,), (samples,), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
     report = run.report
     if not report.passed:
         raise SystemExit(f"{compiled.graph.name} is wrong: {report.mismatches} {report.violations}")
-    cells = (*_streamed(compiled), report.total_cycles, expected_length(compiled))
+    cells = (*_stream_use(compiled), report.total_cycles, expected_length(compiled))
     return " | ".join(f"{cell:,}" for cell in cells)
 
 
-def _streamed(compiled: Compiled) -> tuple[int, int, int]:
+def _stream_use(compiled: Compiled) -> tuple[int, int, int]:
     """Return operators and bytes that are streamed, and what is used of the shared pool."""
     streams = compiled.streaming.streams
     return len(streams), sum(each.size for each in streams), compiled.plan.use["shared"].used

@@ -29,10 +29,10 @@ def rows(network: Path, chip: str, pool: str, sizes: Sequence[int]) -> Iterator[
         except (PlacementError, PlanError) as error:
             yield f"| {format_size(size)} | does not fit: {error.faults[0].remedy} | | | | |"
             return
-        yield f"| {format_size(size)} | {_measured(compiled, pool)} |"
+        yield f"| {format_size(size)} | {_measure(compiled, pool)} |"
 
 
-def _measured(compiled: Compiled, pool: str) -> str:
+def _measure(compiled: Compiled, pool: str) -> str:
     samples = random_sample(compiled.graph)
     (run,) = run_models((compiled,), (samples,), cpu=CpuKind.RTL, accelerator=AcceleratorKind.RTL)
     report = run.report

@@ -108,7 +108,7 @@ def row(design: Design, cost: Cost) -> str:
     return f"| {' | '.join((design.name, *numbers, path, cost.ends))} |"
 
 
-def written(document: str, made: Mapping[str, str]) -> str:
+def with_rows(document: str, made: Mapping[str, str]) -> str:
     """Return a document with rows, by name of the design, in its table; it keeps its others."""
     before, rest = document.split(f"{HEAD}\n{RULE}\n")
     table, blank, after = rest.partition("\n\n")
@@ -140,7 +140,7 @@ def main(words: Sequence[str] | None = None) -> int:
         rows[design.name] = row(design, cost)
         print(rows[design.name], flush=True)
     if arguments.write:
-        DOCUMENT.write_text(written(DOCUMENT.read_text(), rows))
+        DOCUMENT.write_text(with_rows(DOCUMENT.read_text(), rows))
     return 0
 
 

@@ -117,9 +117,9 @@ class Synthesis:
             raise Faulty(fault)
         (module,) = json.loads(counted.read_text())["modules"].values()
         cells = {kind: module["num_cells_by_type"].get(kind, 0) for kind in Cost.CELLS}
-        return Cost(cells=cells, **(self._placed() if place else {}))
+        return Cost(cells=cells, **(self._place() if place else {}))
 
-    def _placed(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, Any]:
         """Place and route what was mapped; return its longest path."""
         report = self.folder / "timing.json"
         report.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ _PATIENCE = 20.0
 _MODEL, _CUSTOM = "network", b"ethos-u"
 
 
-def placed(trials: Iterable[tuple[str, str, Model]]) -> Mapping[str, Mapping[str, set[str]]]:
+def types_by_npu(trials: Iterable[tuple[str, str, Model]]) -> Mapping[str, Mapping[str, set[str]]]:
     """Return the types that each NPU gets, by operator, then by NPU."""
     found: dict[str, dict[str, set[str]]] = defaultdict(
         lambda: {npu: set() for npu in NPUS.values()}
@@ -105,15 +105,15 @@ class _Trials:
             yield code, self._two(code)
         for code in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
             yield code, self._two(code, dtype="bool")
-        yield "SELECT", self._selected("SELECT")
-        yield "SELECT_V2", self._selected("SELECT_V2")
+        yield "SELECT", self._select("SELECT")
+        yield "SELECT_V2", self._select("SELECT_V2")
         for code in ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ANY", "REDUCE_ALL"):
-            yield code, self._reduced(code)
+            yield code, self._reduce(code)
         for code in ("ARG_MAX", "ARG_MIN"):
             yield code, self._place(code)
         yield from self._moves()
         for code in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
-            yield code, self._resized(code)
+            yield code, self._resize(code)
 
     def _tree(self, *shape: int) -> Tree:
         tree = Tree(tflite_builder)
@@ -137,13 +137,13 @@ class _Trials:
         tree.apply(code, (0, other), result, table.get(code, plain))
         return replace(tree.model(), inputs=(0, other))
 
-    def _selected(self, code: str) -> Any:
+    def _select(self, code: str) -> Any:
         tree = self._tree()
         other, which = self._new(tree, 1, 6, 8, 16), tree.add((1, 6, 8, 16), dtype="bool")
         tree.apply(code, (which, 0, other), self._new(tree, 1, 6, 8, 16))
         return replace(tree.model(), inputs=(0, other, which))
 
-    def _reduced(self, code: str) -> Any:
+    def _reduce(self, code: str) -> Any:
         tree = self._tree()
         axes, result = tree.numbers(1, 2), self._new(tree, 1, 1, 1, 16)
         tree.apply(code, (0, axes), result, "ReducerOptions", KeepDims=True)
@@ -183,7 +183,7 @@ class _Trials:
         tree.apply("SCATTER_ND", (picks, 0, shape), self._new(tree, 6, 16))
         yield "SCATTER_ND", tree.model()
 
-    def _resized(self, code: str) -> Any:
+    def _resize(self, code: str) -> Any:
         tree = self._tree()
         size, result = tree.numbers(12, 16), self._new(tree, 1, 12, 16, 16)
         tree.apply(code, (0, size), result, f"{code.title().replace('_', '')}Options")

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.small_program import linked, request
+from benchmarks.small_program import link, request
 
 from atoll.isa.find import instruction_set
 from atoll.resolve import load_soc
@@ -37,5 +37,5 @@ def run_program(
     source = folder / "test.S"
     source.write_text(text)
     reset = core_as_it_sees(soc, soc.host_cpu).reset_address
-    elf = linked(source, script_of(reset), folder, instruction_set(written_for or isa))
+    elf = link(source, script_of(reset), folder, instruction_set(written_for or isa))
     return simulate(request(soc, elf, **changes), lambda memory: make_models(soc, memory))

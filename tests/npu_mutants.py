@@ -40,7 +40,7 @@ class Judged:
         """Tell whether another stream in its place is E170."""
         with patch.object(regions, "with_own_regions", lambda *_, **__: stream):
             try:
-                regions.judged_stream(self.body, self.call)
+                regions.judge_stream(self.body, self.call)
             except AtollError as error:
                 return {fault.code for fault in error.faults} == {"E170"}
         return False
@@ -77,7 +77,7 @@ def touched(stream: Sequence[int], product: int) -> object:
 def judged() -> Iterator[list[Judged]]:
     """Collect what is judged while networks are compiled, accepted or not."""
     found: list[Judged] = []
-    judge, move = regions.judged_stream, with_own_regions
+    judge, move = regions.judge_stream, with_own_regions
 
     def moved(*given: Any, **options: Any) -> tuple[int, ...]:
         found[-1].stream = move(*given, **options)
@@ -91,7 +91,7 @@ def judged() -> Iterator[list[Judged]]:
 
     with (
         patch.object(regions, "with_own_regions", moved),
-        patch.object(subgraphs, "judged_stream", recorded),
+        patch.object(subgraphs, "judge_stream", recorded),
     ):
         yield found
 

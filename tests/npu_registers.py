@@ -7,7 +7,7 @@ Numbers are those of the driver's `ethosu55_interface.h`. What a start computes 
 from collections.abc import Callable
 
 from atoll.driver.pipeline import Compiled
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine
 from atoll.vela.payload import read_first
 from atoll_sim.engines.ethos_u.block import REGIONS, decode
@@ -41,7 +41,7 @@ class NpuRegisters:
         assert block is not None
         self._engine, self._run, self._block = engine, run, block
         at = compiled.plan.address(f"{op.name}_commands")
-        self._list = seen_by(compiled.soc, engine.name, at)
+        self._list = device_address(compiled.soc, engine.name, at)
         self._values = {ID: payload.identity, CONFIG: payload.config}
         self._ended: int | None = None
         self._raised = False

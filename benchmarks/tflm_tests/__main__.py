@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from atoll.cli.output import as_command
-from benchmarks.tflm_tests.cases import collected
+from benchmarks.tflm_tests.cases import collect
 from benchmarks.tflm_tests.judging import (
     DIFFERENT,
     EQUAL,
@@ -23,7 +23,7 @@ from benchmarks.tflm_tests.judging import (
     REFUSED,
     SCALED,
     apart,
-    judged,
+    judge,
 )
 
 
@@ -33,11 +33,11 @@ def main() -> int:
     parser.add_argument("checkout", type=Path, help="folder with the sources of tflite-micro")
     parser.add_argument("operators", nargs="*", help="operators, such as ADD; all by default")
     arguments = parser.parse_args()
-    found, unread = collected(arguments.checkout.resolve())
+    found, unread = collect(arguments.checkout.resolve())
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
     wanted = [case for case in found if case.code in (arguments.operators or [case.code])]
-    for case, made in apart(judged, wanted):
+    for case, made in apart(judge, wanted):
         outcome, reason = made or (INVALID, "ends the process")
         outcomes[case.code][outcome] += 1
         if reason:

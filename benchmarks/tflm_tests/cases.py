@@ -140,7 +140,7 @@ class Case:
     runs: list[list[dict[str, Any]]]
 
 
-def collected(checkout: Path) -> tuple[list[Case], dict[str, str]]:
+def collect(checkout: Path) -> tuple[list[Case], dict[str, str]]:
     """Return the cases of all test files, and of those that cannot be read the reason."""
     cases: list[Case] = []
     unread: dict[str, str] = {}
@@ -154,10 +154,10 @@ def collected(checkout: Path) -> tuple[list[Case], dict[str, str]]:
         compiler = Compiler(checkout, folder)
         sources = [checkout / path for path in LIBRARY]
         sources += [folder / "kernels.cc", folder / "helpers.cc"]
-        library = [compiler.compiled(source) for source in sources]
+        library = [compiler.compile(source) for source in sources]
         for source in sorted((checkout / KERNELS).glob("*_test.cc")):
             try:
-                cases += read(compiler.output([compiler.compiled(source), *library]))
+                cases += read(compiler.output([compiler.compile(source), *library]))
             except subprocess.CalledProcessError as error:
                 lines = [line for line in error.stderr.splitlines() if "error" in line]
                 unread[source.name] = (lines or [f"ends with status {error.returncode}"])[0]
@@ -171,7 +171,7 @@ class Compiler:
     checkout: Path
     folder: Path
 
-    def compiled(self, source: Path) -> Path:
+    def compile(self, source: Path) -> Path:
         """Return the object file."""
         made = self.folder / f"{source.parent.name}_{source.stem}.o"
         includes = [f"-I{path}" for path in (self.folder, HERE, self.checkout)]

@@ -58,9 +58,9 @@ def apart(
             pool = ProcessPoolExecutor(1)
 
 
-def judged(case: Case) -> tuple[str, str]:
+def judge(case: Case) -> tuple[str, str]:
     """Return what becomes of a case, and why."""
-    if not {each["type"] for each in used(case)} <= TYPES:
+    if not {each["type"] for each in operator_tensors(case)} <= TYPES:
         return FLOAT, ""
     model, given = model_of(case)
     runs = [[values_of(run[at]) for at in given] for run in case.runs]
@@ -69,13 +69,13 @@ def judged(case: Case) -> tuple[str, str]:
     except (RuntimeError, ValueError) as error:
         return INVALID, str(error).splitlines()[0]
     try:
-        return compared(model, runs, expected)
+        return compare_with_tflm(model, runs, expected)
     except AtollError as error:
         reason = first_line(error)
-    plain = replace(model, tensors=tuple(map(unscaled, model.tensors)))
+    plain = replace(model, tensors=tuple(map(unscale, model.tensors)))
     try:
         if np.array_equal(by_tflm(plain, runs), expected):
-            outcome, reason = compared(plain, runs, expected)
+            outcome, reason = compare_with_tflm(plain, runs, expected)
             return SCALED if outcome == EQUAL else outcome, reason
     except AtollError as error:
         reason = first_line(error)
@@ -89,14 +89,14 @@ def first_line(error: AtollError) -> str:
     return str(error).splitlines()[0].split(": ", 2)[-1]
 
 
-def unscaled(tensor: Tensor) -> Tensor:
+def unscale(tensor: Tensor) -> Tensor:
     """Give an activation scale 1 and zero point 0, for kernels that read neither."""
     if tensor.dtype not in ("int8", "int16"):
         return tensor
     return replace(tensor, scales=(1.0,), zero_points=(0,))
 
 
-def compared(
+def compare_with_tflm(
     model: Model, runs: list[list[NDArray[Any]]], expected: list[list[NDArray[Any]]]
 ) -> tuple[str, str]:
     """Hold reference and machine code against the bytes of TFLM.
@@ -120,7 +120,7 @@ def compared(
     return EQUAL, ""
 
 
-def used(case: Case) -> list[dict[str, Any]]:
+def operator_tensors(case: Case) -> list[dict[str, Any]]:
     """Return the tensors of the operator."""
     numbers = [*case.told["inputs"], *case.told["outputs"]]
     return [case.runs[0][at] for at in numbers if at >= 0]
@@ -134,14 +134,14 @@ def shape_of(case: Case, told: dict[str, Any]) -> tuple[int, ...]:
     return tuple(SHAPES[case.code](case.told["options"], first, *others))
 
 
-def gathered(options: dict[str, Any], taken: list[int], indices: list[int]) -> list[int]:
+def gather_shape(options: dict[str, Any], taken: list[int], indices: list[int]) -> list[int]:
     """Return the shape of the result of a GATHER."""
     axis, batches = options["Axis"] % len(taken), options["BatchDims"]
     return [*taken[:axis], *indices[batches:], *taken[axis + 1 :]]
 
 
 SHAPES: dict[str, Callable[..., list[int]]] = {
-    "GATHER": gathered,
+    "GATHER": gather_shape,
     "GATHER_ND": lambda _, taken, indices: [*indices[:-1], *taken[indices[-1] :]],
     "DEPTH_TO_SPACE": lambda told, shape: blocks(shape, told["BlockSize"], 1),
     "SPACE_TO_DEPTH": lambda told, shape: blocks(shape, 1, told["BlockSize"]),

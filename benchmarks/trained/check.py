@@ -64,7 +64,7 @@ def main() -> int:
     table = Table("file", "compiled", "operators", "plan", "outputs", "alone", "class", "RTL")
     fine = True
     for path in paths:
-        row = checked(path, in_rtl=path.name in ends)
+        row = check_file(path, in_rtl=path.name in ends)
         table.add_row(*row.cells)
         print(*row.cells, sep=" | ", flush=True)
         fine &= row.fine
@@ -72,7 +72,7 @@ def main() -> int:
     return 0 if fine else 1
 
 
-def checked(path: Path, *, in_rtl: bool) -> Row:
+def check_file(path: Path, *, in_rtl: bool) -> Row:
     """Return what a file's row says."""
     begin = time.perf_counter()
     try:
@@ -95,7 +95,7 @@ def _compare(row: Row, path: Path, compiled: Compiled) -> None:
     data = np.load(path.with_suffix(".npz"))
     samples, labels = data["x"], data["labels"]
     (tensor,) = map(compiled.network.tensor, compiled.network.inputs)
-    given = data["given"][:, None] if "given" in data else quantised(samples, tensor)
+    given = data["given"][:, None] if "given" in data else quantise_samples(samples, tensor)
     network = HostNetwork(compiled.graph, compiled.soc)
     workspace, (name,) = network.workspace(), compiled.network.outputs
     ours = np.stack([network.run({tensor.name: each}, workspace)[name] for each in given])
@@ -125,7 +125,7 @@ def _compare(row: Row, path: Path, compiled: Compiled) -> None:
     row.fine &= same >= 1 - OTHERS
 
 
-def quantised(samples: Array, tensor: Tensor) -> Array:
+def quantise_samples(samples: Array, tensor: Tensor) -> Array:
     """Return samples of real numbers as an input takes them, [N, 1, ...]."""
     return np.stack([quantise(each[None], tensor) for each in samples])
 

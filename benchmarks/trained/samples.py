@@ -30,7 +30,7 @@ class Samples:
 def shapes(count: int, seed: int, *, size: int, channels: int = 1) -> Samples:
     """Draw one shape an image, float32 [N, size, size, channels] of 0 to 1, on a noisy ground."""
     rng = np.random.default_rng(seed)
-    masks, y = _drawn(rng, count, size)
+    masks, y = _draw(rng, count, size)
     colours = rng.uniform(0.5, 1.0, (count, 1, 1, channels))
     ground = rng.uniform(0.0, 0.4, (count, 1, 1, channels))
     x = np.where(masks[..., np.newaxis], colours, ground)
@@ -40,7 +40,7 @@ def shapes(count: int, seed: int, *, size: int, channels: int = 1) -> Samples:
 def shapes_by_pixel(count: int, seed: int, *, size: int) -> Samples:
     """Draw as `shapes`, in grey; the class of a pixel is 0 where the ground is."""
     drawn = shapes(count, seed, size=size)
-    masks, y = _drawn(np.random.default_rng(seed), count, size)
+    masks, y = _draw(np.random.default_rng(seed), count, size)
     return Samples(drawn.x, np.where(masks, y[:, np.newaxis, np.newaxis] + 1, 0))
 
 
@@ -72,7 +72,7 @@ def words(count: int, seed: int, *, frames: int, bands: int) -> Samples:
     return Samples(_noisy(rng, 3 * loud - 1, 0.3), y)
 
 
-def _drawn(rng: np.random.Generator, count: int, size: int) -> tuple[Array, Array]:
+def _draw(rng: np.random.Generator, count: int, size: int) -> tuple[Array, Array]:
     """Return where shapes are, bool [N, size, size], and which."""
     y = rng.integers(0, len(SHAPES), count)
     half = rng.uniform(0.15, 0.3, (count, 1, 1)) * size

@@ -73,14 +73,14 @@ def write(name: str, folder: Path) -> None:
     """Train a network of `TASKS` and write its files."""
     make, data = TASKS[name]
     training, tested = data(COUNT, SEED), data(TESTED, SEED + 1)
-    model = _trained(make, training)
+    model = _train(make, training)
     real = folder / f"{name}.real"
     given = torch.from_numpy(tested.x[:1])
     torch.onnx.export(model, (given,), real, input_names=["x"], external_data=False)
     write_quantised(real, folder, name, training.x[:CALIBRATING], tested)
 
 
-def _trained(make: Callable[[], Any], data: Samples) -> Any:
+def _train(make: Callable[[], Any], data: Samples) -> Any:
     torch.manual_seed(SEED)
     model = make()
     x, y = torch.from_numpy(data.x), torch.from_numpy(data.y)

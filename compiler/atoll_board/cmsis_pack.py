@@ -12,7 +12,7 @@ from atoll.resolve.soc import Cpu, Memory
 from atoll_board.cortex_m import has_floats, is_cortex_m
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.reached import memories_of
-from atoll_board.render import made_from
+from atoll_board.render import opening_sentence
 from atoll_board.sources import driver_files, startup_files
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
@@ -41,7 +41,7 @@ def _package(board: Board) -> Element:
     for name, text in (
         ("vendor", "Generic"),
         ("name", f"{soc.name}_DFP"),
-        ("description", made_from(board)),
+        ("description", opening_sentence(board)),
         ("url", ""),
     ):
         SubElement(root, name).text = text
@@ -49,7 +49,7 @@ def _package(board: Board) -> Element:
     family = SubElement(SubElement(root, "devices"), "family", Dfamily=soc.name, Dvendor=_VENDOR)
     cores = [core for core in soc.cpus if is_cortex_m(core)]
     names = {core.name: {"Pname": core.name} if len(cores) > 1 else {} for core in cores}
-    SubElement(family, "description").text = made_from(board)
+    SubElement(family, "description").text = opening_sentence(board)
     device = SubElement(family, "device", Dname=soc.name)
     for core in cores:
         SubElement(device, "processor", {**names[core.name], **_processor(core)})

@@ -13,7 +13,7 @@ from atoll.resolve.soc import Memory
 from atoll_board.extension import NAMESPACE, add_extension
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.register_blocks import REGISTER_BYTES, Block, blocks_of
-from atoll_board.render import made_from
+from atoll_board.render import opening_sentence
 
 _SCHEMA = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
 _IDENTITY = {"vendor": "atoll", "library": "soc"}
@@ -27,7 +27,7 @@ def ipxact_files(board: Board) -> Mapping[str, Entry]:
     component = _component(board)
     ElementTree.indent(component)
     text = ElementTree.tostring(component, encoding="unicode")
-    head = f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {made_from(board)} -->'
+    head = f'<?xml version="1.0" encoding="utf-8"?>\n<!-- {opening_sentence(board)} -->'
     return {f"ipxact/{board.soc.name}.xml": generated_entry(f"{head}\n{text}\n")}
 
 

@@ -22,8 +22,8 @@ def render(template: str, board: Board, **values: object) -> str:
         _environment()
         .get_template(f"{template}.j2")
         .render(
-            made_from=made_from(board),
-            yours=f"{_made_by(board)} by `atoll bsp`, once: this file is yours.",
+            made_from=opening_sentence(board),
+            yours=f"{_origin_text(board)} by `atoll bsp`, once: this file is yours.",
             board=board,
             soc=board.soc,
             **values,
@@ -31,12 +31,12 @@ def render(template: str, board: Board, **values: object) -> str:
     )
 
 
-def made_from(board: Board) -> str:
+def opening_sentence(board: Board) -> str:
     """Return the sentence that opens a generated file."""
-    return f"{_made_by(board)} {BY_BSP}"
+    return f"{_origin_text(board)} {BY_BSP}"
 
 
-def _made_by(board: Board) -> str:
+def _origin_text(board: Board) -> str:
     names = (f"{board.soc.name}.yaml", *(f"{m.name}{m.suffix}" for m in board.models))
     return f"Made from {' and '.join(names)}"
 

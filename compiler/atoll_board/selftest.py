@@ -8,7 +8,7 @@ from atoll.bsp.application import core_main, run_values
 from atoll.bsp.core_images import own_sources
 from atoll.bsp.linker import POOL_SECTION, linker_script
 from atoll.isa.instruction_set import Family
-from atoll.resolve.memory_views import as_seen_by, seen_by
+from atoll.resolve.memory_views import as_seen_by, device_address
 from atoll.resolve.soc import Access, Cpu
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.render import BY_BSP, render
@@ -188,7 +188,7 @@ def _script(board: Board, tests: SelfTest) -> str:
     origins = {symbol: at for part in board.parts for symbol, at in part.origins.items()}
     for name, start in tests.starts.items():
         at = soc.pool(name).region.origin + start
-        origins[f"{_SYMBOL}{name}"] = seen_by(soc, soc.host, at)
+        origins[f"{_SYMBOL}{name}"] = device_address(soc, soc.host, at)
     behind = dict.fromkeys(tests.constants, FOLDER)
     return linker_script(as_seen_by(soc, soc.host), origins, behind, board.models)
 

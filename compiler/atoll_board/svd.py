@@ -13,7 +13,7 @@ from atoll_board.cortex_m import has_floats, is_cortex_m, priority_bits
 from atoll_board.extension import NAMESPACE, add_extension
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.register_blocks import REGISTER_BYTES, Block, blocks_of
-from atoll_board.render import made_from
+from atoll_board.render import opening_sentence
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _CORTEX_M = "cortex_m"
@@ -36,7 +36,10 @@ def _device(board: Board) -> Element:
         {"schemaVersion": "1.3", f"{{{_SCHEMA}}}noNamespaceSchemaLocation": "CMSIS-SVD.xsd"},
     )
     _texts(
-        device, name=soc.name, version="1.0", description=f"The chip {soc.name}. {made_from(board)}"
+        device,
+        name=soc.name,
+        version="1.0",
+        description=f"The chip {soc.name}. {opening_sentence(board)}",
     )
     _cpu(device, soc.host_cpu)
     bits = str(8 * REGISTER_BYTES)

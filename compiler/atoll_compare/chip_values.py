@@ -107,7 +107,7 @@ def _about(memory: Memory) -> str:
 def _device(device: Device) -> Iterator[tuple[str, Value]]:
     yield "kind", Value(device.kind)
     yield "clock", _clock(device.clock)
-    yield from _stated(device)
+    yield from _stated_numbers(device)
     match device:
         case Cpu():
             yield from _core(device)
@@ -123,7 +123,7 @@ def _device(device: Device) -> Iterator[tuple[str, Value]]:
                 yield "moves", Value(", ".join(pairs))
 
 
-def _stated(part: Device | Memory) -> Iterator[tuple[str, Value]]:
+def _stated_numbers(part: Device | Memory) -> Iterator[tuple[str, Value]]:
     """Yield the numbers of energy and area that somebody stated."""
     for key, section in (("energy", part.energy), ("area", part.area)):
         for name, stated in asdict(section).items() if section else ():
@@ -179,7 +179,7 @@ def _memory(memory: Memory) -> Values:
         "read_latency": _cycles(memory.read_latency),
         "cached": _flag(memory.cached),
         "sector": size(memory.sector),
-        **dict(_stated(memory)),
+        **dict(_stated_numbers(memory)),
     }
 
 

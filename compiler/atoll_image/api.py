@@ -36,7 +36,7 @@ def check(
     asked = Questions(**questions)
     if soc is None:
         return _alone(image, asked, allow_unbounded=allow_unbounded)
-    return _held(soc, _core(soc, core), image, asked, allow_unbounded=allow_unbounded)
+    return _check_core(soc, _core(soc, core), image, asked, allow_unbounded=allow_unbounded)
 
 
 def _alone(image: Path, questions: Questions, *, allow_unbounded: bool) -> ImageCheck:
@@ -45,16 +45,16 @@ def _alone(image: Path, questions: Questions, *, allow_unbounded: bool) -> Image
         image=image,
         soc=None,
         core=None,
-        faults=(*use.small(planned=True), *(() if allow_unbounded else use.unbounded())),
+        faults=(*use.small(planned=True), *(() if allow_unbounded else use.unbounded_faults())),
         not_known=(),
-        stack=_shown(use),
+        stack=_image_stack(use),
         _usage=None,
         _sections=(),
         _parameters_known=False,
     )
 
 
-def _held(
+def _check_core(
     soc: ResolvedSoc, name: str, image: Path, questions: Questions, *, allow_unbounded: bool
 ) -> ImageCheck:
     core = soc.device(name)
@@ -63,7 +63,7 @@ def _held(
     faults = tuple(disagreements(soc, name, found))
     use = _stack(soc, core, image, found, questions)
     if use is not None:
-        unbounded = () if allow_unbounded else tuple(use.unbounded())
+        unbounded = () if allow_unbounded else tuple(use.unbounded_faults())
         stacks = (replace(each, at=core.at) for each in (*use.small(), *unbounded))
         faults = (*faults, *limits(soc, name, use), *stacks)
     unknown = tuple(not_known(as_seen_by(soc, name), found)) if name == soc.host else ()
@@ -73,8 +73,8 @@ def _held(
         core=name,
         faults=faults,
         not_known=unknown,
-        stack=None if use is None else _shown(use),
-        _usage=usage(soc, name, found, {} if use is None else _used(soc, core, use)),
+        stack=None if use is None else _image_stack(use),
+        _usage=usage(soc, name, found, {} if use is None else _stack_bytes(soc, core, use)),
         _sections=tuple(each.as_data() for each in found.sections),
         _parameters_known=not any(each.startswith("parameters") for each in unknown),
     )
@@ -91,7 +91,7 @@ def _stack(
     return stack_of(path, image, questions, vectors)
 
 
-def _used(soc: ResolvedSoc, core: Cpu, use: StackUse) -> Mapping[str, int | None]:
+def _stack_bytes(soc: ResolvedSoc, core: Cpu, use: StackUse) -> Mapping[str, int | None]:
     """Return what the image may use of the core's stacks; interrupts are kept on each of them."""
     main = use.entry_bytes
     if use.interrupt_bytes is None:
@@ -108,7 +108,7 @@ def _used(soc: ResolvedSoc, core: Cpu, use: StackUse) -> Mapping[str, int | None
     return found
 
 
-def _shown(use: StackUse) -> ImageStack:
+def _image_stack(use: StackUse) -> ImageStack:
     return ImageStack(
         total_bytes=use.bytes,
         entry_bytes=use.entry_bytes,

@@ -8,7 +8,7 @@ from itertools import pairwise
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
 from atoll.diagnostics.errors import Fault, SourceLoc
 from atoll.isa.instruction_set import Family
-from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen_by
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, device_address, on_bus
 from atoll.resolve.soc import Cpu, Memory, Region, RegionKind, ResolvedSoc
 from atoll_image.convention import convention_faults
 from atoll_image.elf import ElfImage, Span
@@ -135,7 +135,7 @@ class Rules:
             for region in self.bus.regions():
                 byte = max(span.start, region.origin)
                 if byte < min(span.stop, region.end):
-                    right = seen_by(self.bus, self.core.name, byte)
+                    right = device_address(self.bus, self.core.name, byte)
                     if right - section.begin != byte - span.start:
                         where = f"which is touched at {right:#010x}"
                         yield self._fault(

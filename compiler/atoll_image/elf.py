@@ -109,7 +109,7 @@ class ElfImage:
     parameters: bytes = b""
     objects: tuple[Variable, ...] = ()
 
-    def loaded(self, address: int, size: int) -> bytes | None:
+    def read_loaded(self, address: int, size: int) -> bytes | None:
         """Return bytes that are there once start-up code has run, None if they are not whole."""
         for section in self.sections:
             at = address - section.begin

@@ -136,7 +136,7 @@ class StackUse:
             data=tuple(_as_data(each) for each in every),
         )
 
-    def unbounded(self) -> Iterator[Fault]:
+    def unbounded_faults(self) -> Iterator[Fault]:
         """Yield why nothing bounds it, once for each cause; handlers count unless one is named."""
         every = (*self.roots.entries, *(() if self.roots.named else self.roots.handlers))
         causes = dict.fromkeys(cause for each in every for cause in each.depth.causes)
@@ -282,7 +282,7 @@ def _assumptions(use: StackUse) -> Iterator[str]:
         yield "a handler interrupts none of its own priority, and not itself"
     elif roots.handlers:
         yield "no handler interrupts another one, or itself (--nested adds them up)"
-    frames = dict(_followed(use))
+    frames = dict(_follow(use))
     for address, frame in frames.items():
         if frame.unresolved and (callees := program.declared.get(address)):
             names = ", ".join(map(program.name, callees))
@@ -300,7 +300,7 @@ def _assumptions(use: StackUse) -> Iterator[str]:
         yield "no store through a pointer changes code, a saved register or where exceptions begin"
 
 
-def _followed(use: StackUse) -> Iterator[tuple[int, Frame]]:
+def _follow(use: StackUse) -> Iterator[tuple[int, Frame]]:
     """Yield (address, frame) of each function that counts, those first that begin."""
     program = use.program
     roots = (*use.roots.entries, *use.roots.handlers)

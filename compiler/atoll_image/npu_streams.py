@@ -55,16 +55,16 @@ def _candidates(
 
 
 def _wrong(soc: ResolvedSoc, image: ElfImage, engine: Engine, start: Start) -> Iterator[str]:
-    payload = image.loaded(*start.payload)
+    payload = image.read_loaded(*start.payload)
     if payload is None:
         yield f"no {start.payload[1]} bytes of commands are loaded at {start.payload[0]:#010x}"
         return
-    yield from start.judged(payload)
+    yield from start.check(payload)
     for number, (address, size) in enumerate(start.regions):
         role = start.role(number)
         what = f"region {number} of {size} bytes at {address:#010x}"
         if role is Role.CONSTANT:
-            if image.loaded(address, size) is None:
+            if image.read_loaded(address, size) is None:
                 yield f"{what} is not loaded"
             need = Access.READ
         else:

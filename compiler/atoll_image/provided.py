@@ -65,7 +65,7 @@ def not_known(soc: ResolvedSoc, image: ElfImage) -> Iterator[str]:
 
 def _constant_faults(record: Record, pool: Pool, image: ElfImage) -> Iterator[Fault]:
     expected, origin = record.constants, pool.region.origin
-    found = {each: image.loaded(origin + each.offset, each.size) for each in expected}
+    found = {each: image.read_loaded(origin + each.offset, each.size) for each in expected}
     missing = [each for each in expected if found[each] is None]
     wrong = [
         each

@@ -62,7 +62,7 @@ def _follow_alias(memory: Memory, memories: Sequence[Memory]) -> Memory:
     if memory.alias in ("", UNDECIDED):
         return memory
     chain = [memory]
-    while (target := _named(chain[-1].alias, memories)) and target not in chain:
+    while (target := _memory_named(chain[-1].alias, memories)) and target not in chain:
         chain.append(target)
     ring = chain[chain.index(target) :] if target is not None else []
     if len(ring) > 1:
@@ -90,7 +90,7 @@ def _cannot_be(alias: Memory, real: Memory | None) -> str:
     return ""
 
 
-def _named(name: str, memories: Sequence[Memory]) -> Memory | None:
+def _memory_named(name: str, memories: Sequence[Memory]) -> Memory | None:
     """Return the only memory of a name."""
     found = [each for each in memories if each.name == name]
     return found[0] if len(found) == 1 else None
@@ -100,7 +100,7 @@ def _with_views(memories: Sequence[Memory]) -> Sequence[Memory]:
     """Return memories; what cores see of a whole one at an address of theirs is a view of it."""
     kept = {id(each): each for each in memories}
     for alias in memories:
-        real = _named(alias.alias, [*kept.values()]) if alias.space and alias.views else None
+        real = _memory_named(alias.alias, [*kept.values()]) if alias.space and alias.views else None
         if real and real.size == alias.size and not {*dict(real.views)} & {*alias.cores}:
             del kept[id(alias)]
             why = f"{real.why}; '{alias.name}' of {alias.source} is a view of it"

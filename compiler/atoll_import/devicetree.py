@@ -115,11 +115,11 @@ class Devicetree(Importer):
         """Return what the processors of the tree see."""
         root = read_tree(given)
         tree = _Tree(given, tuple(root.walk()))
-        reserved = tuple(tree.reserved(read_reserved(given)))
+        reserved = tuple(tree.reserved_ranges(read_reserved(given)))
         memories = tuple(tree.memories())
         others = tree.others()
         left_out = [each for each in memories if isinstance(each, LeftOut)]
-        left_out += tree.kept_back(reserved)
+        left_out += tree.omissions(reserved)
         left_out += tree.further_places([each for each in memories if isinstance(each, Memory)])
         left_out += tree.windows()
         left_out += tree.idle_cores()
@@ -174,7 +174,7 @@ class _Tree:
                 name=_name(node),
                 kind=_kind(node),
                 core=(spec := core_named(node.string("atoll,core") or "")),
-                isas=_said_isa(spec, node),
+                isas=_declared_isas(spec, node),
                 mailbox=at,
                 irq=self._line(node),
                 **_words(node),
@@ -201,16 +201,16 @@ class _Tree:
         words = [each.rpartition(",")[2] for each in node.strings("compatible")]
         named = (core_named(word) or core_named(word.replace("-", "_")) for word in words)
         core = next((each for each in named if each), None)
-        isas = _said_isa(core, node)
+        isas = _declared_isas(core, node)
         if core and not isas:
-            isas = _isas(core, _said(node), words)
+            isas = _isas(core, _isa_text(node), words)
         return Core(
             name=node.path if (name := _core_name(node)) in self._repeated else name,
             kind=_kind(node),
             word=next(iter(words), ""),
             core=core,
             isas=isas,
-            said=_said(node),
+            said=_isa_text(node),
             clock=_clock(node),
             **_words(node),
             source=self._source(node),
@@ -220,7 +220,7 @@ class _Tree:
         """Yield each memory, and why it is left out if cores do not see it."""
         return (each for node in self._all if _is_memory(node) for each in self._memory(node))
 
-    def reserved(self, blocks: Sequence[tuple[int, int]]) -> Iterator[Reserved]:
+    def reserved_ranges(self, blocks: Sequence[tuple[int, int]]) -> Iterator[Reserved]:
         """Yield the parts of memories that nothing may map: blocks, then nodes."""
         for begin, many in blocks:
             source = self._given.source(0, "/memreserve/")
@@ -230,7 +230,7 @@ class _Tree:
                 for at, size in node.spans():
                     yield Reserved(_name(node), range(at, at + size), self._source(node))
 
-    def kept_back(self, reserved: Sequence[Reserved]) -> Iterator[LeftOut]:
+    def omissions(self, reserved: Sequence[Reserved]) -> Iterator[LeftOut]:
         """Yield what is reserved, with the reason; one without a place has no address."""
         for each in reserved:
             yield memory_left_out(each.name, each.span.start, _FIRMWARE, each.source)
@@ -242,7 +242,7 @@ class _Tree:
                     yield memory_left_out(_name(node), at, why, self._source(node))
 
     def _memory(self, node: TreeNode) -> Iterator[Memory | LeftOut]:
-        why, parts = _idle(node) or _unseen(node), [*node.parts()]
+        why, parts = _idle(node) or _unseen_reason(node), [*node.parts()]
         for address, size, seen in parts:
             if seen is None and _FLASH in _kinds(node):
                 seen = address
@@ -253,11 +253,11 @@ class _Tree:
                 many = f"{format_size(size)}: " if size else ""
                 yield memory_left_out(_name(node), at, f"{many}{reason}", self._source(node))
             elif seen is not None:
-                yield self._seen(node, seen, size)
+                yield self._memory_at(node, seen, size)
         if not parts:
             yield memory_left_out(_name(node), None, why or "it has no address", self._source(node))
 
-    def _seen(self, node: TreeNode, origin: int, size: int) -> Memory:
+    def _memory_at(self, node: TreeNode, origin: int, size: int) -> Memory:
         known = {kind: _MAPPED[kind] for kind in _kinds(node) if kind in _MAPPED}
         writable = next((each for each in known.values() if each is not None), None)
         is_main = node.string("device_type") == "memory" and not known
@@ -391,7 +391,7 @@ def _kind(node: TreeNode) -> str:
     return said if said in ("cpu", "dsp") else ""
 
 
-def _said_isa(core: str | None, node: TreeNode) -> tuple[str, ...]:
+def _declared_isas(core: str | None, node: TreeNode) -> tuple[str, ...]:
     """Return the instruction set that a tree of ours says, if the core can have it."""
     said = node.string("atoll,isa")
     return tuple(isa for isa in (isas_of(core) if core else ()) if isa == said)
@@ -456,7 +456,7 @@ def _is_memory(node: TreeNode) -> bool:
     return any(map(ends_as_memory, names)) and any(node.parts())
 
 
-def _unseen(node: TreeNode) -> str:
+def _unseen_reason(node: TreeNode) -> str:
     """Say why cores do not see a memory, as far as its node tells it."""
     kinds, above = _kinds(node), node.parent
     if why := next((_NOT_THERE[kind] for kind in kinds if kind in _NOT_THERE), ""):
@@ -488,7 +488,7 @@ def _isas(core: str, said: str, words: Sequence[str]) -> tuple[str, ...]:
     return isas_by_name(core, named)
 
 
-def _said(node: TreeNode) -> str:
+def _isa_text(node: TreeNode) -> str:
     """Return the instruction set of RISC-V that a node says."""
     if base := node.string("riscv,isa-base"):
         return "_".join((base, *node.strings("riscv,isa-extensions")))

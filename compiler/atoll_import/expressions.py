@@ -115,7 +115,7 @@ class _Reader:
         value = self._level(level + 1, nested)
         while self.tokens and self.tokens[0] in _LEVELS[level]:
             sign = self.tokens.pop(0)
-            value = _bound(sign, value, self._level(level + 1, nested))
+            value = _apply_bounded(sign, value, self._level(level + 1, nested))
         return value
 
     def _single(self, nested: int) -> int:
@@ -140,7 +140,7 @@ class _Reader:
             self._expect(",")
             exponent = self.choice(nested + 1)
             self._expect(")")
-            return _bound("**", base, exponent)
+            return _apply_bounded("**", base, exponent)
         if (number := number_of(token)) is not None:
             return number
         if token not in self.names:
@@ -158,7 +158,7 @@ class _Reader:
             raise NoValueError(f"it lacks a '{token}'")
 
 
-def _bound(sign: str, one: int, other: int) -> int:
+def _apply_bounded(sign: str, one: int, other: int) -> int:
     """Return a result of at most `_MOST_BITS` bits."""
     if sign in ("/", "%") and other == 0:
         raise NoValueError("it divides by 0")

@@ -86,7 +86,7 @@ class TreeNode:
         if self.parent is None:
             return
         for address, size in self.groups("reg", *self.parent.widths):
-            yield address, size, self.parent.translated(address)
+            yield address, size, self.parent.translate(address)
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Yield each address of ``reg``, as the root has it, with its size; not what it lacks."""
@@ -94,18 +94,18 @@ class TreeNode:
             if seen is not None:
                 yield seen, size
 
-    def translated(self, address: int) -> int | None:
+    def translate(self, address: int) -> int | None:
         """Return where the root has an address of this node's children, None if nowhere."""
         if self.parent is None:
             return address
         if "ranges" not in self.properties:
             return None
         if not self.properties["ranges"]:
-            return self.parent.translated(address)
+            return self.parent.translate(address)
         own, size = self.widths
         for child, above, length in self.groups("ranges", own, self.parent.widths[0], size):
             if child <= address < child + length:
-                return self.parent.translated(address - child + above)
+                return self.parent.translate(address - child + above)
         return None
 
 

@@ -110,12 +110,12 @@ class _Component:
         self._root = root
         self._repeated = 0
         parameters = [each for each in root.walk() if each.tag == "parameter"]
-        said = {(each.said("name"), each.said("value")) for each in parameters}
+        said = {(each.text_at("name"), each.text_at("value")) for each in parameters}
         names = Counter(name for name, value in said if value)
         self._names = {"true": "1", "false": "0"}
         self._names |= {name: value for name, value in said if names[name] == 1 and value}
         for each in parameters:
-            if value := each.said("value"):
+            if value := each.text_at("value"):
                 self._names[each.attributes.get("parameterId", "")] = value
 
     def facts(self) -> Facts:
@@ -132,7 +132,7 @@ class _Component:
             why = "a description has no place for them"
             left_out.append(LeftOut(count_phrase(others), why, self._given.source(self._root.line)))
         facts = Facts(
-            name=self._root.said("name"),
+            name=self._root.text_at("name"),
             cores=tuple(self._cores()),
             memories=tuple(each for each in memories if isinstance(each, Memory)),
             engines=tuple(each for each in found if isinstance(each, Engine)),
@@ -145,7 +145,7 @@ class _Component:
     def _consoles(self) -> Iterator[int]:
         """Yield the address of Atoll's console, which our own exports have."""
         for block in self._root.walk():
-            known = (block.said("name"), block.said("typeIdentifier"))
+            known = (block.text_at("name"), block.text_at("typeIdentifier"))
             if known == ("atoll_console", "console"):
                 yield from filter(None, [self._value_of(block, "baseAddress")])
 
@@ -157,7 +157,7 @@ class _Component:
 
     def _cores(self) -> Iterator[Core]:
         for cpu in self._processors():
-            word = cpu.said("name")
+            word = cpu.text_at("name")
             source = self._given.source(cpu.line, f"cpu {word}")
             core = core_named(word)
             isas = isas_by_name(core, word.lower()) if core else ()
@@ -170,7 +170,7 @@ class _Component:
         """
         inside = self._root.first("memoryMaps")
         plain = [
-            _Map(each, self._users("memoryMapRef", each.said("name")), self._bits(each, each))
+            _Map(each, self._users("memoryMapRef", each.text_at("name")), self._bits(each, each))
             for each in (inside.each("memoryMap") if inside else ())
         ]
         plain.sort(key=lambda it: (*_rank(it), _name(it)))
@@ -178,9 +178,9 @@ class _Component:
         own = [
             _Map(
                 local,
-                self._users("addressSpaceRef", space.said("name")),
+                self._users("addressSpaceRef", space.text_at("name")),
                 self._bits(space, local),
-                name=space.said("name"),
+                name=space.text_at("name"),
                 is_local=True,
             )
             for space in (inside.each("addressSpace") if inside else ())
@@ -198,7 +198,7 @@ class _Component:
             one = replace(one, name=space, why=absent or odd, is_there=not absent, assumed=chosen)
             yield one
             for remap in one.element.each("memoryRemap"):
-                state = remap.attributes.get("state") or remap.said("modeRef")
+                state = remap.attributes.get("state") or remap.text_at("modeRef")
                 why = one.why or self._absent(remap)
                 only = f"it is there in the state '{state}' alone; describe it by hand"
                 yield replace(one, element=remap, why=why or only, is_there=not why)
@@ -206,7 +206,7 @@ class _Component:
     def _users(self, reference: str, name: str) -> tuple[str, ...]:
         """Return the cores that refer to a map or a space, by attribute or text."""
         return tuple(
-            cpu.said("name") or "cpu"
+            cpu.text_at("name") or "cpu"
             for cpu in self._processors()
             for each in cpu.each(reference)
             if name in (each.text, *each.attributes.values())
@@ -219,14 +219,14 @@ class _Component:
 
     def _absent(self, element: Element) -> str:
         """Say why an element is not in the component, or nothing."""
-        has_no_memory = element.tag == "register" or element.said("usage") == "register"
+        has_no_memory = element.tag == "register" or element.text_at("usage") == "register"
         read = self._value_of if has_no_memory else self._number
-        text = element.said("isPresent")
+        text = element.text_at("isPresent")
         return f"its isPresent is '{text}'" if read(element, "isPresent") == 0 else ""
 
     def _blocks(self, one: _Map) -> Iterator[_Found]:
         """Yield what is in a map; what is not there, its memories alone, with the reason."""
-        name = one.element.said("name")
+        name = one.element.text_at("name")
         for reference in one.element.each(*_DEFINED):
             source = self._given.source(reference.line, f"{one.element.tag} {name}")
             yield LeftOut(f"{one.element.tag} {name}", _ELSEWHERE, source)
@@ -240,10 +240,10 @@ class _Component:
         absent = self._absent(block)
         one = replace(one, why=one.why or absent, is_there=one.is_there and not absent)
         origin = self._value_of(block, "baseAddress") if base is None else base
-        source = self._given.source(block.line, f"{block.tag} {block.said('name')}")
+        source = self._given.source(block.line, f"{block.tag} {block.text_at('name')}")
         if any(block.each(*_BLOCK_DEFINED)):
             place = "" if origin is None else f" at {one.at(origin):#x}"
-            what = f"{block.tag} {block.said('name')}{place}"
+            what = f"{block.tag} {block.text_at('name')}{place}"
             yield LeftOut(what, one.why or _ELSEWHERE, source)
         elif block.tag == "addressBlock":
             yield from self._elements(one, block, base, usage, access)
@@ -251,21 +251,21 @@ class _Component:
             yield from self._bank(one, block, origin, usage)
         else:
             why = one.why or "it is a window to the memories of another component: import that too"
-            yield memory_left_out(block.said("name"), one.at(origin), why, source)
+            yield memory_left_out(block.text_at("name"), one.at(origin), why, source)
 
     def _bank(self, one: _Map, bank: Element, base: int | None, usage: str) -> Iterator[_Found]:
         """Yield the blocks of a bank: one behind another, or beside each other in each word."""
         alignment = bank.attributes.get("bankAlignment", "parallel")
-        usage = bank.said("usage") or usage
+        usage = bank.text_at("usage") or usage
         blocks = [*bank.each("addressBlock", "bank", "subspaceMap")]
         if not blocks:
-            source = self._given.source(bank.line, f"bank {bank.said('name')}")
-            yield LeftOut(f"bank {bank.said('name')}", "it has no blocks", source)
+            source = self._given.source(bank.line, f"bank {bank.text_at('name')}")
+            yield LeftOut(f"bank {bank.text_at('name')}", "it has no blocks", source)
         is_serial = alignment == "serial"
-        beside = f"it is in the {alignment} bank '{bank.said('name')}'; describe it by hand"
+        beside = f"it is in the {alignment} bank '{bank.text_at('name')}'; describe it by hand"
         inside = one if is_serial and base is not None else replace(one, why=one.why or beside)
         for block in blocks:
-            yield from self._item(inside, block, base, usage, bank.said("access"))
+            yield from self._item(inside, block, base, usage, bank.text_at("access"))
             if is_serial and base is not None and not self._absent(block):
                 base += self._length(block)
 
@@ -285,7 +285,7 @@ class _Component:
         if array is None:
             yield "", 0
             return
-        whose = f"'dim' of '{block.said('name')}'"
+        whose = f"'dim' of '{block.text_at('name')}'"
         dimensions = [self._value(each.text, whose, each.line) for each in array.each("dim")]
         stride = self._number(array, "stride")
         stride = size if stride is None else stride
@@ -295,7 +295,7 @@ class _Component:
             yield "".join(f"[{each}]" for each in index), number * stride
 
     def _refuse_array(self, block: Element, line: int) -> NoReturn:
-        what = f"'{block.said('name')}' is an array without elements, or arrays have more than"
+        what = f"'{block.text_at('name')}' is an array without elements, or arrays have more than"
         self._given.refuse(f"{what} {_MOST_ELEMENTS:,}", line, "correct its 'dim'")
 
     def _number(self, element: Element, tag: str) -> int | None:
@@ -304,8 +304,8 @@ class _Component:
         Raises:
             UsageError: E187; it is an expression without a value.
         """
-        text = element.said(tag)
-        whose = f"'{tag}' of '{element.said('name')}'"
+        text = element.text_at(tag)
+        whose = f"'{tag}' of '{element.text_at('name')}'"
         return self._value(text, whose, element.line) if text else None
 
     def _value(self, text: str, whose: str, line: int) -> int:
@@ -322,7 +322,7 @@ class _Component:
     def _value_of(self, element: Element, tag: str) -> int | None:
         """Return the value of an element that is no memory, None if Atoll cannot tell it."""
         try:
-            return value_of(element.said(tag), self._names)
+            return value_of(element.text_at(tag), self._names)
         except NoValueError:
             return None
 
@@ -330,7 +330,7 @@ class _Component:
         self, one: _Map, block: Element, begin: int | None, usage: str, access: str
     ) -> Iterator[_Found]:
         """Yield what each element of a block of addresses is; None if it is other registers."""
-        usage = block.said("usage") or usage
+        usage = block.text_at("usage") or usage
         is_memory = usage == "memory"
         if usage == "reserved" or not (is_memory or one.is_there):
             return
@@ -339,18 +339,18 @@ class _Component:
         size = read(block, "range")
         if is_memory and not one.why and (origin is None or size is None or size < 0):
             lacks = "baseAddress" if size is not None and size >= 0 else "range"
-            self._given.refuse(f"memory '{block.said('name')}' has no {lacks}", block.line)
+            self._given.refuse(f"memory '{block.text_at('name')}' has no {lacks}", block.line)
         for index, offset in self._array(block, size or 0):
             self._repeated += bool(index)
             if self._repeated > _MOST_ELEMENTS:
                 self._refuse_array(block, block.line)
-            name = block.said("name") + index
+            name = block.text_at("name") + index
             at = None if origin is None else one.at(origin + offset)
             source = self._given.source(block.line, f"addressBlock {name}{one.assumed}")
             if is_memory and (one.why or at is None or size is None):
                 yield memory_left_out(name, at, one.why, source)
             elif is_memory and at is not None and size is not None:
-                access = block.said("access") or block.said(*_POLICY) or access
+                access = block.text_at("access") or block.text_at(*_POLICY) or access
                 yield _memory(one, name, at, size * one.bits // 8, access, source)
             else:
                 yield None if at is None else self._registers(block, name, at, usage, source)
@@ -361,7 +361,7 @@ class _Component:
         """Return what a block of registers is; None if Atoll does not know it."""
         present = [each for each in block.each("register") if not self._absent(each)]
         registers = {
-            each.said("name"): number_of(each.said("addressOffset"))
+            each.text_at("name"): number_of(each.text_at("addressOffset"))
             for each in present
             if each.first("array") is None and each.first("dim") is None
         }
@@ -373,7 +373,7 @@ class _Component:
             engine := engine_of(name, offsets, origin, None, source)
         ):
             return engine
-        if is_dma(block.said("name")):
+        if is_dma(block.text_at("name")):
             return Master(name=name, what=f"at {origin:#x}", source=source)
         return None
 
@@ -398,11 +398,11 @@ def _rank(one: _Map) -> tuple[bool, int]:
 
 
 def _has_memory(element: Element) -> bool:
-    return any(each.said("usage") == "memory" for each in element.walk())
+    return any(each.text_at("usage") == "memory" for each in element.walk())
 
 
 def _name(one: _Map) -> str:
-    return one.name or one.element.said("name")
+    return one.name or one.element.text_at("name")
 
 
 def _once(memories: Sequence[Memory]) -> Iterator[Memory | LeftOut]:

@@ -35,9 +35,9 @@ def merge(files: Sequence[Facts]) -> Facts:
     engines: dict[int, Engine] = {}
     masters: dict[tuple[str, str], Master] = {}
     left_out: list[LeftOut] = []
-    for facts in (_bounded_file(_in_order(each)) for each in files):
+    for facts in (_limit_file(_in_order(each)) for each in files):
         names = _merge_cores(cores, facts.cores)
-        known = _known_as(memories, facts.memories)
+        known = _other_names(memories, facts.memories)
         here = [_rename(memory, names, known) for memory in facts.memories]
         left_out += [*facts.left_out, *_merge_memories(memories, here)]
         for engine in facts.engines:
@@ -78,7 +78,7 @@ def _rank(memory: Memory) -> tuple[str, int, int, str, tuple[str, ...]]:
     return memory.space, memory.origin, -memory.size, memory.name, memory.cores
 
 
-def _bounded_file(facts: Facts) -> Facts:
+def _limit_file(facts: Facts) -> Facts:
     """Return what a file says without what is too much for any description."""
     whole: dict[str, Sequence[Core | Engine | Master]] = {
         **{"cores": facts.cores, "engines": facts.engines, "masters": facts.masters},
@@ -159,7 +159,7 @@ def _same(one: Core, other: Core) -> bool:
     return None in (one.core, other.core) or one.core == other.core
 
 
-def _known_as(memories: Sequence[Memory], new: Sequence[Memory]) -> dict[str, str]:
+def _other_names(memories: Sequence[Memory], new: Sequence[Memory]) -> dict[str, str]:
     """Return the names that other files gave to memories of a file."""
     return {
         each.name: other.name
@@ -260,19 +260,19 @@ def _is_of_others(one: Memory, other: Memory) -> bool:
     apart = all(
         at + one.size <= to or to + other.size <= at
         for core in both
-        for at in _seen_at(one, core)
-        for to in _seen_at(other, core)
+        for at in _places_for(one, core)
+        for to in _places_for(other, core)
     )
     return apart and bool(_cores_at_origin(one) and _cores_at_origin(other))
 
 
-def _seen_at(memory: Memory, core: str) -> set[int]:
+def _places_for(memory: Memory, core: str) -> set[int]:
     own = dict(memory.views).get(core)
     return _places(memory) if own is None else {own}
 
 
 def _cores_at_origin(memory: Memory) -> list[str]:
-    return [core for core in memory.cores if memory.origin in _seen_at(memory, core)]
+    return [core for core in memory.cores if memory.origin in _places_for(memory, core)]
 
 
 def _overlap(one: Memory, other: Memory) -> bool:

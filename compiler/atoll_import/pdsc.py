@@ -99,7 +99,7 @@ def _facts(given: Given, device: _Device) -> Facts:
     cores = tuple(_cores(given, device))
     names = tuple(core.name for core in cores)
     found = tuple(_memories(given, device, names))
-    memories = tuple(_asked(each for each in found if isinstance(each, Memory)))
+    memories = tuple(_mark_repeats(each for each in found if isinstance(each, Memory)))
     left_out = [each for each in found if isinstance(each, LeftOut)]
     left_out += _programmed_memories(given, device, memories)
     return Facts(name=device.name, cores=cores, memories=memories, left_out=tuple(left_out))
@@ -175,7 +175,7 @@ def _memories(given: Given, device: _Device, cores: Sequence[str]) -> Iterator[M
         )
 
 
-def _asked(memories: Iterable[Memory]) -> Iterator[Memory]:
+def _mark_repeats(memories: Iterable[Memory]) -> Iterator[Memory]:
     """Yield memories; those of one name and size at other addresses may be the first."""
     first: dict[tuple[str, int, bool | None], int] = {}
     for each in sorted(memories, key=lambda it: it.origin):

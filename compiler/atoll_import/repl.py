@@ -183,7 +183,7 @@ def _memory(
     source = given.source(entry.line, f"{entry.name}: {entry.kind}")
     size = number_of(entry.attributes.get("size")) or _size(entry.places)
     places = [
-        (at, _seen_there(each, size or 0), groups.get(each.core, (each.core,)))
+        (at, _visible_bytes(each, size or 0), groups.get(each.core, (each.core,)))
         for each in entry.places
         if (at := number_of(each.address)) is not None
     ]
@@ -202,7 +202,7 @@ def _memory(
         why = _OF_A_DEVICE if size else "it has no size"
         yield from (memory_left_out(entry.name, at, why, source) for at, _ in known)
     else:
-        common = sorted({at for at, cores in known if cores is every}) or _seen_by_all(known)
+        common = sorted({at for at, cores in known if cores is every}) or _common_address(known)
         views: dict[str, int] = {}
         for at, cores in known:
             own = () if at in common else cores
@@ -225,7 +225,7 @@ def _memory(
         )
 
 
-def _seen_by_all(known: Sequence[tuple[int, tuple[str, ...]]]) -> list[int]:
+def _common_address(known: Sequence[tuple[int, tuple[str, ...]]]) -> list[int]:
     """Return the first address at which all cores see a memory that is there for some alone.
 
     There is none if they see it at different ones: which of them the bus has the file does not say.
@@ -275,7 +275,7 @@ def _is_elsewhere(memory: Memory, memories: Sequence[Memory]) -> bool:
     )
 
 
-def _seen_there(place: Registration, size: int) -> range:
+def _visible_bytes(place: Registration, size: int) -> range:
     """Return which bytes of a memory of so many are seen at a place."""
     begin = number_of(place.offset) or 0
     end = min(size, begin + (_size((place,)) or size))

@@ -32,16 +32,16 @@ def without_reserved(facts: Facts) -> Facts:
     for each in facts.memories:
         root = _root(each, first)
         groups.setdefault(id(root if root.size == each.size else each), []).append(each)
-        if root.size != each.size and any(_taken(each, facts.reserved)):
+        if root.size != each.size and any(_reserved_ranges(each, facts.reserved)):
             why = f"some of it is reserved in '{each.name}', no file says which; keep pools off it"
             left_out.append(memory_left_out(root.name, root.origin, why, root.source))
     names = {*first}
     for group in groups.values():
-        own = [[*_taken(each, facts.reserved)] for each in group]
-        kept = [*_kept(chain.from_iterable(own), group[0].size)]
+        own = [[*_reserved_ranges(each, facts.reserved)] for each in group]
+        kept = [*_free_ranges(chain.from_iterable(own), group[0].size)]
         for each, spans in zip(group, own, strict=True):
             parts[id(each)] = [*_parts(each, kept, names)]
-            left_out += _lost_elsewhere(each, spans, kept, group)
+            left_out += _losses_elsewhere(each, spans, kept, group)
     memories = [
         _alias_of_part(each, index, first, parts)
         for each in facts.memories
@@ -62,7 +62,7 @@ def _root(memory: Memory, first: Mapping[str, Memory]) -> Memory:
     return path[-1]
 
 
-def _taken(memory: Memory, reserved: Sequence[Reserved]) -> Iterator[range]:
+def _reserved_ranges(memory: Memory, reserved: Sequence[Reserved]) -> Iterator[range]:
     """Yield the reserved bytes of a memory, counted from its first, as whole granules."""
     for each in reserved:
         if memory.space and each.source.path != memory.source.path:
@@ -74,7 +74,7 @@ def _taken(memory: Memory, reserved: Sequence[Reserved]) -> Iterator[range]:
                 yield range(begin, end)
 
 
-def _kept(taken: Iterator[range], size: int) -> Iterator[range]:
+def _free_ranges(taken: Iterator[range], size: int) -> Iterator[range]:
     """Yield what is left of so many bytes."""
     begin = 0
     for span in sorted(taken, key=lambda it: it.start):
@@ -103,11 +103,11 @@ def _parts(memory: Memory, kept: Sequence[range], names: set[str]) -> Iterator[M
         )
 
 
-def _lost_elsewhere(
+def _losses_elsewhere(
     memory: Memory, own: Sequence[range], kept: Sequence[range], group: Sequence[Memory]
 ) -> Iterator[LeftOut]:
     """Yield what a memory loses because bytes are reserved at another address of it."""
-    lost = [*_kept(iter([*own, *kept]), memory.size)] if memory.size else []
+    lost = [*_free_ranges(iter([*own, *kept]), memory.size)] if memory.size else []
     if lost:
         at, many = memory.origin + lost[0].start, format_size(sum(map(len, lost)))
         others = ", ".join(f"'{each.name}'" for each in group if each is not memory)

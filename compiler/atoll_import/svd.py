@@ -72,7 +72,7 @@ class _Device:
         peripherals = root.first("peripherals")
         self._peripherals = tuple(peripherals.each("peripheral")) if peripherals else ()
         self._known: dict[int, Mapping[str, int]] = {}
-        self._named = {each.said("name"): each for each in self._peripherals}
+        self._named = {each.text_at("name"): each for each in self._peripherals}
 
     def facts(self) -> Facts:
         engines: list[Engine] = []
@@ -110,7 +110,7 @@ class _Device:
                 LeftOut(count_phrase(others), "a description has no place for them", source)
             )
         facts = Facts(
-            name=self._root.said("name"),
+            name=self._root.text_at("name"),
             cores=tuple(cores),
             engines=tuple(engines),
             masters=tuple(masters),
@@ -139,25 +139,25 @@ class _Device:
         blocks = next(
             filter(None, ([*each.each("addressBlock")] for each in self._chain(peripheral))), []
         )
-        sizes = sorted((each.said("offset"), each.said("size")) for each in blocks)
+        sizes = sorted((each.text_at("offset"), each.text_at("size")) for each in blocks)
         return self._offsets(peripheral), sizes
 
     def _place_peripherals(self) -> Iterator[tuple[str, int, Element]]:
         """Yield each peripheral with name and address; an array as its members."""
         copies = 0
         for each in self._peripherals:
-            origin = number_of(each.said("baseAddress"))
+            origin = number_of(each.text_at("baseAddress"))
             if origin is None:
-                what = f"a peripheral has the address '{each.said('baseAddress')}'"
+                what = f"a peripheral has the address '{each.text_at('baseAddress')}'"
                 self._given.refuse(what, each.line, "write its baseAddress as a number")
-            count = number_of(each.said("dim")) or 1
-            step = number_of(each.said("dimIncrement")) or 0
+            count = number_of(each.text_at("dim")) or 1
+            step = number_of(each.text_at("dimIncrement")) or 0
             copies += count - 1
             if copies > _MOST_COPIES:
                 what = f"the arrays of peripherals have more than {_MOST_COPIES:,} members"
                 self._given.refuse(what, each.line, "correct its 'dim'")
-            for index, word in enumerate(_indices(each.said("dimIndex"), count)):
-                name = each.said("name").replace("[%s]", word).replace("%s", word)
+            for index, word in enumerate(_indices(each.text_at("dimIndex"), count)):
+                name = each.text_at("name").replace("[%s]", word).replace("%s", word)
                 yield name, origin + index * step, each
 
     def _buffers(self, name: str, origin: int, peripheral: Element) -> Iterator[LeftOut]:
@@ -165,10 +165,10 @@ class _Device:
         for each in self._chain(peripheral):
             blocks = tuple(each.each("addressBlock"))
             for block in blocks:
-                if block.said("usage") == "buffer":
-                    at = origin + (number_of(block.said("offset")) or 0)
+                if block.text_at("usage") == "buffer":
+                    at = origin + (number_of(block.text_at("offset")) or 0)
                     source = self._given.source(block.line, f"peripheral {name}")
-                    size = number_of(block.said("size"))
+                    size = number_of(block.text_at("size"))
                     many = f"{format_size(size)}: " if size else ""
                     why = f"{many}it is the buffer of a peripheral"
                     yield memory_left_out(name, at, why, source)
@@ -179,7 +179,7 @@ class _Device:
         cpu = self._root.first("cpu")
         if cpu is None:
             return
-        word = cpu.said("name")
+        word = cpu.text_at("name")
         core = core_named(word)
         source = self._given.source(cpu.line, f"cpu {word}")
         isas: tuple[str, ...] = ()
@@ -195,7 +195,7 @@ class _Device:
         """Return what a peripheral says, or the one that it is derived from."""
         for each in self._chain(peripheral):
             if each.first(tag):
-                return each.said(tag)
+                return each.text_at(tag)
         return ""
 
     def _offsets(self, peripheral: Element) -> Mapping[str, int]:
@@ -205,7 +205,8 @@ class _Device:
                 if id(registers) in self._known:
                     return self._known[id(registers)]
                 found = {
-                    r.said("name"): number_of(r.said("addressOffset")) for r in registers.children
+                    r.text_at("name"): number_of(r.text_at("addressOffset"))
+                    for r in registers.children
                 }
                 offsets = {name: offset for name, offset in found.items() if offset is not None}
                 return self._known.setdefault(id(registers), offsets)
@@ -233,26 +234,26 @@ def _indices(said: str, count: int) -> Sequence[str]:
 
 def _line(peripheral: Element) -> int | None:
     """Return the interrupt of a peripheral that has one."""
-    lines = [number_of(each.said("value")) for each in peripheral.each("interrupt")]
+    lines = [number_of(each.text_at("value")) for each in peripheral.each("interrupt")]
     return lines[0] if len(lines) == 1 else None
 
 
 def _lines(peripheral: Element) -> str:
     """Say which interrupts a peripheral has."""
-    lines = [number_of(each.said("value")) for each in peripheral.each("interrupt")]
+    lines = [number_of(each.text_at("value")) for each in peripheral.each("interrupt")]
     known = [str(line) for line in lines if line is not None]
     return f", interrupts {', '.join(known)}" if known else ""
 
 
 def _flag(cpu: Element, tag: str) -> bool | None:
     """Return a truth value of the schema, None if it is not said."""
-    return {"true": True, "1": True, "false": False, "0": False}.get(cpu.said(tag))
+    return {"true": True, "1": True, "false": False, "0": False}.get(cpu.text_at(tag))
 
 
 def _floats(cpu: Element) -> int | None:
     present, double = _flag(cpu, "fpuPresent"), _flag(cpu, "fpuDP")
     if present is None or (
-        present and double is None and cpu.said("name") in ("CM7", "CM55", "CM52", "CM85")
+        present and double is None and cpu.text_at("name") in ("CM7", "CM55", "CM52", "CM85")
     ):
         return None
     return present + bool(present and double)

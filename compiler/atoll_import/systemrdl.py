@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from atoll.description.register_files import INSTALL, compiled_file
+from atoll.description.register_files import INSTALL, compile_rdl
 from atoll.diagnostics.errors import ToolchainError
 from atoll.diagnostics.units import format_size
 from atoll_import.engines import engine_of
@@ -50,7 +50,7 @@ class SystemRdl(Importer):
             UsageError: E138; the file is no SystemRDL.
         """
         try:
-            top, said = compiled_file(given.path)
+            top, said = compile_rdl(given.path)
         except ImportError as fault:
             raise ToolchainError(
                 "E070",

@@ -44,7 +44,7 @@ class Element:
             found = next(found.each(tag), None) if found else None
         return found
 
-    def said(self, *path: str) -> str:
+    def text_at(self, *path: str) -> str:
         """Return the text at a path of tags below this one; empty if there is none."""
         found = self.first(*path)
         return found.text if found else ""

@@ -109,19 +109,19 @@ def _analyse(path: Path, text: str) -> Analysis | None:
         faults = _faults(lambda: _LOADERS[kind](path))
         return Analysis(text, kind, faults, (path,), _read(lambda: read_yaml(path)))
     chip: list[Soc] = []
-    faults = _faults(lambda: chip.append(_checked(path, chip)))
+    faults = _faults(lambda: chip.append(_load_and_check(path, chip)))
     root = _read(lambda: read_layers(path, Faults()))
     soc = chip[0] if chip else None
     return Analysis(text, kind, faults, _files(path, soc), root, soc)
 
 
-def _checked(path: Path, chip: list[Soc]) -> Soc:
+def _load_and_check(path: Path, chip: list[Soc]) -> Soc:
     """Load and check a chip; what is loaded is in `chip` even if the check refuses it."""
     try:
         chip.append(load_soc(path))
         chip[0].check()
     except AtollError as error:
-        raise error.reworded(speller(spellings(path))) from error
+        raise error.reword(speller(spellings(path))) from error
     return chip[0]
 
 

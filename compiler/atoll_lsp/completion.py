@@ -48,7 +48,7 @@ def offers(kind: Kind, cursor: Cursor, known: Analysis | None, own: frozenset[st
         own: the keys that the mapping around the cursor has in this file.
     """
     data = plain(known.root) if known and known.root else {}
-    found = _Place(shape_of(kind), kind, _joined(data, cursor.before), known)
+    found = _Place(shape_of(kind), kind, _merge(data, cursor.before), known)
     given: list[Offer] = []
     if cursor.writes_key:
         given += found.keys(cursor.path, own)
@@ -67,13 +67,13 @@ def shape_for(kind: Kind, path: Key, data: Any) -> Shape:
     return {**whole, **{key: said[key] for key in ("description", "default") if key in said}}
 
 
-def _joined(below: Any, above: Any) -> Any:
+def _merge(below: Any, above: Any) -> Any:
     """Return nested mappings of two sources; what is before the cursor counts."""
     if isinstance(below, list) and isinstance(above, dict):
         return {**{str(n): item for n, item in enumerate(below)}, **above}
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
-    return {**below, **{key: _joined(below.get(key), item) for key, item in above.items()}}
+    return {**below, **{key: _merge(below.get(key), item) for key, item in above.items()}}
 
 
 def _at(data: Any, path: Key) -> Any:
@@ -92,7 +92,7 @@ class _Place:
     def keys(self, path: Key, own: frozenset[str]) -> Iterator[Offer]:
         """Yield the keys that a mapping may have and has not."""
         shape = shape_at(self.schema, path, self.data)
-        if "discriminator" in (said := self._unresolved(path)):
+        if "discriminator" in (said := self._alternatives(path)):
             shape = {"properties": self._of_every_kind(said)}
         for key, child in shape.get("properties", {}).items():
             if key not in own:
@@ -105,7 +105,7 @@ class _Place:
 
     def values(self, path: Key, word: str) -> Iterator[Offer]:
         """Yield the values that a key or an item may have."""
-        tagged = self._unresolved(path[:-1])
+        tagged = self._alternatives(path[:-1])
         if tagged and path[-1] == tagged["discriminator"]["propertyName"]:
             for tag in tagged["discriminator"]["mapping"]:
                 yield Offer(tag, "word")
@@ -117,13 +117,13 @@ class _Place:
             yield from _quantities(part, word, about)
         for name in self._names(table_of_value(path)):
             yield Offer(name, "name", about)
-        for name in _installed(path) if self.kind == "soc" else ():
+        for name in _installed_names(path) if self.kind == "soc" else ():
             yield Offer(name, "name", about)
         for example in said.get("examples", ()):
             if isinstance(example, str) and not word:
                 yield Offer(example, "word", f"{about} For example.".strip())
 
-    def _unresolved(self, path: Key) -> Shape:
+    def _alternatives(self, path: Key) -> Shape:
         """Return the alternatives at a place of which none is chosen yet, else nothing."""
         said = child_of(shape_at(self.schema, path[:-1], self.data), path[-1]) if path else {}
         tag = said.get("discriminator", {}).get("propertyName")
@@ -144,7 +144,7 @@ class _Place:
         words = str(whole.get("description", "")).partition("\n")[0]
         words = words or ", ".join(c for part in _parts(said, self.schema) for c in _choices(part))
         is_plain = isinstance(default, str | int | float | bool)
-        return f"{words} Default: {_spelt(default)}.".strip() if is_plain else words
+        return f"{words} Default: {_yaml_word(default)}.".strip() if is_plain else words
 
     def _names(self, table: str | None) -> tuple[str, ...]:
         if table is None or self.kind != "soc":
@@ -181,11 +181,11 @@ def _choices(shape: Shape) -> Iterator[str]:
     if shape.get("type") == "boolean":
         yield from ("true", "false")
     if "const" in shape:
-        yield _spelt(shape["const"])
-    yield from map(_spelt, shape.get("enum", ()))
+        yield _yaml_word(shape["const"])
+    yield from map(_yaml_word, shape.get("enum", ()))
 
 
-def _spelt(value: object) -> str:
+def _yaml_word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -197,7 +197,7 @@ def _quantities(shape: Shape, word: str, about: str) -> Iterator[Offer]:
                 yield Offer(f"{number[0] if number else 1} {unit}", "unit", about)
 
 
-def _installed(path: Key) -> tuple[str, ...]:
+def _installed_names(path: Key) -> tuple[str, ...]:
     match path:
         case ("devices", _, "core"):
             return known_cores()

@@ -98,7 +98,7 @@ class Desk:
     async def verdict(self, path: Path) -> Analysis | None:
         """Return what is known of the present text of a file."""
         while path in self.files and self.files[path].judged < 0:
-            await self._judged()
+            await self._await_verdicts()
         return self.files[path].known if path in self.files else None
 
     def _later(self) -> None:
@@ -111,7 +111,7 @@ class Desk:
             self._work = asyncio.get_running_loop().create_task(self._judge_all())
         return self._work
 
-    async def _judged(self) -> None:
+    async def _await_verdicts(self) -> None:
         await asyncio.shield(self._start())
 
     async def _judge_all(self) -> None:

@@ -78,7 +78,7 @@ async def did_save(ls: AtollServer, params: types.DidSaveTextDocumentParams) -> 
 )
 def completion(ls: AtollServer, params: types.CompletionParams) -> list[types.CompletionItem]:
     """Offer keys, names, words and units."""
-    if (found := ls.opened(params.text_document.uri)) is None:
+    if (found := ls.find_open(params.text_document.uri)) is None:
         return []
     file, kind = found[1], found[1].kind
     assert kind is not None, "an opened file has one"
@@ -103,7 +103,7 @@ def _own_keys(file: OpenFile, cursor: Cursor) -> frozenset[str]:
     for name in cursor.path:
         inner = before.get(name)
         before = inner if isinstance(inner, dict) else {}
-    written = file.places.written(cursor.path) if file.places else None
+    written = file.places.key_as_written(cursor.path) if file.places else None
     after = file.places.children(written) if file.places and written is not None else []
     return frozenset({*before, *(key[-1] for key, _ in after)} - {cursor.word})
 
@@ -111,7 +111,7 @@ def _own_keys(file: OpenFile, cursor: Cursor) -> frozenset[str]:
 @server.feature(types.TEXT_DOCUMENT_HOVER)
 async def hover(ls: AtollServer, params: types.HoverParams) -> types.Hover | None:
     """Say what a value comes to, and which layer set it."""
-    if (found := await _judged(ls, params.text_document.uri)) is None:
+    if (found := await _current_analysis(ls, params.text_document.uri)) is None:
         return None
     known, places = found
     here = places.at(ls.index_in(known.text, params.position))
@@ -123,9 +123,9 @@ async def hover(ls: AtollServer, params: types.HoverParams) -> types.Hover | Non
     return types.Hover(markup, ls.span_of(known.text, span))
 
 
-async def _judged(ls: AtollServer, uri: str) -> tuple[Analysis, TextPlaces] | None:
+async def _current_analysis(ls: AtollServer, uri: str) -> tuple[Analysis, TextPlaces] | None:
     """Return what is known of the present text of an open file, if it is YAML, and its places."""
-    if (found := ls.opened(uri)) is None:
+    if (found := ls.find_open(uri)) is None:
         return None
     path, file = found
     known = await ls.desk.verdict(path)
@@ -136,7 +136,7 @@ async def _judged(ls: AtollServer, uri: str) -> tuple[Analysis, TextPlaces] | No
 @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
 async def inlay_hints(ls: AtollServer, params: types.InlayHintParams) -> list[types.InlayHint]:
     """Say how many bytes are left in each memory and pool."""
-    if (found := await _judged(ls, params.text_document.uri)) is None:
+    if (found := await _current_analysis(ls, params.text_document.uri)) is None:
         return []
     hints = [
         types.InlayHint(ls.span_of(found[0].text, (index, index)).start, words, padding_left=True)
@@ -149,7 +149,7 @@ async def inlay_hints(ls: AtollServer, params: types.InlayHintParams) -> list[ty
 @server.feature(types.TEXT_DOCUMENT_DEFINITION)
 def definition(ls: AtollServer, params: types.DefinitionParams) -> types.Location | None:
     """Find where a name is described first, or the file that is named."""
-    if (found := ls.opened(params.text_document.uri)) is None:
+    if (found := ls.find_open(params.text_document.uri)) is None:
         return None
     path, file = found
     target = definition_of(path, ls.index_in(file.text, params.position), ls.desk.texts)
@@ -163,7 +163,7 @@ def _location(ls: AtollServer, path: Path, span: tuple[int, int]) -> types.Locat
 
 def _name(ls: AtollServer, uri: str, position: types.Position) -> tuple[Path, Use] | None:
     """Return the name at a place of a chip, and the chip's file."""
-    found = ls.opened(uri)
+    found = ls.find_open(uri)
     places = places_in(found[0], ls.desk.texts) if found and found[1].kind == "soc" else None
     if found is None or places is None:
         return None
@@ -234,7 +234,7 @@ def _require_free(new: str, name: Name, path: Path, ls: AtollServer, uses: list[
 )
 async def code_actions(ls: AtollServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Offer the remedies of the faults at a place."""
-    if (found := ls.opened(params.text_document.uri)) is None:
+    if (found := ls.find_open(params.text_document.uri)) is None:
         return []
     await ls.desk.verdict(found[0])
     return [

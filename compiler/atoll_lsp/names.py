@@ -11,7 +11,7 @@ from atoll.description.accelerator_files import find_accelerator
 from atoll.description.core_files import find_core
 from atoll.description.identifiers import identifier
 from atoll.description.share import find_soc
-from atoll.description.text_places import Place, TextPlaces, spelled
+from atoll.description.text_places import Place, TextPlaces, canonical_key
 from atoll.description.tree import Key
 from atoll.diagnostics.errors import AtollError
 from atoll_lsp.analysis import Texts, kind_of, layers_of, normal, places_in, text_of
@@ -105,7 +105,7 @@ def definition_of(path: Path, index: int, texts: Texts) -> tuple[Path, tuple[int
     if not is_key and (file := _file_named(path, key, place, texts)):
         return file, (0, 0)
     if use := name_at(path, places, index):
-        first = described_first(use.name, path, texts)
+        first = first_description(use.name, path, texts)
         return (first.path, first.span) if first else None
     for layer in reversed(layers_of(path, texts)):
         below = places_in(layer, texts)
@@ -115,7 +115,7 @@ def definition_of(path: Path, index: int, texts: Texts) -> tuple[Path, tuple[int
     return None
 
 
-def described_first(name: Name, path: Path, texts: Texts) -> Use | None:
+def first_description(name: Name, path: Path, texts: Texts) -> Use | None:
     """Return where a name of a chip is described in the lowest of its files."""
     for layer in reversed(layers_of(path, texts)):
         for use in _uses_of(name, layer, texts):
@@ -133,7 +133,7 @@ def uses_of(name: Name, path: Path, texts: Texts, folders: Iterable[Path]) -> li
         texts: of open files.
         folders: of the workspace.
     """
-    first = described_first(name, path, texts)
+    first = first_description(name, path, texts)
     own = layers_of(path, texts)
     files = dict.fromkeys(own)
     if first:
@@ -168,7 +168,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 def _file_named(path: Path, key: Key, place: Place, texts: Texts) -> Path | None:
     """Return the file that a value names: of a chip, a core, an accelerator or a function unit."""
-    word, what = place.text, spelled(key)[-1] if key else ""
+    word, what = place.text, canonical_key(key)[-1] if key else ""
     if not word or what not in _FILES or (what != "extends" and key[0] != "devices"):
         return None
     try:

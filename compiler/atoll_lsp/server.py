@@ -112,7 +112,7 @@ class AtollServer(LanguageServer):
         place = types.Position(line, index - starts[line])
         return self.workspace.position_codec.position_to_client_units(_lines(text), place)
 
-    def opened(self, uri: str) -> tuple[Path, OpenFile] | None:
+    def find_open(self, uri: str) -> tuple[Path, OpenFile] | None:
         """Return an open file that is a description."""
         path = path_of(uri)
         file = self.desk.files.get(path)

@@ -8,7 +8,7 @@ from atoll.diagnostics.shown import printable
 from atoll.diagnostics.units import format_size
 from atoll.report.svg import figure, number
 from atoll_report.figures import inline, write_within
-from atoll_report.node import Node, shown
+from atoll_report.node import Node, value_text
 
 _WIDTH, _LEFT, _RIGHT = 1000, 250, 520
 _HEAD, _ROW, _GAP, _TOP = 42, 24, 14, 16
@@ -25,11 +25,13 @@ def content(documents: Node) -> Mapping[str, object] | None:
         "picture": inline(_Diagram(chip).draw(), "lights"),
         "devices": devices,
         "pools": [each["pool"].raw for each in chip["pools"]],
-        "reached": [{"device": name, "rows": list(_reached(chip, name))} for name in devices],
+        "reached": [
+            {"device": name, "rows": list(_reachable_pools(chip, name))} for name in devices
+        ],
     }
 
 
-def _reached(chip: Node, device: str) -> Iterator[Mapping[str, object]]:
+def _reachable_pools(chip: Node, device: str) -> Iterator[Mapping[str, object]]:
     """Yield the pools that a device may touch, with the window through which it sees each."""
     access = {row["pool"].raw: row["access"].get(device) for row in chip["reach"]}
     for pool in chip["pools"]:
@@ -145,7 +147,7 @@ class _Diagram:
 
 
 def _banks(count: int) -> str:
-    return "1 bank" if count == 1 else f"{shown(count)} banks"
+    return "1 bank" if count == 1 else f"{value_text(count)} banks"
 
 
 def _box(parent: Element, x: float, y: float, width: float, height: float, style: str) -> None:

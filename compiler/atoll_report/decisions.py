@@ -19,13 +19,13 @@ def content(documents: Node) -> Mapping[str, object] | None:
                 "name": name,
                 "told": told.get(name),
                 "tried": tried.get(name),
-                "estimated": _estimated(estimates.get(name)),
+                "estimated": _layer_estimates(estimates.get(name)),
             }
             for name in dict.fromkeys((*told, *tried))
         ],
     }
 
 
-def _estimated(estimate: Node | None) -> Mapping[str, Node]:
+def _layer_estimates(estimate: Node | None) -> Mapping[str, Node]:
     layers = estimate["cycles"]["by_layer"] if estimate else ()
     return {each["operator"].raw: each for each in layers}

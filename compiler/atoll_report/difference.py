@@ -93,7 +93,7 @@ def _value(node: Node) -> str | int | None:
 def _blocks(before: Node, after: Node) -> Iterator[Block]:
     for name in _names(before, after, "plan"):
         old, new = _of(before, "plan", name), _of(after, "plan", name)
-        yield _block(f"{name}: bytes used of each pool", _used(old), _used(new), keep=True)
+        yield _block(f"{name}: bytes used of each pool", _pool_use(old), _pool_use(new), keep=True)
         yield _block(f"{name}: places of buffers", _addresses(old), _addresses(new))
         yield _block(f"{name}: sizes of buffers", _sizes(old), _sizes(new))
     for key in ("run", "estimate"):
@@ -161,7 +161,7 @@ def _rows(side: Node, key: str, name: str) -> Mapping[str, Node]:
     return {row[name].raw: row for row in side["chip"].get(key)}
 
 
-def _used(plan: Node | None) -> Mapping[str, Node]:
+def _pool_use(plan: Node | None) -> Mapping[str, Node]:
     return {name: use["used_bytes"] for name, use in plan["pools"].items()} if plan else {}
 
 

@@ -40,13 +40,13 @@ def write_within(
 ) -> None:
     """Write words at a place; what has no room is cut, and its title tells all of it."""
     full = printable(words)
-    fits = shortened(full, room, style)
+    fits = shorten(full, room, style)
     write(parent, x, y, fits, style=style, anchor=anchor)
     if fits != full:
         SubElement(parent[-1], "title").text = full
 
 
-def shortened(words: str, room: float, style: str = "") -> str:
+def shorten(words: str, room: float, style: str = "") -> str:
     """Return words with an ellipsis at their end if they are wider than `room` pixels."""
     size, wider = _SIZES[style]
     widths = [_width(each) * size * wider for each in words]

@@ -34,7 +34,7 @@ _EMBEDDED = re.compile(
 )
 
 
-def embedded(documents: Mapping[str, Any]) -> tuple[str, str]:
+def embed(documents: Mapping[str, Any]) -> tuple[str, str]:
     """Return the type and the text of the element that holds the documents of a page."""
     text = json.dumps(documents, separators=(",", ":"), ensure_ascii=True)
     if len(text) > MOST_PLAIN:
@@ -52,9 +52,9 @@ def documents_at(path: Path) -> dict[str, Any]:
     """
     text = _read(path)
     if found := _EMBEDDED.search(text):
-        return _unpacked(path, found[1], found[2])
+        return _unpack(path, found[1], found[2])
     try:
-        data: Any = _parsed(text)
+        data: Any = _parse(text)
     except (ValueError, RecursionError) as fault:
         raise not_json(path, text, fault) from fault
     if fits(data, REPORT):
@@ -67,7 +67,7 @@ def documents_at(path: Path) -> dict[str, Any]:
     raise not_shown(path, data, {name: OUTPUTS[name][1] for name in READ})
 
 
-def _parsed(text: str | bytes) -> Any:
+def _parse(text: str | bytes) -> Any:
     return json.loads(text, parse_int=_whole)
 
 
@@ -101,19 +101,19 @@ def _read(path: Path) -> str:
         ) from fault
 
 
-def _unpacked(path: Path, kind: str, text: str) -> dict[str, Any]:
+def _unpack(path: Path, kind: str, text: str) -> dict[str, Any]:
     """Return the documents of a page."""
     try:
         plain = gzip.decompress(base64.b64decode(text)) if kind == PACKED else text
-        found: Any = _parsed(plain)
+        found: Any = _parse(plain)
     except (ValueError, OSError, EOFError, zlib.error, binascii.Error, RecursionError):
         found = None
     if not fits(found, REPORT):
-        raise _damaged(path)
+        raise _damage_error(path)
     return found  # type: ignore[no-any-return]
 
 
-def _damaged(path: Path) -> UsageError:
+def _damage_error(path: Path) -> UsageError:
     return UsageError(
         "E227",
         f"the documents in '{path}' are damaged, or another version of Atoll made them",

@@ -41,12 +41,12 @@ def heat_maps(documents: Node) -> Iterator[HeatMap]:
     runs = {each["model"].raw: each for each in documents["run"] if each["touched"]}
     told = {each["model"].raw: each for each in documents["explanation"]}
     for name in dict.fromkeys((*runs, *told)):
-        pools = _measured(runs[name]) if name in runs else _planned(told[name])
+        pools = _measured_use(runs[name]) if name in runs else _planned_use(told[name])
         if pools:
             yield HeatMap(name=name, measured=name in runs, picture=_picture(name, pools))
 
 
-def _measured(run: Node) -> Mapping[str, Sequence[_Touched]]:
+def _measured_use(run: Node) -> Mapping[str, Sequence[_Touched]]:
     pools: dict[str, list[_Touched]] = {}
     for each in run["touched"]:
         size, read, written = (each[f"{key}_bytes"].raw for key in ("size", "read", "written"))
@@ -61,7 +61,7 @@ def _measured(run: Node) -> Mapping[str, Sequence[_Touched]]:
     return pools
 
 
-def _planned(explanation: Node) -> Mapping[str, Sequence[_Touched]]:
+def _planned_use(explanation: Node) -> Mapping[str, Sequence[_Touched]]:
     """Return how many operators use each byte: buffers that share an address add up."""
     buffers: dict[str, list[tuple[int, int, int]]] = {}
     for each in explanation["buffers"]:
@@ -69,10 +69,10 @@ def _planned(explanation: Node) -> Mapping[str, Sequence[_Touched]]:
             first = each["address"].raw
             span = (first, first + each["size_bytes"].raw, len(each["uses"]))
             buffers.setdefault(each["place"].raw, []).append(span)
-    return {pool: list(_added(spans)) for pool, spans in buffers.items()}
+    return {pool: list(_add_up(spans)) for pool, spans in buffers.items()}
 
 
-def _added(spans: Sequence[tuple[int, int, int]]) -> Iterator[_Touched]:
+def _add_up(spans: Sequence[tuple[int, int, int]]) -> Iterator[_Touched]:
     changes: dict[int, int] = {}
     for begin, end, count in spans:
         changes[begin] = changes.get(begin, 0) + count

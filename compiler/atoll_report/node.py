@@ -41,10 +41,10 @@ class Node:
         return bool(self.raw)
 
     def __str__(self) -> str:
-        return shown(self.raw, *self.pointer.split("/")[-2:])
+        return value_text(self.raw, *self.pointer.split("/")[-2:])
 
     def __html__(self) -> Markup:
-        return self.marked()
+        return self.to_markup()
 
     @property
     def known(self) -> bool:
@@ -59,7 +59,7 @@ class Node:
         """Return the value of a key; that of a key that is not there is not known."""
         return self[key] if key in (self.raw or ()) else Node(None, f"{self.pointer}/{_token(key)}")
 
-    def marked(self, unknown: str = UNKNOWN) -> Markup:
+    def to_markup(self, unknown: str = UNKNOWN) -> Markup:
         """Return the value as HTML; a number says where it is from.
 
         Args:
@@ -73,7 +73,7 @@ class Node:
         return Markup(f'<data data-json="{pointer}">{escape(str(self))}</data>')
 
 
-def shown(value: object, *keys: str) -> str:
+def value_text(value: object, *keys: str) -> str:
     """Return a value as people read it; its key, or that of the object it is in, says its unit."""
     match value:
         case None:
@@ -89,7 +89,7 @@ def shown(value: object, *keys: str) -> str:
         case str():
             return printable(value)
         case list():
-            return ", ".join(shown(each, *keys) for each in value)
+            return ", ".join(value_text(each, *keys) for each in value)
         case {"low": low, "high": high}:
             return str(Band(low, high))
     return printable(str(value))
@@ -102,7 +102,7 @@ def _unit(keys: tuple[str, ...]) -> str:
     return ""
 
 
-def counted(number: int, what: str) -> str:
+def count_text(number: int, what: str) -> str:
     """Return how many there are of a thing."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from atoll.version import __version__
 from atoll_report import chip, decisions, difference, images, memory, proof, sizes, timeline
-from atoll_report.files import embedded
-from atoll_report.node import Node, counted
+from atoll_report.files import embed
+from atoll_report.node import Node, count_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,7 +42,7 @@ def page(documents: Mapping[str, Any]) -> str:
         if (content := make(found)) is not None
     ]
     style, script = _static("report.css"), _static("report.js")
-    kind, data = embedded(documents)
+    kind, data = embed(documents)
     return (
         _environment()
         .get_template("report.html")
@@ -98,7 +98,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         autoescape=True,
     )
-    environment.globals["counted"] = counted
+    environment.globals["count_text"] = count_text
     return environment
 
 

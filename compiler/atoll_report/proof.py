@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from atoll.soc_checks import ELABORATES, FITS, SIMULATED
 from atoll_report import images
-from atoll_report.node import Node, counted
+from atoll_report.node import Node, count_text
 from atoll_report.timeline import how_known
 
 _CLOCKLESS = "no clock runs where '{}' plays the cores"
@@ -41,16 +41,16 @@ def verdict(documents: Node) -> Verdict:
     findings = sum(_findings(run) for run in documents["run"])
     validation = documents["validate"]
     if findings:
-        return Verdict("bad", f"{counted(findings, 'finding')}: see Proof")
+        return Verdict("bad", f"{count_text(findings, 'finding')}: see Proof")
     if validation and not validation["passed"]:
         return Verdict("bad", "planted faults were not detected: see Proof")
     if wrong := sum(len(each["disagreements"]) for each in documents["image"]):
-        return Verdict("bad", f"{counted(wrong, 'disagreement')} of the image: see Image")
+        return Verdict("bad", f"{count_text(wrong, 'disagreement')} of the image: see Image")
     if not documents["run"]:
         return Verdict("open", "not run: nothing about its results is proven")
     open_points = len(list(_of_runs(documents)))
     words = "bit-exact, every judged access allowed"
-    return Verdict("good", f"{words}; open: {counted(open_points, 'point')}")
+    return Verdict("good", f"{words}; open: {count_text(open_points, 'point')}")
 
 
 def content(documents: Node) -> Mapping[str, object]:
@@ -138,7 +138,7 @@ def _of_faults(documents: Node) -> Iterator[Doubt]:
 
 def _of_check(documents: Node) -> Iterator[Doubt]:
     chip = documents["check"]
-    shown = _shown(documents, chip["soc"].raw) if chip.known else {}
+    shown = _from_other_documents(documents, chip["soc"].raw) if chip.known else {}
     for each in chip.get("not_checked"):
         if words := shown.get(each.raw, str(each)):
             yield Doubt(chip["soc"].raw, f"Not checked: {words}.")
@@ -165,7 +165,7 @@ def _of_images(documents: Node) -> Iterator[Doubt]:
             yield Doubt(name, f"The stack of '{each['function']}' is not bounded: {causes}.")
 
 
-def _shown(documents: Node, chip: str) -> Mapping[str, str]:
+def _from_other_documents(documents: Node, chip: str) -> Mapping[str, str]:
     """Return what a check left out and other documents show: its words, and what is still open."""
     plans = [each for each in documents["plan"] if each["soc"].raw == chip]
     runs = [each for each in documents["run"] if each["soc"].raw == chip]
@@ -187,11 +187,11 @@ def _assumptions(documents: Node) -> Iterator[Doubt]:
         bases = Counter(each["basis"].raw for each in estimate["cycles"]["by_layer"])
         for basis, count in bases.items():
             if basis != "measured":
-                words = f"The estimated cycles of {counted(count, 'operator')} rest on: {basis}."
+                words = f"The estimated cycles of {count_text(count, 'operator')} rest on: {basis}."
                 yield Doubt(estimate["model"].raw, words)
         unknown = sum(1 for each in estimate["cycles"]["by_layer"] if not each["band"].known)
         if unknown:
-            what = counted(unknown, "operator")
+            what = count_text(unknown, "operator")
             words = f"How far the estimated cycles of {what} may be off is not known."
             yield Doubt(estimate["model"].raw, words)
     notes = {

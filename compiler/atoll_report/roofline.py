@@ -11,7 +11,7 @@ from markupsafe import Markup
 from atoll.diagnostics.shown import printable
 from atoll.report.svg import figure, number, write
 from atoll_report.figures import inline, text_width
-from atoll_report.node import Node, counted
+from atoll_report.node import Node, count_text
 
 _WIDTH, _HEIGHT = 760, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 20, 48
@@ -210,14 +210,14 @@ class _Picture:
                 begin, end = self._place(first, first * rate), self._place(last, last * rate)
                 places = ", ".join(f"{each.pointer}/bytes_per_cycle" for each in memories.values())
                 way = _line(root, f"roof s{row % 10}", begin, end)
-                _told(way, f"{name} ({places})")
+                _add_title(way, f"{name} ({places})")
                 self._label_way(root, begin, end, name)
         if self._most:
             first = min(self._most / rate for rate in self._ways)
             begin, end = self._place(first, self._most), self._place(right, self._most)
             name = f"{self._device['device']}: {self._device['macs_per_cycle']} a cycle"
             told = f"{name} of its own ({self._device.pointer}/macs_per_cycle)"
-            _told(_line(root, "roof", begin, end), told)
+            _add_title(_line(root, "roof", begin, end), told)
             self._label(root, end[0] - text_width(name, "head") - 4, end[1] - 6, name, "head")
 
     def _label_way(
@@ -240,10 +240,10 @@ class _Picture:
         )
         name = str(layer["operator"])
         if others := len(points) - 1:
-            words += f"; {counted(others, 'other operator')} with the same place"
+            words += f"; {count_text(others, 'other operator')} with the same place"
             name += f" and {others:,} more"
         group = SubElement(root, "a", href=points[0].link)
-        _told(group, words)
+        _add_title(group, words)
         memory = moved["memory"].raw
         row = next(row for row, each in enumerate(self._ways.values()) if memory in each) % 10
         place = {"cx": str(x), "cy": str(y), "r": str(_RADIUS)}
@@ -296,7 +296,7 @@ def _line(
     return SubElement(root, "path", {"class": style, "d": way})
 
 
-def _told(element: Element, words: str) -> None:
+def _add_title(element: Element, words: str) -> None:
     SubElement(element, "title").text = printable(words)
 
 

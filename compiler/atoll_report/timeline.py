@@ -59,11 +59,11 @@ def content(documents: Node) -> Mapping[str, object] | None:
             _network(number, name, runs.get(name), estimates.get(name))
             for number, name in enumerate(names)
         ],
-        "tried": _ranked(documents),
+        "tried": _rank_changes(documents),
     }
 
 
-def _ranked(documents: Node) -> Mapping[str, Mapping[str, object]]:
+def _rank_changes(documents: Node) -> Mapping[str, Mapping[str, object]]:
     """Return, by network, the changes of the chip that make it faster, best first, and the others.
 
     `slower` counts those that were tried and make it no faster, `untold` those of which no total
@@ -113,9 +113,9 @@ def _network(
         key=lambda each: each[1]["rise"].raw,
     )
     spans = [
-        *_ran(clocked, links),
-        *_estimated(estimate, clocked, links),
-        *_raised(clocked, pulses, f"#t{number}-lines"),
+        *_run_spans(clocked, links),
+        *_estimate_spans(estimate, clocked, links),
+        *_interrupt_spans(clocked, pulses, f"#t{number}-lines"),
     ]
     return {
         "id": f"t{number}",
@@ -133,11 +133,11 @@ def _network(
         "pulses": pulses,
         "silent": [each for each in lines if not each["raised"].raw],
         "counted": [each for each in ran.values() if each.get("memories").known],
-        "moved": _moved(ran.values()),
+        "moved": _bytes_by_memory(ran.values()),
     }
 
 
-def _moved(layers: Iterable[Node]) -> Mapping[str, Mapping[str, int]]:
+def _bytes_by_memory(layers: Iterable[Node]) -> Mapping[str, Mapping[str, int]]:
     """Return the bytes that operators read and wrote in a run, by memory: sums."""
     found: dict[str, dict[str, int]] = {}
     for moved in (each for layer in layers for each in layer.get("memories")):
@@ -147,7 +147,7 @@ def _moved(layers: Iterable[Node]) -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-def _ran(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
+def _run_spans(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
     """Yield when each device worked, and when the host still waited for it."""
     for layer in list(run["cycles"]["by_layer"])[:_SHOWN] if run else ():
         name, begin, end = layer["operator"].raw, layer["begin"].raw, layer["end"].raw
@@ -166,7 +166,7 @@ def _ran(run: Node | None, links: Mapping[str, str]) -> Iterator[_Span]:
             )
 
 
-def _estimated(
+def _estimate_spans(
     estimate: Node | None, run: Node | None, links: Mapping[str, str]
 ) -> Iterator[_Span]:
     """Yield when each device should work, from the first operator of the run on."""
@@ -186,7 +186,9 @@ def _estimated(
             )
 
 
-def _raised(run: Node | None, pulses: Sequence[tuple[Node, Node]], link: str) -> Iterator[_Span]:
+def _interrupt_spans(
+    run: Node | None, pulses: Sequence[tuple[Node, Node]], link: str
+) -> Iterator[_Span]:
     """Yield when interrupt lines were high."""
     for line, pulse in pulses[:_SHOWN]:
         assert run is not None

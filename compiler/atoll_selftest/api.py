@@ -108,4 +108,4 @@ def _place(finding: Finding, chip: ResolvedSoc | None) -> str:
     keys = [f"pools.{place}" for place in finding.places]
     keys += [f"devices.{place.partition('.')[0]}" for place in finding.places]
     keys += [f"devices.{device}" for device in finding.devices]
-    return next(filter(None, map(chip.written, keys)), "")
+    return next(filter(None, map(chip.first_setting, keys)), "")

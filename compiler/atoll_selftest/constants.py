@@ -50,7 +50,7 @@ class Constants:
         return self.starts.get(pool, 0) + len(self.data.get(pool, b""))
 
 
-def taken_by(soc: ResolvedSoc, models: tuple[ModelInterface, ...]) -> dict[str, int]:
+def constant_bytes(soc: ResolvedSoc, models: tuple[ModelInterface, ...]) -> dict[str, int]:
     """Return how many bytes at the start of each pool the constants of networks take."""
     taken: dict[str, int] = {}
     for model in models:

@@ -66,7 +66,7 @@ def engine_tests(soc: ResolvedSoc, constants: Constants, begins: Mapping[str, in
         else:
             tester = _Tester(soc, engine, constants, routes, target)
             for answer in known:
-                yield from tester.known(answer)
+                yield from tester.fixed_input(answer)
             yield from tester.accesses(known[0])
 
 
@@ -88,7 +88,7 @@ class _Tester:
         self._soc, self._engine, self._constants = soc, engine, constants
         self._routes, self._target = routes, target
 
-    def known(self, answer: Answer) -> Tests:
+    def fixed_input(self, answer: Answer) -> Tests:
         """Yield the test whose result is known: inputs are constants."""
         name, kind = self._engine.name, answer.operator.kind
         steps = self._write_results(self._runner(answer), self._target, answer)

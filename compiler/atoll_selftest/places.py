@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atoll.reach.candidates import WORKSPACE_ROLES
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Device, Pool, Region, Registers, ResolvedSoc
 
 WORD = 4
@@ -103,6 +103,6 @@ def marches(soc: ResolvedSoc, core: Device, taken: dict[str, int]) -> Iterator[M
             yield March(pool=pool, begin=begin, end=end)
 
 
-def seen(soc: ResolvedSoc, device: Device, address: int) -> int:
+def address_from(soc: ResolvedSoc, device: Device, address: int) -> int:
     """Return where `device` sees a byte of the bus."""
-    return seen_by(soc, device.name, address)
+    return device_address(soc, device.name, address)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from atoll.bsp.core_images import image_cores
 from atoll.bsp.interface import ModelInterface
 from atoll.resolve.soc import Access, Cpu, Engine, Master, Pool, ResolvedSoc
-from atoll_selftest.constants import Constants, taken_by
+from atoll_selftest.constants import Constants, constant_bytes
 from atoll_selftest.engine_tests import EngineTest, Untried, engine_tests
-from atoll_selftest.places import March, Place, access_of, marches, places, seen
+from atoll_selftest.places import March, Place, access_of, address_from, marches, places
 
 TAG = 0x5E1F0000
 """What the host writes to the probed word of place n, less n, before any core reads it."""
@@ -89,7 +89,7 @@ def self_test(soc: ResolvedSoc, models: Sequence[ModelInterface] = ()) -> SelfTe
     Raises:
         AtollError: E041, E110 to E112; the emitter of an accelerator fails.
     """
-    starts = taken_by(soc, tuple(models))
+    starts = constant_bytes(soc, tuple(models))
     begins = dict(starts)
     for _ in range(2):  # the second time constants have their room
         constants = Constants(soc, starts)
@@ -123,13 +123,13 @@ def _marches(soc: ResolvedSoc, core: Cpu, taken: dict[str, int]) -> Iterator[Cor
 
 def _as_seen(soc: ResolvedSoc, core: Cpu, march: March) -> CoreMarch:
     memory = soc.memory(march.pool.region.memory)
-    begin = seen(soc, core, march.begin)
+    begin = address_from(soc, core, march.begin)
     return CoreMarch(
         core=core.name,
         pool=march.pool.name,
         memory=memory.name,
         begin=begin,
-        end=seen(soc, core, march.end - 1) + 1,
+        end=address_from(soc, core, march.end - 1) + 1,
         banks=memory.banks,
         width=memory.width,
         memory_origin=(begin - march.begin + memory.origin) % 2**32,
@@ -151,7 +151,7 @@ def _accesses(soc: ResolvedSoc, cores: Sequence[Cpu]) -> Iterator[CoreAccess]:
                     access=access,
                     allowed=granted in (Access.WRITE, access),
                     readable=granted is not Access.NONE,
-                    address=seen(soc, core, place.probe),
+                    address=address_from(soc, core, place.probe),
                     tagged=is_tagged(soc, place),
                 )
 

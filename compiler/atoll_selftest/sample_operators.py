@@ -77,11 +77,11 @@ def _compute_answer(graph: Graph) -> Answer:
     """Draw the inputs and compute the results."""
     random = np.random.default_rng(_SEED)
 
-    def drawn(tensor: Tensor) -> Array:
+    def draw(tensor: Tensor) -> Array:
         values: Array = random.integers(-128, 128, tensor.shape).astype(tensor.dtype)
         return values
 
-    inputs = {name: drawn(graph.tensor(name)) for name in graph.inputs}
+    inputs = {name: draw(graph.tensor(name)) for name in graph.inputs}
     values = run(graph, inputs)
     return Answer(
         graph=graph,

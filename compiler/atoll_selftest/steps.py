@@ -10,7 +10,7 @@ from atoll.lower.jobs import prepare
 from atoll.reach.candidates import WORKSPACE_ROLES
 from atoll.resolve.soc import Access, Dma, Engine, Pool, ResolvedSoc
 from atoll_selftest.constants import Constants
-from atoll_selftest.places import seen
+from atoll_selftest.places import address_from
 from atoll_selftest.sample_operators import Answer, copy_of
 
 ALIGNMENT = 64
@@ -83,17 +83,20 @@ class Runner:
         places = {**buffers, **self._made}
 
         def address(name: str) -> int:
-            return seen(soc, engine, places[name])
+            return address_from(soc, engine, places[name])
 
         data = encode(answer.operator, answer.graph, engine, job, address, 1)
         at = self._constants.put(self._pool, data, max(job.commands_alignment, ALIGNMENT))
         count = len(data) * job.commands_count // job.commands_size
         return Step(
             action=Action.RUN,
-            address=seen(soc, engine, at),
+            address=address_from(soc, engine, at),
             engine=engine.name,
             count=count,
-            judged=range(seen(soc, engine, judged.start), seen(soc, engine, judged.stop - 1) + 1)
+            judged=range(
+                address_from(soc, engine, judged.start),
+                address_from(soc, engine, judged.stop - 1) + 1,
+            )
             if judged
             else judged,
         )
@@ -114,7 +117,9 @@ class Routes:
         """Return the steps that bring bytes to an address in a pool; None if nobody can."""
         host = self._soc.host_cpu
         if pool.reach[host.name] is Access.WRITE:
-            return (Step(action=Action.FILL, address=seen(self._soc, host, address), data=data),)
+            return (
+                Step(action=Action.FILL, address=address_from(self._soc, host, address), data=data),
+            )
         for dma, between, at in self._carriers(pool, len(data), inward=True):
             first = self.fill(between, at, data) if self._is_hosts(between, Access.WRITE) else None
             if first:
@@ -125,7 +130,11 @@ class Routes:
         """Return the steps that hold bytes against what they must be; none if nobody can."""
         host = self._soc.host_cpu
         if pool.reach[host.name] is not Access.NONE:
-            return (Step(action=Action.CHECK, address=seen(self._soc, host, address), data=data),)
+            return (
+                Step(
+                    action=Action.CHECK, address=address_from(self._soc, host, address), data=data
+                ),
+            )
         for dma, between, at in self._carriers(pool, len(data), inward=False):
             if self._is_hosts(between, Access.READ):
                 copied = self._copy_step(dma, address, at, len(data))

@@ -105,7 +105,7 @@ def make_app(desk: Desk, secret: str, port: int) -> ASGIApp:
 
     app = Starlette(
         routes=[
-            *(Route(path, _served(name), methods=["GET"]) for path, name in _FILES.items()),
+            *(Route(path, _serve_file(name), methods=["GET"]) for path, name in _FILES.items()),
             Route("/report", report, methods=["GET"]),
             Route("/events", events, methods=["GET"]),
             Route("/run", run, methods=["POST"]),
@@ -153,12 +153,12 @@ _FILES: Mapping[str, str] = {"/": "page.html", "/page.js": "page.js", "/page.css
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 
 
-def _served(name: str) -> Callable[[Request], Awaitable[Response]]:
-    async def served(_: Request) -> Response:
+def _serve_file(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(_: Request) -> Response:
         headers = _HEADERS | {"Content-Security-Policy": _POLICY}
         return Response(_text(name), headers=headers, media_type=_TYPES[Path(name).suffix])
 
-    return served
+    return respond
 
 
 @cache

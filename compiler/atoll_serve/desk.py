@@ -109,7 +109,7 @@ class Desk:
             faults: Sequence[str] = ()
             try:
                 html = await to_thread.run_sync(
-                    _noted, self._marks, self._asked, self._results, self._tell_busy
+                    _draw_noting, self._marks, self._asked, self._results, self._tell_busy
                 )
             except AtollError as error:
                 faults = [fault.text() for fault in error.faults]
@@ -143,6 +143,8 @@ def _are_unchanged(marks: Marks) -> bool:
     return all(mark(path) == was for path, was in marks.items())
 
 
-def _noted(marks: Marks, asked: Asked, results: Sequence[Path], tell: Callable[[str], None]) -> str:
+def _draw_noting(
+    marks: Marks, asked: Asked, results: Sequence[Path], tell: Callable[[str], None]
+) -> str:
     with noting_files(marks):
         return draw(asked, results, tell)

@@ -36,7 +36,7 @@ class Asked:
         networks = ", ".join(model.name for model in self.models)
         return f"{networks} on {self.soc}" if networks else str(self.soc)
 
-    def compiled(self) -> atoll.Soc | atoll.Compilation:
+    def compile(self) -> atoll.Soc | atoll.Compilation:
         """Compile, or only load the chip if there are no networks.
 
         Raises:
@@ -53,10 +53,10 @@ def draw(asked: Asked, results: Sequence[Path], tell: Tell) -> str:
     """Return a page about what was asked for and the results of runs in files.
 
     Raises:
-        AtollError: as `Asked.compiled`.
+        AtollError: as `Asked.compile`.
     """
     with report_to(lambda what, /, *, left=None: tell(line(what, left))):
-        return atoll.make_report(asked.compiled(), *results, try_seconds=0).to_html()
+        return atoll.make_report(asked.compile(), *results, try_seconds=0).to_html()
 
 
 def mark(path: Path) -> Mark:

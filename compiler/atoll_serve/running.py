@@ -61,7 +61,7 @@ def main() -> None:
     asked, cpu, result = words
     with report_to(lambda what, /, *, left=None: print(line(what, left), flush=True)):
         try:
-            made = asked.compiled()
+            made = asked.compile()
             assert isinstance(made, atoll.Compilation)
             kind = cast("Literal['native', 'iss', 'rtl']", cpu)
             found = atoll.run(made, cpu=kind, accelerator="model" if cpu == "native" else None)

@@ -101,7 +101,7 @@ def draw_run(networks: Sequence[tuple[Compiled, Document]], basis: str) -> Drawi
     for compiled, document in networks:
         buffers = buffers_of(compiled)
         layers = [
-            _measured(each, buffers.get(each["operator"], ()), compiled.soc)
+            _run_layer(each, buffers.get(each["operator"], ()), compiled.soc)
             for each in document["cycles"]["by_layer"]
         ]
         _draw_network(picture, compiled, document, layers, document["pools"])
@@ -146,7 +146,7 @@ def draw_estimate(networks: Sequence[tuple[Compiled, Document]]) -> Drawing:
             span = now, now + cycles[part]
             picture.slice(picture.track("firmware"), "firmware", part, span, facts)
             now += cycles[part]
-        layers = [_expected(each, cycles["before"]) for each in cycles["by_layer"]]
+        layers = [_estimate_layer(each, cycles["before"]) for each in cycles["by_layer"]]
         pools = {name: use.as_json() for name, use in compiled.plan.use.items()}
         _draw_network(picture, compiled, document, layers, pools)
     return drawing
@@ -158,7 +158,7 @@ def _clock(drawing: Drawing, cycles: Facts) -> Facts:
     )
 
 
-def _measured(layer: Facts, buffers: Sequence[Facts], soc: ResolvedSoc) -> _Layer:
+def _run_layer(layer: Facts, buffers: Sequence[Facts], soc: ResolvedSoc) -> _Layer:
     """Read a layer of a run."""
     memories: dict[str, dict[str, Any]] = defaultdict(lambda: {"reads": [], "writes": []})
     for buffer in buffers:
@@ -185,7 +185,7 @@ def _later(layer: Facts) -> _Layer:
     return _Layer(name=name, begin=begin, end=end, devices=devices, traffic={}, facts=layer)
 
 
-def _expected(layer: Facts, before: int) -> _Layer:
+def _estimate_layer(layer: Facts, before: int) -> _Layer:
     """Read a layer of an estimate, which counts from the begin of the first operator."""
     memories = layer["memories"]
     return _Layer(

@@ -14,7 +14,7 @@ from atoll.cli import main
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate
-from atoll_sim.mutate.caches import plant_left_out
+from atoll_sim.mutate.caches import plant_cache_omissions
 from atoll_sim.simulate.rtl_run import requests_for
 
 pytest.importorskip("unicorn")
@@ -57,14 +57,14 @@ def test_an_alias_that_is_not_cached_needs_no_operation(capsys: pytest.CaptureFi
 def test_two_cached_cores() -> None:
     requests = load_requests(None, ("add_3=dsp", "softmax_9=dsp"))
     compiled = compile_file(cached_twin(), DIGITS, BuildOptions(requests=requests))
-    campaign = plant_left_out(compiled, seed=1)
+    campaign = plant_cache_omissions(compiled, seed=1)
     assert campaign.passed, campaign.text(verbose=True)
     assert len(campaign.trials) == 11
 
 
 @pytest.mark.slow
 def test_kws(shared_models: Path) -> None:
-    campaign = plant_left_out(
+    campaign = plant_cache_omissions(
         compile_file(cached_lagoon(), shared_models / "kws_ref_model.tflite"), seed=1
     )
     assert campaign.passed, campaign.text(verbose=True)

@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from tests.effort import in_gate
 
 from atoll.artifacts.build_tree import build
-from atoll.bsp.float_convention import called_by_image
+from atoll.bsp.float_convention import adapt_float_convention
 from atoll.bsp.model_source import compile_model
 from atoll.cli import main
 from atoll.codegen.llvm import emit_object
@@ -448,16 +448,16 @@ def test_e196_floats_do_not_cross_between_conventions(tmp_path: Path) -> None:
     (target,) = (each for each in core.targets if each.name == "softly")
     aimed = core.for_target("softly")
     source = "int scaled(int x); int scaled(int x) { return x; }\n"
-    assert called_by_image(compile_model(source, aimed), "a.c", target, aimed, core)
+    assert adapt_float_convention(compile_model(source, aimed), "a.c", target, aimed, core)
     crossing = "float f(float); int g(int x); int g(int x) { return (int)f((float)x); }\n"
     code = compile_model(crossing, aimed)
     with pytest.raises(AtollError, match="E196") as caught:
-        called_by_image(code, "a.c", target, aimed, core)
+        adapt_float_convention(code, "a.c", target, aimed, core)
     assert "calls 'f', which may pass floats" in str(caught.value)
     assert "set 'devices.cpu.targets.softly.abi' to ilp32f" in str(caught.value)
     followed = replace(target, instructions=core.instructions)
     code = compile_model(crossing, core)
-    assert called_by_image(code, "a.c", followed, core, core) == code
+    assert adapt_float_convention(code, "a.c", followed, core, core) == code
 
 
 def test_e124_an_object_of_a_target_has_its_convention(tmp_path: Path) -> None:
@@ -466,7 +466,7 @@ def test_e124_an_object_of_a_target_has_its_convention(tmp_path: Path) -> None:
     aimed = core.for_target("softly")
     code = compile_model("int g(int x); int g(int x) { return x; }\n", core)
     with pytest.raises(AtollError, match="E124"):
-        called_by_image(code, "a.c", target, aimed, core)
+        adapt_float_convention(code, "a.c", target, aimed, core)
 
 
 @pytest.mark.parametrize("abi", in_gate(["aapcs", "aapcs-vfp"], -1))

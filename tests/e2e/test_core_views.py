@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import SimulationError
 from atoll.isa.instruction_set import Family
 from atoll.resolve import load_soc
 from atoll.resolve.protection.area import areas_of
-from atoll_sim.simulate.firmware import copied_by, data_taken, load_images
+from atoll_sim.simulate.firmware import data_taken, load_images, start_copies
 
 ROOT = Path(__file__).parents[2]
 BAY = str(ROOT / "tests" / "data" / "bay.yaml")
@@ -53,7 +53,7 @@ def test_each_image_is_linked_where_its_core_sees_the_memories(tree: Path) -> No
     soc = load_soc(BAY)
     files = {"cpu": tree / "firmware.elf", "dsp": tree / "dsp.elf"}
     for core, elf in files.items():
-        seen = [memory.seen_at(core) for memory in soc.memories]
+        seen = [memory.device_range(core) for memory in soc.memories]
         for span in spans_of(elf):
             assert any(span[0] in home and span[-1] in home for home in seen), hex(span[0])
     assert spans_of(files["cpu"])[0].start == 0x0800_0000
@@ -66,7 +66,7 @@ def test_the_images_come_together_on_the_bus(tree: Path) -> None:
     flash = soc.memory("flash")
     assert {flash.origin <= each.address < flash.end for each in load_images(elves, soc)} == {True}
     homes = (soc.memory("dtcm"), soc.memory("dsp_tcm"))
-    for load, to in copied_by(elves, soc):
+    for load, to in start_copies(elves, soc):
         assert load.start < flash.end
         assert any(home.origin <= to < home.end for home in homes)
     assert data_taken(elves, soc)["cpu"] > 0

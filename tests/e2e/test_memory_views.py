@@ -12,7 +12,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.cli import main
 from atoll.driver.pipeline import Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import on_bus, seen_by
+from atoll.resolve.memory_views import device_address, on_bus
 from atoll.resolve.soc import Engine
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.build.model import build_model
@@ -21,7 +21,7 @@ from atoll_sim.engines.calls import model_of, run_model
 from atoll_sim.engines.interface import BusFault
 from atoll_sim.host.memory import DeviceBus, HostMemory
 from atoll_sim.mutate.campaign import run_right, try_mutant
-from atoll_sim.mutate.commands import WORD, address_words, command_lists, moved_commands
+from atoll_sim.mutate.commands import WORD, address_words, command_lists, commands_elsewhere
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -68,11 +68,11 @@ def test_commands_hold_addresses_of_their_engine(compiled: Compiled) -> None:
         stored = {compiled.graph.storage(n) if n in compiled.graph.by_name else n for n in names}
         buffers = [compiled.copies.get(name, name) for name in stored]
         spans = [range(a := plan.address(name), a + sizes[name]) for name in buffers]
-        for at in address_words(commands, moved_commands(compiled)):
+        for at in address_words(commands, commands_elsewhere(compiled)):
             told = commands.get(at, WORD)
             byte = on_bus(soc, job.device, told)
             assert any(byte in span for span in spans), (commands.name, at, hex(told))
-            assert seen_by(soc, job.device, byte) == told
+            assert device_address(soc, job.device, byte) == told
             checked += told != byte
     assert checked >= 2 * len(compiled.jobs) - 7, "the engines see little elsewhere"
 

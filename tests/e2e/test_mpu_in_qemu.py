@@ -24,7 +24,7 @@ from atoll.memory.problem import Placement
 from atoll.protocol import ConsoleRegister, Request, Trace
 from atoll.resolve import load_soc
 from atoll.resolve.protection.record import FaultRecord, record_of
-from atoll_sim.check.protection_traps import kept_back
+from atoll_sim.check.protection_traps import blocked_accesses
 from atoll_sim.trace.simulation import Phase, SimResult, Stop
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
@@ -175,7 +175,7 @@ def test_a_stray_pointer_faults(access: str, rule: str, tmp_path: Path) -> None:
     assert end.record.cause == ACCESS_VIOLATION | ADDRESS_VALID
     code = wrong.soc.host_cpu.code
     assert code.origin <= end.record.instruction < code.end
-    [found] = kept_back(wrong.soc, wrong.contract, as_result(wrong, end))
+    [found] = blocked_accesses(wrong.soc, wrong.contract, as_result(wrong, end))
     assert (found.rule, found.device, found.operator) == (rule, "cpu", OPERATOR)
     assert (found.buffer, found.offset, found.pool) == (buffer, 0, "closed")
     assert found.address == wrong.plan.address(buffer)

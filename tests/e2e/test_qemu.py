@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.instructions import counts_of
-from benchmarks.small_program import linked, request
+from benchmarks.small_program import link, request
 from tests.effort import in_gate
 from tests.property.test_random_networks import Network, runs_as_planned
 
@@ -179,7 +179,7 @@ def run_program(folder: Path, text: str, **changes: object) -> SimResult:
     source = folder / "test.S"
     source.write_text(STARTS + text + ENDS)
     script = "SECTIONS { . = 0; .text : { *(.text*) } }"
-    elf = linked(source, script, folder, soc.host_cpu.instructions)
+    elf = link(source, script, folder, soc.host_cpu.instructions)
     return simulate(request(soc, elf, **changes))
 
 

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from atoll.cli import main
-from atoll.diagnostics.columns import laid_out, wrap
+from atoll.diagnostics.columns import lay_out, wrap
 from atoll.diagnostics.shown import columns_of
 from atoll.report.grid import Grid
 
@@ -77,7 +77,7 @@ def test_wide_characters_keep_columns_aligned() -> None:
 
 def test_what_does_not_fit_is_below_and_whole() -> None:
     rows = [("fault", "noticed by"), ("a wrong size", ", ".join(["read before write 12"] * 6))]
-    _, lines = laid_out(rows, columns=50)
+    _, lines = lay_out(rows, columns=50)
     assert len(lines) > 2
     assert " ".join(" ".join(lines).split()) == " ".join(" ".join(rows[1]).split())
     assert all(len(line) <= 50 for line in lines)

@@ -12,7 +12,7 @@ from tests.requests import load_requests
 from atoll.contract.maintenance_check import maintenance_faults
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.memory.problem import Buffer
-from atoll_sim.mutate.caches import left_out
+from atoll_sim.mutate.caches import cache_omissions
 
 DIGITS = Path(__file__).parents[2] / "examples" / "01_digits" / "digits_int8.tflite"
 OPERATORS = ("conv_2d_0", "depthwise_conv_2d_1", "conv_2d_2", "add_3", "softmax_9")
@@ -36,7 +36,7 @@ def test_maintenance_is_enough_and_none_of_it_too_much(seed: int) -> None:
     compiled = random_build(seed)
     module, plan, soc = compiled.module, compiled.plan, compiled.soc
     assert not list(maintenance_faults(module, plan, soc))
-    for each in left_out(compiled):
+    for each in cache_omissions(compiled):
         assert list(maintenance_faults(each.built.module, plan, soc)), str(each)
 
 

@@ -60,7 +60,7 @@ def test_rows_make_a_layout_and_unmake_it() -> None:
         layout = drawn(chance)
         image = np.random.default_rng(chance.getrandbits(32)).integers(-128, 128, layout.image)
         values = image.astype(np.int8)
-        laid, plain = layout.stored(values), values.reshape(-1)
+        laid, plain = layout.store(values), values.reshape(-1)
         made = np.full(layout.elements, FILL, np.int8)
         back = np.full(plain.size, FILL, np.int8)
         moved = np.zeros(layout.elements, np.int64)
@@ -75,7 +75,7 @@ def test_rows_make_a_layout_and_unmake_it() -> None:
         assert np.array_equal(made, laid), layout
         assert moved.max() <= 1, layout
         assert np.array_equal(np.flatnonzero(layout.sources() < 0), np.flatnonzero(moved == 0))
-        assert np.array_equal(back, layout.loaded(laid).reshape(-1)), layout
+        assert np.array_equal(back, layout.load(laid).reshape(-1)), layout
         if layout.patches is None:
             assert np.array_equal(back, plain)
         empty = np.flatnonzero(layout.sources() < 0)
@@ -86,12 +86,12 @@ def test_rows_make_a_layout_and_unmake_it() -> None:
 def test_known_layouts() -> None:
     image = (1, 2, 3, 5)
     values = np.arange(30, dtype=np.int8).reshape(image)
-    planes = Layout(image, "NCHW").stored(values)
+    planes = Layout(image, "NCHW").store(values)
     assert planes.tolist() == values.transpose(0, 3, 1, 2).reshape(-1).tolist()
-    blocks = Layout(image, "NCHWc", 4, fill=FILL).stored(values).reshape(2, 2, 3, 4)
+    blocks = Layout(image, "NCHWc", 4, fill=FILL).store(values).reshape(2, 2, 3, 4)
     assert blocks[0, 1, 2].tolist() == values[0, 1, 2, :4].tolist()
     assert blocks[1, 1, 2].tolist() == [values[0, 1, 2, 4], FILL, FILL, FILL]
-    rows = Layout(image, row=16, fill=FILL).stored(values).reshape(2, 16)
+    rows = Layout(image, row=16, fill=FILL).store(values).reshape(2, 16)
     assert rows[1].tolist() == [*range(15, 30), FILL]
     assert Layout(image).is_plain()
     assert Layout((1, 1, 1, 8), "CNHWc", 8).is_plain()

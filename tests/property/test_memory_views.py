@@ -13,7 +13,7 @@ from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.errors import DescriptionError
 from atoll.driver.pipeline import compile_file
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import STEP, as_seen_by, on_bus, seen_by
+from atoll.resolve.memory_views import STEP, as_seen_by, device_address, on_bus
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -52,18 +52,21 @@ def test_an_address_and_its_byte_belong_together(
     for device in soc.devices:
         reached = [p.region for p in soc.pools if p.reach[device.name] is not Access.NONE]
         seen = sorted(
-            {soc.memory(region.memory).seen_at(device.name).start: region for region in reached}
+            {
+                soc.memory(region.memory).device_range(device.name).start: region
+                for region in reached
+            }
         )
         assert len(seen) == len({region.memory for region in reached})
         for region in reached:
             byte = data.draw(st.integers(region.origin, region.end - 1))
-            address = seen_by(soc, device.name, byte)
-            assert address in soc.memory(region.memory).seen_at(device.name)
+            address = device_address(soc, device.name, byte)
+            assert address in soc.memory(region.memory).device_range(device.name)
             assert on_bus(soc, device.name, address) == byte
             assert (address - byte) % STEP == 0
     for block in soc.register_blocks.values():
         byte = data.draw(st.integers(block.origin, block.end - 1))
-        address = seen_by(soc, soc.host, byte)
+        address = device_address(soc, soc.host, byte)
         assert address - byte == block.views.get(soc.host, block.origin) - block.origin
         assert on_bus(soc, soc.host, address) == byte
 
@@ -77,13 +80,17 @@ def test_a_chip_is_seen_alike_by_whatever_way(soc: ResolvedSoc | None, ways: lis
     seen = soc
     for device in ways:
         seen = as_seen_by(seen, device)
-        for before, after in zip(soc.placed(), seen.placed(), strict=True):
-            assert after.origin == before.seen_at(device).start
-            assert [after.seen_at(d) for d in DEVICES] == [before.seen_at(d) for d in DEVICES]
+        for before, after in zip(soc.address_blocks(), seen.address_blocks(), strict=True):
+            assert after.origin == before.device_range(device).start
+            assert [after.device_range(d) for d in DEVICES] == [
+                before.device_range(d) for d in DEVICES
+            ]
         for pool in soc.pools:
-            assert seen.pool(pool.name).region.origin == seen_by(soc, device, pool.region.origin)
+            assert seen.pool(pool.name).region.origin == device_address(
+                soc, device, pool.region.origin
+            )
         stack, host = soc.host_cpu.run_stack, seen.host_cpu
-        assert host.run_stack.end == seen_by(soc, device, stack.end - 1) + 1
+        assert host.run_stack.end == device_address(soc, device, stack.end - 1) + 1
         assert as_seen_by(seen, device) is seen
 
 

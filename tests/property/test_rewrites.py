@@ -15,7 +15,7 @@ from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph
 from atoll.ops import reference
 from atoll.rewrite.edit import Given
-from atoll.rewrite.passes import PASSES, GraphPass, rewritten
+from atoll.rewrite.passes import PASSES, GraphPass, rewrite
 from atoll.utils.scratch import temporary_folder
 
 SEEDS = cases(1000, least=750)
@@ -62,7 +62,7 @@ def test_outputs_stay(chosen: tuple[GraphPass, ...]) -> None:
         graph = network_of(seed)
         if graph is None:
             continue
-        made = rewritten(graph, DEVICES, passes=chosen).graph
+        made = rewrite(graph, DEVICES, passes=chosen).graph
         assert len(made.operators) <= len(graph.operators)
         if made is not graph:
             assert outputs(made) == expected(seed), f"seed {seed}\n{graph}\n{made}"
@@ -78,7 +78,7 @@ def test_what_is_named_stays() -> None:
         if graph is None:
             continue
         names = frozenset(op.name for op in graph.operators)
-        made = rewritten(graph, Given(named=names)).graph
+        made = rewrite(graph, Given(named=names)).graph
         assert {op.name for op in made.operators} == names
         assert np.all([op in made.operators for op in graph.operators])
         kept += 1

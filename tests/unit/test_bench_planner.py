@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from benchmarks.planner import MADE, beside, made_instances, measured
+from benchmarks.planner import MADE, beside, measure, write_instances
 from benchmarks.planner_tables import Gap, gap_table, instance_table
 from benchmarks.random_cuts import random_cuts
 
@@ -43,7 +43,7 @@ def test_an_instance_is_measured_beside_a_program_of_the_user(tmp_path: Path) ->
     path.write_text(INSTANCE)
     peer.write_text(PEER.format(python=sys.executable))
     peer.chmod(0o755)
-    result = measured(path, peer)
+    result = measure(path, peer)
     assert (result.used, result.bound, result.peer_used) == (9, 9, 24)
     assert result.ratio is not None
     assert result.ratio > 0
@@ -70,9 +70,9 @@ def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:
 
 
 def test_instances_are_made_where_none_are_given(tmp_path: Path) -> None:
-    paths = sorted(made_instances(tmp_path).iterdir())
+    paths = sorted(write_instances(tmp_path).iterdir())
     assert len(paths) == len(MADE)
-    result = measured(paths[0], None)
+    result = measure(paths[0], None)
     assert result.used is not None
     assert result.bound <= result.used <= result.capacity
 

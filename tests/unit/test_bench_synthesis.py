@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from benchmarks.synthesis import DOCUMENT, HEAD, RULE, designs, row, written
+from benchmarks.synthesis import DOCUMENT, HEAD, RULE, designs, row, with_rows
 from benchmarks.synthesis_tools import TOO_LARGE, Cost, longest
 
 PLACE = r"`[\w.\[\]]+`"
@@ -42,9 +42,9 @@ def test_only_rows_that_were_made_are_written_anew() -> None:
     small, large = (design.name for design in [*designs()][:2])
     table = f"{HEAD}\n{RULE}\n"
     old = f"a\n\n{table}| {large} | old |\n| no design | old |\n\nb\n"
-    new = written(old, {small: f"| {small} | new |"})
+    new = with_rows(old, {small: f"| {small} | new |"})
     assert new == f"a\n\n{table}| {small} | new |\n| {large} | old |\n\nb\n"
-    assert written(f"a\n\n{table}", {small: "| x |"}) == f"a\n\n{table}| x |\n"
+    assert with_rows(f"a\n\n{table}", {small: "| x |"}) == f"a\n\n{table}| x |\n"
 
 
 def test_rows_of_the_document_are_of_designs() -> None:

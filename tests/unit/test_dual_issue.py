@@ -2,7 +2,7 @@
 """The cycles of a Cortex-M7 as its scheduling model has it, on code whose cycles follow by hand."""
 
 import pytest
-from benchmarks.dual_issue import PENALTY, Core, State, decoded, issue
+from benchmarks.dual_issue import PENALTY, Core, State, decode, issue
 
 PAIRS = [
     ("add r1, r2; add r4, r5", "11442c44", 1),
@@ -34,7 +34,7 @@ BRANCH = bytes.fromhex("9142fed1")
 def test_two_instructions_issue_in_a_cycle_where_nothing_forbids_it(
     text: str, code: str, cycles: int
 ) -> None:
-    assert issue(State(), decoded(0, bytes.fromhex(code)).body)[0] == cycles
+    assert issue(State(), decode(0, bytes.fromhex(code)).body)[0] == cycles
 
 
 def test_a_block_goes_on_where_the_last_one_ended() -> None:
@@ -61,4 +61,4 @@ def test_a_branch_costs_more_only_where_it_goes_another_way() -> None:
 def test_what_nobody_knows_is_not_given_cycles() -> None:
     """vadd.f32 s0, s1, s2 is no instruction of kernels."""
     with pytest.raises(KeyError):
-        decoded(0, bytes.fromhex("30ee810a"))
+        decode(0, bytes.fromhex("30ee810a"))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from benchmarks import mutations
-from benchmarks.mutations import Result, Trials, equivalent, lost, shortest, table
-from benchmarks.planted_edits import Edit, found_again
+from benchmarks.mutations import Result, Trials, equivalent, find_lost, shortest, table
+from benchmarks.planted_edits import Edit, find_again
 from benchmarks.reached_tests import record, with_probes
 
 ROOT = Path(__file__).parents[2]
@@ -134,11 +134,11 @@ def result(fault: str, noticed: str) -> Result:
 def test_a_fault_is_found_where_its_line_is_now(tmp_path: Path) -> None:
     (tmp_path / "thing.py").write_text(f"a\n  {DOUBLE}\n\n\n    {DOUBLE}  # why\n {DOUBLE}\n")
     for number, line in ((1, 2), (3, 2), (5, 6), (9, 6)):
-        edit = found_again(f"thing.py:{number}: {DOUBLE}  =>  {HALF}", tmp_path)
+        edit = find_again(f"thing.py:{number}: {DOUBLE}  =>  {HALF}", tmp_path)
         assert edit is not None
         assert (edit.line, edit.new.strip()) == (line, HALF)
-    assert found_again(f"thing.py:2: {HALF}  =>  {DOUBLE}", tmp_path) is None
-    assert found_again(f"gone.py:2: {DOUBLE}  =>  {HALF}", tmp_path) is None
+    assert find_again(f"thing.py:2: {HALF}  =>  {DOUBLE}", tmp_path) is None
+    assert find_again(f"gone.py:2: {DOUBLE}  =>  {HALF}", tmp_path) is None
 
 
 def test_what_a_test_noticed_it_notices_again_or_the_fault_is_lost(
@@ -166,7 +166,7 @@ def test_what_a_test_noticed_it_notices_again_or_the_fault_is_lost(
     kept.write_text("".join(f"{json.dumps(asdict(each))}\n" for each in found))
     monkeypatch.setattr(mutations, "ROOT", root)
     monkeypatch.setattr(Trials, "first_failed", first_failed)
-    assert lost(kept) == [changed + "return 4", changed + "return 5"]
+    assert find_lost(kept) == [changed + "return 4", changed + "return 5"]
     said = capsys.readouterr().out
     assert "fails without a fault: FAILED test_thing.py::test_that_fails" in said
     assert said.endswith("1 noticed again, 1 gone, 2 lost\n")
@@ -184,5 +184,5 @@ def test_the_table_tells_what_is_open() -> None:
 def test_what_is_said_to_change_nothing_is_a_line_of_the_product() -> None:
     for fault, why in equivalent().items():
         path, _, change = fault.partition(": ")
-        assert found_again(f"{path}:1: {change}"), f"{fault} is gone: take it out"
+        assert find_again(f"{path}:1: {change}"), f"{fault} is gone: take it out"
         assert why.endswith(".")

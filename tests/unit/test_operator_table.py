@@ -16,7 +16,7 @@ from benchmarks.operator_table import (
     INSIDE,
     LEFT_OUT,
     TABLE,
-    listed,
+    list_types,
     takes,
     trials,
 )
@@ -48,10 +48,10 @@ def test_the_types_are_those_that_atoll_takes() -> None:
             taken[code].add(dtype)
     said = {code: text.removesuffix(INSIDE).removesuffix(", ") for code, text in column().items()}
     for code, dtype in BY_CASES.items():
-        said[code] = listed({*said[code].split(", ")} - {dtype})
+        said[code] = list_types({*said[code].split(", ")} - {dtype})
     for code, types in taken.items():
         if types and code not in LEFT_OUT:
-            assert listed(types) == said[code], code
+            assert list_types(types) == said[code], code
     tried = {code for code, types in taken.items() if types}
     assert {code for code, text in said.items() if text} - tried <= {*LEFT_OUT, *ASSIGNED, "FILL"}
 
@@ -77,4 +77,4 @@ def tried(code: str) -> Iterator[tuple[str, str, Model]]:
 )
 def test_the_types_of_vela_are_those_that_it_places(code: str) -> None:
     pytest.importorskip("ethosu.vela")
-    assert listed(vela_types.placed(tried(code))[code]["u55"]) == of_vela(code)
+    assert list_types(vela_types.types_by_npu(tried(code))[code]["u55"]) == of_vela(code)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house's structure: no circle of imports, prose that fits its columns."""
+"""The house's structure: no circle of imports, prose in its columns, functions named as such."""
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -13,7 +14,8 @@ ROOTS = [TOP / folder for folder in ("compiler", "hw_sim")]
 MOST_COLUMNS_OF_PROSE = 120
 
 
-def parsed() -> dict[str, ast.Module]:
+@cache
+def parsed() -> Mapping[str, ast.Module]:
     """Return the product's modules by dotted name."""
     return {
         ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
@@ -82,3 +84,62 @@ def test_prose_fits_its_columns() -> None:
     wide = {path: [*wide_prose(path.read_text("utf-8"))] for path in paths}
     assert {name: lines for name, lines in wide.items() if lines} == {}
     assert [*wide_prose("x" * 121 + "\n```\n" + "y" * 121 + "\n```\n|" + "z" * 121)] == ["x" * 121]
+
+
+IRREGULAR = {
+    *("befallen", "begun", "broken", "brought", "built", "caught", "chosen", "done", "drawn"),
+    *("driven", "fallen", "fed", "found", "forgotten", "given", "gone", "grown", "held", "hidden"),
+    *("kept", "known", "laid", "led", "left", "lent", "lost", "made", "meant", "met", "misled"),
+    *("misspelt", "overridden", "overwritten", "paid", "rewritten", "said", "seen", "sent"),
+    *("shown", "shrunk", "spelt", "spent", "stood", "taken", "taught", "thrown", "told", "torn"),
+    *("understood", "undone", "unread", "unseen", "untaken", "unwritten", "withdrawn", "worn"),
+    *("written", "began", "ran", "saw", "went", "wrote"),
+}
+VERBS = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
+PARTICLES = {
+    *("above", "after", "again", "against", "alone", "apart", "around", "as", "at", "away"),
+    *("back", "before", "behind", "beside", "between", "by", "early", "elsewhere", "everywhere"),
+    *("first", "for", "from", "in", "into", "last", "later", "like", "of", "off", "on", "once"),
+    *("onto", "out", "over", "there", "to", "together", "twice", "under", "up", "with", "without"),
+}
+ALLOWED = {"lowered", "sealed"}
+"""Documented methods: of what builds kernels, and of emitters."""
+
+
+def is_participle(name: str) -> bool:
+    """Tell whether a name is a participle alone, or with a preposition or an adverb."""
+    first, *others = name.strip("_").split("_")
+    alone = not others or others[0] in PARTICLES
+    return alone and (first in IRREGULAR or (first.endswith("ed") and first not in VERBS))
+
+
+def participles(module: ast.Module) -> Iterator[str]:
+    """Yield the functions of a module, properties aside, whose names say neither verb nor noun."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_participle(node.name):
+            decorators = [ast.unparse(each) for each in node.decorator_list]
+            if not any("property" in each for each in decorators):
+                yield node.name
+
+
+def test_functions_are_verbs_or_nouns() -> None:
+    paths = sorted((TOP / "benchmarks").rglob("*.py"))
+    modules = {str(path): ast.parse(path.read_text("utf-8")) for path in paths} | {**parsed()}
+    assert len(modules) > 900
+    found = {name: {*participles(tree)} - ALLOWED for name, tree in modules.items()}
+    assert {name: functions for name, functions in found.items() if functions} == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("def _written(): ...", True),
+        ("def left_out(): ...", True),
+        ("class A:\n    async def told(self): ...", True),
+        ("class A:\n    @property\n    def told(self): ...", False),
+        ("def padded_shape(): ...", False),
+        ("def need(): ...", False),
+    ],
+)
+def test_a_participle_is_found(code: str, found: bool) -> None:
+    assert bool([*participles(ast.parse(code))]) is found

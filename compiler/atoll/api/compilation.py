@@ -37,7 +37,7 @@ from atoll.interchange.instance import solution_csv
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import DEFAULT
 from atoll.report.candidates import candidate_table
-from atoll.report.plan_table import used_together
+from atoll.report.plan_table import total_use
 from atoll.resolve.tables import as_text
 
 
@@ -169,7 +169,7 @@ class Compilation:
     @property
     def used_bytes(self) -> dict[str, int]:
         """What all networks together take of each pool that any of them uses."""
-        return used_together(
+        return total_use(
             self.soc._resolved, {each.name: each._compiled.plan for each in self.networks}
         )
 

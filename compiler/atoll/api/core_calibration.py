@@ -10,7 +10,7 @@ from atoll.api.beside import function_of
 from atoll.api.chips import Soc
 from atoll.api.notebook import Row, html_table
 from atoll.description.edits import to_yaml_line
-from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.columns import lay_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,5 +198,5 @@ def _row(key: str, each: Residual) -> Row:
 
 
 def _table(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:
-    for row in laid_out(rows, right=(1, 2, 3), columns=columns):
+    for row in lay_out(rows, right=(1, 2, 3), columns=columns):
         yield from row

@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.api.notebook import Row, html_table
 from atoll.bsp.doctor import Check, diagnose
-from atoll.diagnostics.shown import shown_lines
+from atoll.diagnostics.shown import printable_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Diagnosis:
 
     def text(self) -> str:
         """Return what ``atoll doctor`` prints."""
-        return shown_lines("\n".join(map(str, self._checks))) + "\n"
+        return printable_lines("\n".join(map(str, self._checks))) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll doctor --json`` prints."""

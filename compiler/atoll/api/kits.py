@@ -12,7 +12,7 @@ import numpy as np
 from atoll.api.beside import function_of
 from atoll.api.notebook import Row, html_table
 from atoll.description.edits import to_yaml_line
-from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.columns import lay_out
 
 MOST_SHOWN = 10
 """Faults of one check that are printed; the rest is counted."""
@@ -490,10 +490,10 @@ def _result(faults: Sequence[str]) -> str:
 
 def _timing_table(timings: Sequence[OperatorTiming], columns: int | None) -> Iterator[str]:
     heads = ("operator", "timed", "cycles by formula", "what fits", "off by")
-    yield from _table([heads, *map(_timed, timings)], (1,), columns)
+    yield from _table([heads, *map(_timing_row, timings)], (1,), columns)
 
 
-def _timed(each: OperatorTiming) -> tuple[str, str, str, str, str]:
+def _timing_row(each: OperatorTiming) -> tuple[str, str, str, str, str]:
     (least, most), fit = each.ratios, each.fit
     ratios = f"{least:.2f} to {most:.2f}"
     if fit is None:
@@ -514,5 +514,5 @@ def _limits(each: FeatureCoverage) -> str:
 def _table(
     rows: Sequence[tuple[str, ...]], right: tuple[int, ...], columns: int | None
 ) -> Iterator[str]:
-    for row in laid_out(rows, right=right, columns=columns):
+    for row in lay_out(rows, right=right, columns=columns):
         yield from row

@@ -7,7 +7,7 @@ from html import escape
 
 from rich.console import Console, RenderableType
 
-from atoll.diagnostics.shown import printable, shown_lines
+from atoll.diagnostics.shown import printable, printable_lines
 
 Row = dict[str, object]
 """A row of a table; a list of them makes a pandas DataFrame."""
@@ -37,7 +37,7 @@ def plain_text(content: RenderableType, columns: int | None = None) -> str:
         file=file, width=columns or 100_000, highlight=False, markup=False, emoji=False
     )
     console.print(content, soft_wrap=True)
-    return shown_lines(file.getvalue())
+    return printable_lines(file.getvalue())
 
 
 def _cell(value: object) -> str:

@@ -59,7 +59,7 @@ class Passes:
             lines.append(wrap(line, columns))
             for option in each.options:
                 unsaid = option.default in (None, ())
-                usual = "" if unsaid else f" (default {_shown(option.default)})"
+                usual = "" if unsaid else f" (default {_option_text(option.default)})"
                 told = f"{'':{widest}}  {option.name}: {option.help}{usual}"
                 lines.append(wrap(told, columns))
         return "\n".join(lines) + "\n"
@@ -123,5 +123,5 @@ def _shape(each: TextPass) -> str:
     return f"{f'{each.takes} -> {each.makes}':16}  {chip:7}"
 
 
-def _shown(value: object) -> str:
+def _option_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

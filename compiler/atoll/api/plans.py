@@ -24,7 +24,7 @@ from atoll.memory.effort import Effort
 from atoll.memory.effort import Progress as SearchProgress
 from atoll.memory.problem import MemoryPlan, Problem
 from atoll.memory.solve import plan_memory
-from atoll.report.plan_table import plan_table, together_table, used_together
+from atoll.report.plan_table import plan_table, together_table, total_use
 from atoll.report.pool_picture import PoolPicture, pool_pictures
 from atoll.report.pool_svg import svg_of
 from atoll.resolve.soc import ResolvedSoc
@@ -151,7 +151,7 @@ class Plans:
         objects = [each.as_json() for each in self.plans]
         if self.soc is None:
             return objects[0]
-        together = {"together_bytes": used_together(self.soc, self._by_network)}
+        together = {"together_bytes": total_use(self.soc, self._by_network)}
         return [each | together for each in objects]
 
     def svg(self) -> str:

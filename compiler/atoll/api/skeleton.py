@@ -39,7 +39,7 @@ def write_skeleton(name: str, target: Path) -> tuple[Path, ...]:
         remedy = "choose another name or -o FOLDER, or remove it"
         raise UsageError("E091", f"{target} exists already", remedy=remedy)
     with new_folder(target, marker=MARKER) as folder:
-        made = [_copied(path, folder, name) for path in sorted(_files())]
+        made = [_copy(path, folder, name) for path in sorted(_files())]
         for which in ("soc", "accelerator"):
             path = folder / f"{which}.schema.json"
             write_text(path, schema_text(which))
@@ -53,7 +53,7 @@ def _files() -> list[Path]:
     return [path for path in inside if not _NOT_WRITTEN & {*path.parts}]
 
 
-def _copied(path: Path, folder: Path, name: str) -> Path:
+def _copy(path: Path, folder: Path, name: str) -> Path:
     made = folder / str(path.relative_to(SKELETON)).replace(NAMED, name)
     made.parent.mkdir(parents=True, exist_ok=True)
     write_text(made, path.read_text(encoding="utf-8").replace(NAMED, name))

@@ -28,7 +28,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.interchange.plan_text import plan_json
 from atoll.isa.code_target import Generator
 from atoll.resolve.export import to_json, without_positions
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.utils.checksums import write_checksums
 from atoll.utils.files import new_folder
 
@@ -136,7 +136,7 @@ def _codes(
 def _part(compiled: Compiled, emit: Emit, codes: Callable[[], Mapping[str, bytes]]) -> Part:
     soc, module, plan = compiled.soc, compiled.module, compiled.plan
     origins = {
-        pool_symbol(module.name, space, soc): seen_by(soc, soc.host, space.origin)
+        pool_symbol(module.name, space, soc): device_address(soc, soc.host, space.origin)
         for space in plan.problem.pools
         if behind(space, soc)
         and soc.pool(space.name).provided == "internal"
@@ -166,7 +166,7 @@ def interface_of(compiled: Compiled) -> ModelInterface:
             Port(
                 name=each.name,
                 size=each.size,
-                address=seen_by(soc, soc.host, plan.address(each.name)),
+                address=device_address(soc, soc.host, plan.address(each.name)),
                 dtype=each.dtype,
                 shape=each.shape,
                 scale=grid.scales[0] if grid else None,

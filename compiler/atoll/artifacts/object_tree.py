@@ -13,8 +13,8 @@ from atoll.bsp.emitters import interface_headers
 from atoll.bsp.firmware import Part
 from atoll.bsp.object_files import PORT_HEADER, ObjectFile, object_file, port_header
 from atoll.driver.pipeline import Compiled
-from atoll.report.plan_table import used_together
-from atoll.resolve.memory_views import seen_by
+from atoll.report.plan_table import total_use
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.files import new_folder, write_bytes, write_text
 
@@ -101,7 +101,8 @@ def _write_object(
         core=next(each for each in image_cores(soc) if each.name == core),
         kernels=part.kernels[core],
         origins={
-            space.name: seen_by(soc, core, space.origin) for space in compiled.plan.problem.pools
+            space.name: device_address(soc, core, space.origin)
+            for space in compiled.plan.problem.pools
         },
     )
     write_bytes(folder / found.file, code)
@@ -112,13 +113,13 @@ def _description(
     soc: ResolvedSoc, models: Sequence[Compiled], objects: Sequence[ObjectFile]
 ) -> str:
     """Return ``objects.json``: the objects, and where the pools are that they use."""
-    used = used_together(soc, {each.graph.name: each.plan for each in models})
+    used = total_use(soc, {each.graph.name: each.plan for each in models})
     data = {
         "soc": soc.name,
         "objects": [each.as_json() for each in objects],
         "pools": {
             pool.name: {
-                "address": seen_by(soc, soc.host, pool.region.origin),
+                "address": device_address(soc, soc.host, pool.region.origin),
                 "used_bytes": used[pool.name],
                 "alignment_bytes": pool.alignment,
                 "memory": pool.region.memory,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.bsp.core_images import image_cores
-from atoll.bsp.float_convention import called_by_image
+from atoll.bsp.float_convention import adapt_float_convention
 from atoll.bsp.model_source import compile_model
 from atoll.bsp.toolchain import SIZE, SPEED
-from atoll.codegen.apart import Apart, apart_on, kernels_of, named_apart
+from atoll.codegen.apart import Apart, apart_on, kernels_of, name_apart
 from atoll.codegen.llvm import emit_apart, emit_objects
 from atoll.diagnostics.errors import ToolchainError
 from atoll.driver.pipeline import Compiled
@@ -42,7 +42,7 @@ def objects_of(
             another calling convention; E196, floats cross between two; E203, a compiler of the
             user's would make code for another target; E217, LLVM is asked for in a build as C.
     """
-    soc, module = compiled.soc, named_apart(compiled.module, compiled.soc, generator)
+    soc, module = compiled.soc, name_apart(compiled.module, compiled.soc, generator)
     made = _Made(compiled, module, generator, folder, toolchain)
     codes = made.as_c(position) if generator is Generator.C else made.by_llvm(position)
     return {
@@ -54,7 +54,7 @@ def kernel_names(
     compiled: Compiled, generator: Generator
 ) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """Return by core and target what the kernels of a network are called in objects."""
-    module = named_apart(compiled.module, compiled.soc, generator)
+    module = name_apart(compiled.module, compiled.soc, generator)
     return {
         core.name: {
             target: tuple(kernel.name for kernel in kernels)
@@ -105,12 +105,12 @@ class _Made:
         """Yield the objects of what a core has apart."""
         for each in apart_on(self.module, core, self.generator):
             if each.in_c:
-                code, source = self._compiled(each, core), f"{each.target.name}_{MODEL_SOURCE}"
+                code, source = self._compile(each, core), f"{each.target.name}_{MODEL_SOURCE}"
             else:
                 code, source = emit_apart(self.module, each, core), each.target.name
-            yield called_by_image(code, source, each.target, each.core, core)
+            yield adapt_float_convention(code, source, each.target, each.core, core)
 
-    def _compiled(self, apart: Apart, core: Cpu) -> bytes:
+    def _compile(self, apart: Apart, core: Cpu) -> bytes:
         from atoll.codegen.c.source import apart_source
 
         target, own = apart.target, core.commands and not self.toolchain

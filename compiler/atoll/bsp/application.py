@@ -9,7 +9,7 @@ from atoll.bsp.c_names import c_name
 from atoll.bsp.core_images import own_sources, works_of
 from atoll.bsp.headers import model_values, own_mailbox
 from atoll.bsp.interface import GivenPool, ModelInterface
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.resolve.mailbox import MODEL_SHIFT
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -26,7 +26,7 @@ def _main(soc: ResolvedSoc, models: Sequence[ModelInterface]) -> str:
     """Write the loop of docs/platform.md over the planned buffers, models in turn."""
     return render(
         "main.c",
-        made_from=made_from(soc, *models),
+        made_from=opening_sentence(soc, *models),
         **run_values(soc, models),
     )
 
@@ -94,7 +94,7 @@ def core_main(
     """
     return render(
         "core_main.c",
-        made_from=made_from(soc, *models),
+        made_from=opening_sentence(soc, *models),
         cpu=core,
         mailbox=own_mailbox(core),
         models=models,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.resolve.memory_views import core_as_it_sees
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
@@ -21,11 +21,11 @@ def image_source_name(core: Cpu) -> str:
 
 def image_source(soc: ResolvedSoc, core: Cpu, elf: Path) -> str:
     """Write all that is loaded of the image of a core, from the begin of its code region on."""
-    data = _loaded(soc, core, elf)
+    data = _load_image(soc, core, elf)
     words = [f"0x{word:08X}u" for (word,) in struct.iter_unpack("<I", data)]
     return render(
         "image.c",
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         core=core,
         symbol=image_symbol(core),
         section=f"{IMAGE_SECTION}{core.name}",
@@ -39,7 +39,7 @@ def image_symbol(core: Cpu) -> str:
     return f"atoll_image_{core.name}"
 
 
-def _loaded(soc: ResolvedSoc, core: Cpu, elf: Path) -> bytes:
+def _load_image(soc: ResolvedSoc, core: Cpu, elf: Path) -> bytes:
     region = core_as_it_sees(soc, core).code
     loaded = bytearray()
     with elf.open("rb") as file:

@@ -26,7 +26,7 @@ from atoll.stack.target_stacks import target_stacks
 from atoll.utils.files import write_bytes, write_text
 from atoll.utils.kept import name_of
 from atoll.utils.tools import cache_file
-from atoll.utils.workers import begun
+from atoll.utils.workers import run_in_background
 
 _WORKERS = 2
 _ALLOCATED = 2  # SHF_ALLOC
@@ -209,7 +209,7 @@ def _begin_compiling(
         write_bytes(out / name, code)
         return name
 
-    return begun(compile_one, sources, _WORKERS)
+    return run_in_background(compile_one, sources, _WORKERS)
 
 
 def _headers_named(text: bytes, headers: Mapping[str, bytes]) -> set[str]:

@@ -30,7 +30,9 @@ _WITHOUT_FLOATS = re.compile(
 _FLAGS_AT = {32: 0x24, 64: 0x30}
 
 
-def called_by_image(code: bytes, source: str, target: CodeTarget, aimed: Cpu, core: Cpu) -> bytes:
+def adapt_float_convention(
+    code: bytes, source: str, target: CodeTarget, aimed: Cpu, core: Cpu
+) -> bytes:
     """Return the object of a target as the rest of the core's image may call it.
 
     Args:

@@ -8,12 +8,12 @@ from atoll.bsp.c_names import c_name, refuse_clashes
 from atoll.bsp.core_image import image_symbol
 from atoll.bsp.interface import ModelInterface, Port
 from atoll.bsp.linker import POOL_SYMBOL
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.isa.instruction_set import Family
 from atoll.resolve import mailbox
 from atoll.resolve.device_table import device_row
 from atoll.resolve.engine_parts import identity_of
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import AcceleratorSpec, Cpu, Device, Engine, ResolvedSoc
 
 MAILBOX_DRIVER = "mailbox"
@@ -84,7 +84,7 @@ class _Driven:
     core: bool
 
 
-def _driven(soc: ResolvedSoc) -> Iterator[_Driven]:
+def _driver_instances(soc: ResolvedSoc) -> Iterator[_Driven]:
     for core in soc.remote_cpus:
         name = core.name
         yield _Driven(name=name, driver=MAILBOX_DRIVER, context=name.upper(), core=True)
@@ -126,7 +126,7 @@ def device_header(soc: ResolvedSoc) -> str:
         offsets["mailbox"] = mailbox.registers_of(held=held)
     return render(
         "atoll_devices.h",
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         soc=soc,
         macros=lambda device: tuple(_macros(soc, device)),
         specs=tuple((name, _by_offset(offsets[name])) for name in sorted(offsets)),
@@ -139,13 +139,13 @@ def device_source(soc: ResolvedSoc) -> str:
     """Write ``atoll_devices.c``: the device table and the dispatch to the drivers."""
     return render(
         "atoll_devices.c",
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         soc=soc,
         drivers=drivers(soc),
         registers=_registers,
-        driven=tuple(_driven(soc)),
-        held=tuple(_held(soc)),
-        held_names={core.name for core, *_ in _held(soc)},
+        driven=tuple(_driver_instances(soc)),
+        held=tuple(_cores_to_load(soc)),
+        held_names={core.name for core, *_ in _cores_to_load(soc)},
         thumb=soc.host_cpu.instructions.family is Family.THUMB,
         views={
             engine.name: tuple(each for each in soc.memories if engine.name in each.views)
@@ -157,7 +157,7 @@ def device_source(soc: ResolvedSoc) -> str:
     )
 
 
-def _held(soc: ResolvedSoc) -> Iterator[tuple[Cpu, str, bool]]:
+def _cores_to_load(soc: ResolvedSoc) -> Iterator[tuple[Cpu, str, bool]]:
     """Yield cores that the host loads, their images, and whether its cache has to be cleaned."""
     cache = soc.host_cpu.cache
     for core in soc.remote_cpus:
@@ -176,17 +176,17 @@ def pool_header(soc: ResolvedSoc) -> str:
     """Write ``atoll_pools.h``: origin, size and symbol of every pool, and where others see it."""
     return render(
         "atoll_pools.h",
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         soc=soc,
         symbol=POOL_SYMBOL,
         views=lambda pool: sorted(soc.memory(pool.region.memory).views),
-        seen=lambda pool, device: seen_by(soc, device, pool.region.origin),
+        seen=lambda pool, device: device_address(soc, device, pool.region.origin),
     )
 
 
 def heap_source(soc: ResolvedSoc) -> str:
     """Write ``atoll_pools.c``: the workspace allocator of every pool that keeps a heap."""
-    return render("atoll_pools.c", made_from=made_from(soc), soc=soc)
+    return render("atoll_pools.c", made_from=opening_sentence(soc), soc=soc)
 
 
 def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
@@ -198,14 +198,16 @@ def model_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     name = c_name(model.name)
     refuse_clashes(_model_names(name.upper(), model), f"{name}.h")
     values = model_values(model)
-    return render("model.h", made_from=made_from(soc, model), cores=soc.remote_cpus, **values)
+    return render(
+        "model.h", made_from=opening_sentence(soc, model), cores=soc.remote_cpus, **values
+    )
 
 
 def parameter_header(soc: ResolvedSoc, model: ModelInterface) -> str:
     """Write ``<model>_parameters.h``: the bytes of the constants that the application defines."""
     return render(
         "parameters.h",
-        made_from=made_from(soc, model),
+        made_from=opening_sentence(soc, model),
         lines=lambda data: [
             ", ".join(map(str, data[at : at + _BYTES_OF_A_LINE]))
             for at in range(0, len(data), _BYTES_OF_A_LINE)
@@ -216,7 +218,7 @@ def parameter_header(soc: ResolvedSoc, model: ModelInterface) -> str:
 
 def drivers(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return the drivers that the chip's accelerators and cores need, sorted."""
-    named = {device.driver for device in _driven(soc)}
+    named = {device.driver for device in _driver_instances(soc)}
     return tuple(sorted(named.union(*(_RESTS_ON.get(name, ()) for name in named))))
 
 
@@ -272,7 +274,7 @@ def _macros(soc: ResolvedSoc, device: Device) -> Iterator[tuple[str, str]]:
     if isinstance(device, Cpu) and device.mailbox:
         yield "REGISTERS", _registers(device)
         if suffix := _apart(device):
-            seen = device.mailbox.seen_at(device.name).start
+            seen = device.mailbox.device_range(device.name).start
             yield f"REGISTERS{suffix}", f"UINT32_C(0x{seen:08X})"
         yield "IRQ", f"UINT32_C({device.irq})"
     if isinstance(device, Engine):
@@ -300,7 +302,11 @@ def own_mailbox(core: Cpu) -> str:
 def _apart(core: Cpu) -> str:
     """Return how the macro ends where the core sees its mailbox elsewhere than the host does."""
     box = core.mailbox
-    return f"_AT_{core.name.upper()}" if box and box.seen_at(core.name).start != box.origin else ""
+    return (
+        f"_AT_{core.name.upper()}"
+        if box and box.device_range(core.name).start != box.origin
+        else ""
+    )
 
 
 def _registers(device: Device) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from atoll.bsp.core_images import script_name, works_of
 from atoll.bsp.interface import ModelInterface
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.codegen.pool_images import MODEL_ALIGNMENT
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by, core_as_it_sees
@@ -62,7 +62,7 @@ def linker_script(
     constants = tuple(pool for pool in soc.pools if pool.holds_constants)
     return render(
         "linker.ld",
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         **_sections_of(soc.host_cpu),
         cpu=soc.host_cpu,
         host=True,
@@ -95,7 +95,7 @@ def core_linker_script(soc: ResolvedSoc, core: Cpu, models: Sequence[ModelInterf
     own = core_as_it_sees(soc, core)
     return render(
         "linker.ld",
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         **_sections_of(core),
         cpu=own,
         host=False,

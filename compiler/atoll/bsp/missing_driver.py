@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from atoll.bsp.program_driver import HOOKS
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.resolve.soc import Device, Engine, ResolvedSoc
 
 
@@ -23,7 +23,11 @@ def missing_drivers(soc: ResolvedSoc) -> Mapping[str, str]:
     specs = {engine.spec.name: engine.spec for engine in soc.engines}
     return {
         f"{spec.driver}{end}": render(
-            f"missing{end}", made_from=made_from(soc), name=name, driver=spec.driver, hooks=HOOKS
+            f"missing{end}",
+            made_from=opening_sentence(soc),
+            name=name,
+            driver=spec.driver,
+            hooks=HOOKS,
         )
         for name, spec in sorted(specs.items())
         if spec.driver == _driver(name) and spec.undriven

@@ -25,13 +25,15 @@ def compile_model(
     """
     tools = find_toolchain(core, toolchain, level=level)
 
-    def compiled() -> bytes:
+    def compile_source() -> bytes:
         with temporary_folder() as folder:
             (folder / "model.c").write_text(source, encoding="utf-8")
             target = folder / "model.o"
             tools.compile("model.c", target, folder=folder)
             return target.read_bytes()
 
-    code = keep_made(f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compiled)
+    code = keep_made(
+        f"machine_code/{name_of(tools.identity, *tools.flags, source)}", compile_source
+    )
     check_convention(code, "model.c", core)
     return code

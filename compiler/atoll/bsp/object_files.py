@@ -9,7 +9,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from atoll.bsp.linker import POOL_SECTION, POOL_SYMBOL
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.resolve.memory_views import as_seen_by
 from atoll.resolve.se_scope import target_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
@@ -186,7 +186,7 @@ def port_header(soc: ResolvedSoc, files: tuple[ObjectFile, ...]) -> str:
     needs = {name for file in files for name in file.needs}
     return render(
         PORT_HEADER,
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         needs=needs,
         pools=tuple(pool for pool in soc.pools if POOL_SYMBOL + pool.name in needs),
         symbol=POOL_SYMBOL,

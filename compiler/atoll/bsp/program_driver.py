@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.bsp.c_names import c_name
-from atoll.bsp.render import made_from, render
+from atoll.bsp.render import opening_sentence, render
 from atoll.program.expressions import Name
 from atoll.program.record import Layout, in_c, layout_of
 from atoll.program.steps import ADDRESS, Step, Verb, last_wait
@@ -40,7 +40,7 @@ def program_drivers(soc: ResolvedSoc) -> Mapping[str, str]:
 
 
 def _files(spec: AcceleratorSpec, soc: ResolvedSoc) -> Mapping[str, str]:
-    values = {"made_from": made_from(soc), "name": spec.name, "driver": spec.driver}
+    values = {"made_from": opening_sentence(soc), "name": spec.name, "driver": spec.driver}
     assert spec.program
     failures = [
         {

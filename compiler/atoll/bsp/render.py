@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent
 BY_BUILD = "by `atoll build`; edits are lost."
 
 
-def made_from(soc: ResolvedSoc, *models: ModelInterface) -> str:
+def opening_sentence(soc: ResolvedSoc, *models: ModelInterface) -> str:
     """Return the sentence that opens a generated file."""
     sources = (f"{soc.name}.yaml", *(f"{model.name}{model.suffix}" for model in models))
     return f"Made from {' and '.join(sources)} {BY_BUILD}"

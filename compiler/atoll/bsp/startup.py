@@ -8,7 +8,7 @@ from atoll.bsp.core_images import CORE_ENTRY, Work, cache_source, image_cores, o
 from atoll.bsp.interface import ModelInterface
 from atoll.bsp.linker import copied_pools
 from atoll.bsp.protection_table import protection_setup
-from atoll.bsp.render import FOLDER, made_from, render
+from atoll.bsp.render import FOLDER, opening_sentence, render
 from atoll.diagnostics.errors import ToolchainError
 from atoll.isa.instruction_set import Family
 from atoll.resolve.memory_views import as_seen_by
@@ -51,7 +51,7 @@ def startup_files(
 
 def _cache(soc: ResolvedSoc, core: Cpu) -> str:
     """Write how a core maintains its data cache."""
-    return render("atoll_cache.c", made_from=made_from(soc), core=core)
+    return render("atoll_cache.c", made_from=opening_sentence(soc), core=core)
 
 
 def core_files(soc: ResolvedSoc) -> Mapping[str, str]:
@@ -110,7 +110,7 @@ def _startup(
     """Write stack, initialised and zeroed data, then `entry`; and how `works` get their stacks."""
     return render(
         _TEMPLATES.get(core.instructions.family, "startup.S"),
-        made_from=made_from(soc),
+        made_from=opening_sentence(soc),
         copied=copied,
         entry=entry,
         bits=core.instructions.bits,

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from atoll.diagnostics.shown import shown_lines
+from atoll.diagnostics.shown import printable_lines
 
 
 class SafeConsole(Console):
@@ -14,7 +14,7 @@ class SafeConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Turn a string into text without control characters."""
-        return super().render_str(shown_lines(text), **options)
+        return super().render_str(printable_lines(text), **options)
 
 
 out = SafeConsole(highlight=False, soft_wrap=True, markup=False, emoji=False)

@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 
 from atoll.cli.option_groups import with_groups
 from atoll.diagnostics.errors import AtollError
-from atoll.diagnostics.shown import shown_lines
+from atoll.diagnostics.shown import printable_lines
 from atoll.plugins.loading import foreign_code, load
 
 GROUP = "atoll.commands"
@@ -124,7 +124,7 @@ def _other(point: EntryPoint) -> Any:
     except AtollError as error:
         why = error.faults[0].message
         note = f"note: command '{point.name}' is not available: {why}"
-        typer.echo(shown_lines(note), err=True)
+        typer.echo(printable_lines(note), err=True)
     return None
 
 
@@ -147,7 +147,7 @@ def _respell_faults(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             from atoll.description.spelling import speller, spellings  # only for faults
 
-            raise error.reworded(speller(spellings(chip))) from error
+            raise error.reword(speller(spellings(chip))) from error
 
     return run
 

@@ -50,7 +50,7 @@ class PartOptions:
     ] = None
     ask: Annotated[bool, typer.Option("--ask", help="Ask for each of these.")] = False
 
-    def asked(self, folder: Path) -> "PartOptions":
+    def prompt(self, folder: Path) -> "PartOptions":
         """Return what the user answers, words between blanks; an empty answer takes what is here.
 
         Raises:
@@ -108,7 +108,7 @@ def new(
         _new_accelerator(name, called, path, machine=machine)
         return
     target = require_new_soc(name, path)
-    parts = options.asked(target.parent) if options.ask else options
+    parts = options.prompt(target.parent) if options.ask else options
     made = atoll.new_soc(
         name,
         target,

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from atoll.diagnostics.columns import terminal_columns
 from atoll.diagnostics.errors import INTERRUPTED, AtollError
-from atoll.diagnostics.shown import shown_lines
+from atoll.diagnostics.shown import printable_lines
 
 
 def log(text: str) -> None:
     """Print lines on standard error, with what a terminal would obey escaped."""
-    print(shown_lines(text), file=sys.stderr)
+    print(printable_lines(text), file=sys.stderr)
 
 
 def log_room() -> int | None:

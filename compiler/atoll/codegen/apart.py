@@ -13,7 +13,7 @@ from atoll.codegen.core_steps import functions_on
 from atoll.ir.tir import IRModule, PrimFunc
 from atoll.ir.walk import callees
 from atoll.isa.code_target import CodeTarget, Generator
-from atoll.resolve.se_scope import aimed_at
+from atoll.resolve.se_scope import code_target
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 PREFIX = "atoll_kernel_"
@@ -36,7 +36,7 @@ class Apart:
     in_c: bool
 
 
-def named_apart(module: IRModule, soc: ResolvedSoc, generator: Generator) -> IRModule:
+def name_apart(module: IRModule, soc: ResolvedSoc, generator: Generator) -> IRModule:
     """Return the module with names for all that is made apart which no other network has.
 
     `generator` makes all code whose target says nothing else.
@@ -66,7 +66,7 @@ def named_apart(module: IRModule, soc: ResolvedSoc, generator: Generator) -> IRM
 
 def is_apart(function: PrimFunc, core: Cpu, generator: Generator) -> bool:
     """Tell whether a kernel of a core is made apart from the core's own code."""
-    target = aimed_at(core, function.target)
+    target = code_target(core, function.target)
     if target is None:
         return False
     return _in_c(target, generator) or target.instructions.abi != core.instructions.abi
@@ -77,7 +77,7 @@ def apart_on(module: IRModule, core: Cpu, generator: Generator) -> Iterator[Apar
     functions = functions_on(module, core.name)
     kernels = [each for each in functions if is_apart(each, core, generator)]
     for text, group in groupby(sorted(kernels, key=lambda k: k.target), lambda k: k.target):
-        target = aimed_at(core, text)
+        target = code_target(core, text)
         assert target is not None
         own = tuple(group)
         yield Apart(
@@ -104,7 +104,7 @@ def kernels_of(module: IRModule, core: Cpu) -> Mapping[str, tuple[PrimFunc, ...]
     """Return the kernels of a core by the name of the target that they are made for."""
     found: dict[str, list[PrimFunc]] = {}
     for function in functions_on(module, core.name):
-        if target := aimed_at(core, function.target):
+        if target := code_target(core, function.target):
             found.setdefault(target.name, []).append(function)
     return {name: tuple(found[name]) for name in sorted(found)}
 

@@ -10,7 +10,7 @@ from atoll.ir.tir import PrimFunc
 from atoll.isa.code_target import Optimise
 from atoll.isa.function_unit import DOT4
 from atoll.isa.instruction_set import Vectors
-from atoll.resolve.se_scope import aimed_at
+from atoll.resolve.se_scope import code_target
 from atoll.resolve.soc import Cpu
 
 
@@ -48,7 +48,7 @@ def unit_of(core: Cpu) -> CoreUnit:
 
 def way_of(function: PrimFunc, core: Cpu) -> CodeWay | None:
     """Return how `core` has a kernel made, None for the usual way."""
-    target = aimed_at(core, function.target)
+    target = code_target(core, function.target)
     if target is None:
         return None
     aimed = core.for_target(target.name)

@@ -14,7 +14,7 @@ from atoll.lower.joined_lists import with_links
 from atoll.memory.problem import MemoryPlan
 from atoll.plugins.loading import Part
 from atoll.resolve.engine_parts import emitter_of
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
@@ -40,7 +40,7 @@ def encode_commands(
     def address(engine: str, buffer: str) -> int:
         stored = graph.buffer(buffer) if buffer in graph.by_name else buffer
         stored = copies.get(stored, stored)
-        return seen_by(soc, engine, plan.address(stored))
+        return device_address(soc, engine, plan.address(stored))
 
     return {
         jobs[op.name].commands: encode(
@@ -96,13 +96,13 @@ def with_counts(
         for job in jobs.values()
     }
 
-    def counted(step: Step) -> Step:
+    def with_count(step: Step) -> Step:
         action = step.action
         if not isinstance(action, EngineAction):
             return step
         return replace(step, action=replace(action, count=counts[action.commands]))
 
-    entry = replace(module.entry, steps=tuple(map(counted, module.entry.steps)))
+    entry = replace(module.entry, steps=tuple(map(with_count, module.entry.steps)))
     return replace(module, entry=entry)
 
 
@@ -134,7 +134,7 @@ def link_lists(
         module.entry.steps,
         soc,
         lists,
-        lambda name: seen_by(soc, engines[name], plan.address(name)),
+        lambda name: device_address(soc, engines[name], plan.address(name)),
     )
     check_chains(module, plan, lists, soc)
     return lists

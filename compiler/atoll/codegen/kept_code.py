@@ -13,7 +13,9 @@ from atoll.utils.kept import keep_made, name_of
 _MACHINE = Path(__file__).with_name("llvm_machine.py")
 
 
-def kept_code(module: ir.Module | str, target: str, level: int, make: Callable[[], bytes]) -> bytes:
+def compile_cached(
+    module: ir.Module | str, target: str, level: int, make: Callable[[], bytes]
+) -> bytes:
     """Return the object file of a module, from the cache if it was made before.
 
     Args:

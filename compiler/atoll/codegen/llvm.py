@@ -9,7 +9,7 @@ from atoll.codegen.apart import Apart, together_on
 from atoll.codegen.code_ways import unit_of, way_of
 from atoll.codegen.commands import link_lists
 from atoll.codegen.core_steps import overlapping_parameters
-from atoll.codegen.kept_code import kept_code
+from atoll.codegen.kept_code import compile_cached
 from atoll.codegen.llvm_entry import emit_entry
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_steps import emit_steps
@@ -150,7 +150,7 @@ def _machine_code(target: ir.Module, core: Cpu, functions: Iterable[PrimFunc]) -
     """Compile `target`, with the functions of C that its kernels call."""
     instructions = core.instructions
 
-    def compiled() -> bytes:
+    def generate() -> bytes:
         if core.unit:
             from atoll.codegen.zig_machine import machine_code_by_zig
 
@@ -159,6 +159,6 @@ def _machine_code(target: ir.Module, core: Cpu, functions: Iterable[PrimFunc]) -
 
         return machine_code(target, instructions.llvm, LEVEL)
 
-    code = kept_code(target, repr(instructions.llvm), LEVEL, compiled)
+    code = compile_cached(target, repr(instructions.llvm), LEVEL, generate)
     called = externs(functions)
     return with_functions(code, called, target.name, instructions) if called else code

@@ -45,15 +45,15 @@ def hide_origin(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
 
 def align_loop(branch: ir.instructions.Instruction) -> None:
     """Have the loop whose branch this is begin with a word."""
-    _told(branch, "llvm.loop.align", _WORD(4))
+    _add_loop_metadata(branch, "llvm.loop.align", _WORD(4))
 
 
-def rolled(branch: ir.instructions.Instruction) -> None:
+def keep_rolled(branch: ir.instructions.Instruction) -> None:
     """Have the loop whose branch this is stay a loop of one round."""
-    _told(branch, "llvm.loop.unroll.disable")
+    _add_loop_metadata(branch, "llvm.loop.unroll.disable")
 
 
-def _told(branch: ir.instructions.Instruction, *property: object) -> None:
+def _add_loop_metadata(branch: ir.instructions.Instruction, *property: object) -> None:
     module = branch.function.module
     what = module.add_metadata([*property])
     loop = ir.values.MDValue(module, (), name=str(len(module.metadata)))

@@ -40,7 +40,7 @@ def emit_entry(
 ) -> None:
     """Add pools and ``int32_t <model>_run(...)``; `position` is the model's in its image.
 
-    The sections of the pools with `images` are empty; `pool_images.filled` fills them.
+    The sections of the pools with `images` are empty; `pool_images.fill_pools` fills them.
 
     It takes pointers to the structs of `run_arguments`: arrays of pointers for inputs,
     outputs, pools and parameters, of ordinals for devices. The function refuses a pool that is not

@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import binding, ir
 
 from atoll.codegen.core_steps import overlapping_parameters
-from atoll.codegen.kept_code import kept_code
+from atoll.codegen.kept_code import compile_cached
 from atoll.codegen.llvm_heap import ALLOCATE, FREE, HEAP_SYMBOL
 from atoll.codegen.llvm_kernels import emit_functions
 from atoll.codegen.llvm_machine import host_features, host_machine, new_module, optimize
@@ -62,7 +62,7 @@ class NativeProgram:
         self._models = UnitModels()
         self._callbacks = [*_bind_models(module, self._models), *_link_functions(module)]
         text = str(source)  # once, for it is slow to make
-        code = kept_code(
+        code = compile_cached(
             text,
             f"{binding.get_host_cpu_name()} {host_features()}",
             level,
@@ -127,9 +127,7 @@ def _free(workspace: int, block: int) -> int:
 def _bind_models(module: IRModule, models: UnitModels) -> Iterator[object]:
     """Let compiled code find the models of function units; yield what has to be kept for it."""
     for instruction in executed_instructions(module.functions):
-        callback = CFUNCTYPE(c_uint32, c_uint32, c_uint32)(
-            models.guarded(instruction, lambda: None)
-        )
+        callback = CFUNCTYPE(c_uint32, c_uint32, c_uint32)(models.guard(instruction, lambda: None))
         binding.add_symbol(model_symbol(instruction), cast(callback, c_void_p).value)
         yield callback
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from llvmlite import ir
 
 from atoll.codegen.code_ways import CodeWay
-from atoll.codegen.llvm_anchors import align_loop, rolled
+from atoll.codegen.llvm_anchors import align_loop, keep_rolled
 from atoll.codegen.llvm_arithmetic import binary, convert, integer
 from atoll.codegen.llvm_clamp import ClampedStores, match_clamp
 from atoll.codegen.llvm_dot import dot
@@ -206,7 +206,7 @@ class _Emitter:
         counter.add_incoming(following, builder.block)
         again = builder.cbranch(builder.icmp_signed("<", following, end), body, after)
         if self._small:
-            rolled(again)
+            keep_rolled(again)
         elif self._branches:
             align_loop(again)
         builder.position_at_end(after)

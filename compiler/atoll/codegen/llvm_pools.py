@@ -18,8 +18,8 @@ I8, I32 = ir.IntType(8), ir.IntType(32)
 class Pools:
     """What the host's object has of each pool: a symbol, and a section for its constants.
 
-    Their bytes are put into the object afterwards, by `pool_images.filled`: code is the same with
-    whatever weights, and LLVM need not read them as text.
+    Their bytes are put into the object afterwards, by `pool_images.fill_pools`: code is the same
+    with whatever weights, and LLVM need not read them as text.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from atoll.diagnostics.errors import Fault, PlanError
 from atoll.ir.tir import AcceleratorRun, EngineAction, Entry, IRModule, Step
 from atoll.memory.problem import MemoryPlan
 from atoll.resolve.engine_parts import emitter_of, links
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine, ResolvedSoc
 
 
@@ -71,7 +71,7 @@ def _list_faults(
     link, wanted = b"", "end"
     if following:
         assert isinstance(following.action, EngineAction)
-        at = seen_by(soc, engine.name, plan.address(following.action.commands))
+        at = device_address(soc, engine.name, plan.address(following.action.commands))
         count = following.action.count + (following.number in chained)
         link = emitter_of(engine).call("link", at, count)
         wanted = f"go on with the {count} of '{following.operator}' at {at:#010x}"

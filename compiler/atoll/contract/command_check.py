@@ -50,7 +50,7 @@ def command_faults(
             yield _too_short(engine, each)
             told.add(engine.name)
             continue
-        touched = [_seen(soc, engine, span) for span in (*phase.reads, *phase.writes)]
+        touched = [_engine_range(soc, engine, span) for span in (*phase.reads, *phase.writes)]
         found = (
             (number, offset, int.from_bytes(data[at : at + ADDRESS], "little"))
             for number in range(step.action.count)
@@ -63,7 +63,7 @@ def command_faults(
             yield _wrong(engine, step.operator, *first)
 
 
-def _seen(soc: ResolvedSoc, engine: Engine, span: Span) -> range:
+def _engine_range(soc: ResolvedSoc, engine: Engine, span: Span) -> range:
     """Return where an engine sees a buffer."""
     region = soc.pool(span.pool).region
     if alias := soc.alias_for(region):

@@ -196,7 +196,7 @@ def _phase(
 ) -> Phase:
     """Return what the first of some devices does in a step, with what the others do as parts."""
     device, *others = devices
-    reads, writes = step.touched_by(device)
+    reads, writes = step.accesses_of(device)
     spans, lives = known
     return Phase(
         number=step.number,

@@ -47,7 +47,7 @@ def maintenance_faults(module: IRModule, plan: MemoryPlan, soc: ResolvedSoc) -> 
     mapped = entry.inputs if soc.interface.map_inputs else ()
     yield from state.read(soc.host, (*entry.outputs, *mapped), "when the run has ended")
     yield from state.read("memory", entry.states, "by the next run")
-    yield from state.left()
+    yield from state.late_write_backs()
 
 
 class _View:
@@ -135,7 +135,7 @@ class _Run:
             else:
                 self._forget(view, span)
 
-    def left(self) -> Iterator[Fault]:
+    def late_write_backs(self) -> Iterator[Fault]:
         """Yield the cores, other than the host, that may write back after the run."""
         for core, view in self._views.items():
             if core != self._host and view.dirty.any():

@@ -53,7 +53,7 @@ def _faults(
     if start is None:
         yield "the block is none"
         return
-    reads, writes = step.touched_by(step.action.device)
+    reads, writes = step.accesses_of(step.action.device)
     spans = dict(zip(dict.fromkeys(reads), phase.reads, strict=True))
     spans |= zip(writes, phase.writes, strict=True)
     stream, weights = [name for name in spans if name != step.action.commands][:2]
@@ -69,7 +69,7 @@ def _faults(
         yield f"its payload is at {start.payload[0]:#010x}, not at {spans[stream].address:#010x}"
     payload = graph.tensor(stream).data
     assert payload is not None, f"{stream} is no constant"
-    yield from start.judged(payload)
+    yield from start.check(payload)
 
 
 def _fault(step: Step, engine: Engine, wrong: str) -> Fault:

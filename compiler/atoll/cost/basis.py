@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from atoll.cost.bands import Band, Source
-from atoll.cost.counted import counted_as, further_latency, is_counted
+from atoll.cost.counted import core_to_count, further_latency, is_counted
 from atoll.cost.data.picorv32 import (
     COMPARED,
     DRIVER_BAND,
@@ -85,7 +85,7 @@ def basis_of_operator(op: Operator, graph: Graph, soc: ResolvedSoc) -> str:
 
 def _kernel_basis(op: Operator, graph: Graph, core: Cpu) -> str:
     """Return what the cycles of a kernel rest on that is not counted as those of its core are."""
-    counted = counted_as(op, graph, core)
+    counted = core_to_count(op, graph, core)
     if counted is None:
         return ASSUMED if kind_of(op).cycles(op, graph) is None else TOLD
     return "" if counted is core else MEASURED_CORE
@@ -175,7 +175,7 @@ def _engine_source(engine: Engine) -> Source:
     name, timing = f"{engine.spec.name} {params}", engine.timing
     if all(support.kind in timing for support in engine.spec.operators):
         basis = MEASURED
-    return Source(name, basis, _told_band(emitter))
+    return Source(name, basis, _emitter_band(emitter))
 
 
 def _timed_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> Source:
@@ -183,7 +183,7 @@ def _timed_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> So
     return Source(f"{kind} {source.name}", MEASURED, band)
 
 
-def _told_band(emitter: object) -> Band | None:
+def _emitter_band(emitter: object) -> Band | None:
     match getattr(emitter, "band", None):
         case (int() | float() as low, int() | float() as high) if 0 <= low <= 1 and high >= 0:
             return Band(low, high)

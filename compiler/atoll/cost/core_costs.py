@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.cost.counted import (
+    core_to_count,
     counted_accesses,
-    counted_as,
     counted_cycles,
     data_waits,
     driver_times,
+    latency_in_core_cycles,
     repeated_share,
-    seen_latency,
 )
 from atoll.cost.data.picorv32 import (
     COPIED_BYTE_CYCLES,
@@ -33,7 +33,7 @@ from atoll.ops.loops.parallel_loops import parallel_loop
 from atoll.ops.registry import COPY, kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
 from atoll.resolve.places import Region
-from atoll.resolve.soc import Access, Cpu, ResolvedSoc, found_once
+from atoll.resolve.soc import Access, Cpu, ResolvedSoc, once_per_chip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CoreCost:
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
-        core = counted_as(op, graph, self.core)
+        core = core_to_count(op, graph, self.core)
         cycles = counted_cycles(op, graph, core, self.soc) if core else None
         if cycles is None or (core and core.spec.name == MEASURED_CORE and op.kind == COPY):
             usual = usual_cycles(op, graph)
@@ -61,7 +61,7 @@ class CoreCost:
         cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles + self._wait_cycles(op, graph), self.core, self.soc)
 
-    def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+    def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
         return Spent(cycles=self.cycles(op, graph), bound=Bound.CORE)
 
@@ -123,7 +123,7 @@ class CoreCost:
 
         It does not wait for what its data cache keeps.
         """
-        core = counted_as(op, graph, self.core)
+        core = core_to_count(op, graph, self.core)
         waits = (data_waits(op, graph, core) if core else None) or {}
         return sum(int(count * self._further_latency(name, graph)) for name, count in waits.items())
 
@@ -145,7 +145,7 @@ class CoreCost:
     def _latency_of(self, region: Region) -> float:
         if self.core.cache and self.soc.is_kept(region):
             return MEASURED_DATA_LATENCY
-        return seen_latency(self.core, region.memory, self.soc)
+        return latency_in_core_cycles(self.core, region.memory, self.soc)
 
 
 def usual_cycles(op: Operator, graph: Graph) -> int:
@@ -183,11 +183,11 @@ def _add_fetch_latency(cycles: int, core: Cpu, soc: ResolvedSoc, other: int) -> 
 
     `other` is what passes between two fetches besides it.
     """
-    latency = seen_latency(core, core.code.memory, soc)
+    latency = latency_in_core_cycles(core, core.code.memory, soc)
     return math.ceil(cycles * (other + latency) / (other + MEASURED_LATENCY))
 
 
-@found_once
+@once_per_chip
 def asking_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes to have another core run something, and to hear of its end."""
     return drive_cycles(PART_CYCLES, soc.host_cpu, soc)

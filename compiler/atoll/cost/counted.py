@@ -21,7 +21,7 @@ from atoll.cost.executed import (
     Executed,
     Nest,
     UncountableError,
-    executed,
+    count_executed,
 )
 from atoll.description.core import EXTRAS, CycleClass
 from atoll.description.core_files import find_core, load_core
@@ -90,16 +90,16 @@ def is_counted(core: Cpu) -> bool:
     return len(counts[EACH]) == len(CLASSES) or not timing.cycles.get("shifted")
 
 
-def counted_as(op: Operator, graph: Graph, core: Cpu) -> Cpu | None:
+def core_to_count(op: Operator, graph: Graph, core: Cpu) -> Cpu | None:
     """Return the core by whose instructions a kernel is counted, None if it can't be.
 
     That is the core itself, or the one that was measured in its place.
     """
-    if is_counted(core) and _known(op, graph, core):
+    if is_counted(core) and _kernel_counts(op, graph, core):
         return core
     instructions = instruction_set(MEASURED_ISA)
     measured = replace(core, spec=_measured_spec(), instructions=instructions, unit=None)
-    return measured if _known(op, graph, measured) else None
+    return measured if _kernel_counts(op, graph, measured) else None
 
 
 @cache
@@ -112,10 +112,10 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     timing = core.spec.timing
     if timing is None:
         return None
-    cycles = _weighed(op, graph, core, cycles_by_class(core, timing, soc))
+    cycles = _weigh(op, graph, core, cycles_by_class(core, timing, soc))
     if cycles is None or timing.cache is None:
         return cycles
-    fetched = _fetched(op, graph, core, timing.cache)
+    fetched = _fetch_bytes(op, graph, core, timing.cache)
     return cycles + int(fetched * _byte_cycles(timing.cache, core, soc))
 
 
@@ -125,13 +125,13 @@ def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:
     None without such a cache, or if they can't be counted.
     """
     cache = core.spec.timing.cache if core.spec.timing else None
-    if cache is None or not (is_counted(core) and _known(op, graph, core)):
+    if cache is None or not (is_counted(core) and _kernel_counts(op, graph, core)):
         return None
-    return int(_fetched(op, graph, core, cache))
+    return int(_fetch_bytes(op, graph, core, cache))
 
 
-def _fetched(op: Operator, graph: Graph, core: Cpu, cache: InstructionCache) -> float:
-    nest, code = _executed(op, graph, core.arithmetic).nest, _code_of(core)
+def _fetch_bytes(op: Operator, graph: Graph, core: Cpu, cache: InstructionCache) -> float:
+    nest, code = _count_kernel(op, graph, core.arithmetic).nest, _code_of(core)
     return code[EACH] + fetched_bytes(nest, cache.size, code)
 
 
@@ -159,9 +159,9 @@ def counted_accesses(
 
     None if they can't be counted.
     """
-    if not _known(op, graph, core):
+    if not _kernel_counts(op, graph, core):
         return None
-    counts, kernel = _counts_of(core), _executed(op, graph, core.arithmetic)
+    counts, kernel = _counts_of(core), _count_kernel(op, graph, core.arithmetic)
     found: defaultdict[tuple[str, str], float] = defaultdict(float)
     for touched, name in ((kernel.reads, "load"), (kernel.writes, "store")):
         place = CLASSES.index(name)
@@ -172,25 +172,27 @@ def counted_accesses(
 
 def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
     """Predict how many instructions of a core a kernel runs, None if they can't be counted."""
-    return _weighed(op, graph, core, INSTRUCTIONS)
+    return _weigh(op, graph, core, INSTRUCTIONS)
 
 
-def _shared_out(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> Alike:
+def _share_key(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> Alike:
     kernel = _kernel(op, graph, core.arithmetic)
     return Alike((kernel.sign, core.instructions.name, loop), *kernel.values)
 
 
-@remember(_shared_out, most=KERNELS_AT_HAND)
+@remember(_share_key, most=KERNELS_AT_HAND)
 def repeated_share(op: Operator, graph: Graph, core: Cpu, loop: ParallelLoop) -> float:
     """Return the share of a kernel's instructions that every part of it runs, if a loop is shared.
 
     That is 0 if they can't be counted.
     """
-    whole, left_out = _known(op, graph, core), loop.iterations // 2
+    whole, left_out = _kernel_counts(op, graph, core), loop.iterations // 2
     if not whole:
         return 0.0
     lowered = kind_of(op).lower_for(op, graph, core.arithmetic)
-    half = executed(part_of(lowered.function, loop, 1, 2), (*LIBRARY, *lowered.library)).things
+    half = count_executed(
+        part_of(lowered.function, loop, 1, 2), (*LIBRARY, *lowered.library)
+    ).things
     if not half.keys() <= _counts_of(core).keys():
         return 0.0
     number, less = (_sum(each, core, INSTRUCTIONS) for each in (whole, half))
@@ -249,10 +251,10 @@ def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
 
 def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
     """Return the latency of the memory of instructions beyond that of the fastest memories."""
-    return seen_latency(core, core.code.memory, soc) - 1
+    return latency_in_core_cycles(core, core.code.memory, soc) - 1
 
 
-def seen_latency(core: Cpu, memory: str, soc: ResolvedSoc) -> float:
+def latency_in_core_cycles(core: Cpu, memory: str, soc: ResolvedSoc) -> float:
     """Return after how many of a core's own cycles a memory answers it."""
     latency = soc.memory(memory).read_latency
     if core.clock == soc.host_cpu.clock:
@@ -261,8 +263,8 @@ def seen_latency(core: Cpu, memory: str, soc: ResolvedSoc) -> float:
     return latency * times + CROSSED_CYCLES * (1 + times)
 
 
-def _weighed(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:
-    found = _known(op, graph, core) if is_counted(core) else {}
+def _weigh(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None:
+    found = _kernel_counts(op, graph, core) if is_counted(core) else {}
     return int(_sum({**found, EACH: 1}, core, weights)) if found else None
 
 
@@ -273,9 +275,9 @@ def _sum(things: Mapping[str, float], core: Cpu, weights: Counts) -> float:
     return sum(number * sum(map(float.__mul__, each, weights)) for number, each in takes)
 
 
-def _known(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:
+def _kernel_counts(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:
     """Return what a kernel executes, {} if nobody knows what some of that comes to."""
-    found = _executed(op, graph, core.arithmetic).things
+    found = _count_kernel(op, graph, core.arithmetic).things
     return found if found.keys() <= _counts_of(core).keys() else {}
 
 
@@ -285,14 +287,14 @@ def _kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Alike:
 
 
 @remember(_kernel, most=KERNELS_AT_HAND)
-def _executed(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Executed:
+def _count_kernel(op: Operator, graph: Graph, arithmetic: Arithmetic) -> Executed:
     """Return what a kernel executes, with tensors in place of buffers; nothing if nobody can tell.
 
     What is no tensor is "".
     """
     lowered = kind_of(op).lower_for(op, graph, arithmetic)
     try:
-        found = executed(lowered.function, (*LIBRARY, *lowered.library))
+        found = count_executed(lowered.function, (*LIBRARY, *lowered.library))
     except (UncountableError, RecursionError):
         return Executed({}, {}, {}, Nest())
     names = (each.name for each in lowered.function.buffers)

@@ -280,7 +280,7 @@ class _Account:
 
     def _layer(self, step: Step, together: Sequence[Step]) -> LayerEnergy:
         op = self._ops[step.operator]
-        work, worked = self._works[op.name], self._worked(step, together)
+        work, worked = self._works[op.name], self._working_cycles(step, together)
         share = Fraction(work.macs, len(op.devices))
         devices = {
             name: self._work(self._soc.device(name), cycles, share if name in op.devices else 0)
@@ -298,7 +298,7 @@ class _Account:
             basis=joint_basis([*stated, work.basis]),
         )
 
-    def _worked(self, step: Step, together: Sequence[Step]) -> Mapping[str, Fraction]:
+    def _working_cycles(self, step: Step, together: Sequence[Step]) -> Mapping[str, Fraction]:
         """Return the cycles in which each device works for an operator, of its own clock.
 
         A host sleeps until the interrupt of an engine; without one, or where it drives the engine

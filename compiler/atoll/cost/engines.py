@@ -27,7 +27,7 @@ from atoll.ops.formulas import formulas, values_of
 from atoll.plugins.loading import is_own
 from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Engine, ResolvedSoc, found_once
+from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip
 from atoll.utils.remember import Alike, remember
 
 ANSWERS_AT_HAND = 8192
@@ -62,7 +62,7 @@ class EngineCost:
     def _facts(self) -> Hashable:
         return facts_of(self.engine)
 
-    def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+    def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
         driving = self._drive_cycles(op, graph)
         busy = busy_at_hand(op, graph, self.engine, commands, self._facts)
@@ -86,7 +86,7 @@ class EngineCost:
         return drive_cycles(cycles, self.soc.host_cpu, self.soc)
 
 
-@found_once
+@once_per_chip
 def driver_cycles(soc: ResolvedSoc) -> tuple[int, int, int]:
     """Return what the host takes to start an engine, to know that it is done, and at least."""
     further = FURTHER_CYCLES * max(0, len(soc.engines) + len(soc.remote_cpus) - 1)

@@ -122,7 +122,7 @@ class Executed(NamedTuple):
     nest: Nest
 
 
-def executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Executed:
+def count_executed(function: PrimFunc, library: Iterable[PrimFunc] = ()) -> Executed:
     """Count what a kernel executes.
 
     Args:
@@ -235,7 +235,7 @@ class _Count:
             for what, count in (*parts, (f"{ALIKE}{moved}", rounds * alike)):
                 if count:
                     self.found[what] += count
-                    source, target = _moved(loop.body)
+                    source, target = _source_and_target(loop.body)
                     self.reads[source, what] += count
                     self.writes[target, what] += count
             return
@@ -431,7 +431,7 @@ class _Count:
             return None
         match expr:
             case Binary(operation):
-                return _applied(operation, *known)
+                return _apply(operation, *known)
             case Select():
                 condition, then, otherwise = known
                 return np.where(condition != 0, then, otherwise)
@@ -445,7 +445,7 @@ class _Count:
         return False
 
 
-def _applied(operation: Operation, a: Values, b: Values) -> Values | None:
+def _apply(operation: Operation, a: Values, b: Values) -> Values | None:
     if operation in _ARRAYS:
         return np.asarray(_ARRAYS[operation](a, b), np.int64)
     if operation not in (Operation.DIV, Operation.REM) or not (b != 0).all():
@@ -548,7 +548,7 @@ def _moves(loop: For) -> str:
     return f"{what}{long}_{_width(store.value.type)}"
 
 
-def _moved(body: Sequence[Stmt]) -> tuple[str, str]:
+def _source_and_target(body: Sequence[Stmt]) -> tuple[str, str]:
     """Return from where and to where a loop moves elements: "" if it fills."""
     store = body[-1]
     assert isinstance(store, Store)

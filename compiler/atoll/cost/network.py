@@ -34,7 +34,7 @@ def cycles_of(
     }
 
 
-def spent_by(
+def cost_by_operator(
     graph: Graph,
     soc: ResolvedSoc,
     commands: Mapping[str, int] = FEWEST,
@@ -43,7 +43,7 @@ def spent_by(
     """Predict as `cycles_of`, and say what decides."""
     costs = _costs(graph, soc, constants)
     return {
-        op.name: cost.spent(op, graph, commands.get(op.name, 0))
+        op.name: cost.predict(op, graph, commands.get(op.name, 0))
         for op, cost in zip(graph.operators, costs, strict=True)
     }
 

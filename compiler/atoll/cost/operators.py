@@ -86,7 +86,7 @@ def compute_cycles(
     return cost_on(device, soc).cycles(op, graph, commands)
 
 
-def shared_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> tuple[int, int]:
+def split_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc) -> tuple[int, int]:
     """Return what an engine takes of `compute_cycles`, and what a core does: that of its driver."""
     cycles = compute_cycles(op, graph, device, soc)
     own = busy_cycles(op, graph, device, soc) if isinstance(device, Engine) else 0

@@ -47,7 +47,7 @@ class PieceCosts:
         return {
             op.name: compute_cycles(op, self.network, device, self.soc)
             - joint_saving(device, self.soc)
-            for op, device in self._placed()
+            for op, device in self._operators_on_devices()
         }
 
     def piece(self, op: Operator, share: float) -> int:
@@ -57,7 +57,7 @@ class PieceCosts:
 
     @cached_property
     def _rates(self) -> Mapping[str, _Rate]:
-        return {op.name: self._rate(op, device) for op, device in self._placed()}
+        return {op.name: self._rate(op, device) for op, device in self._operators_on_devices()}
 
     def _rate(self, op: Operator, device: Device) -> _Rate:
         cycles = self.whole[op.name]
@@ -71,7 +71,7 @@ class PieceCosts:
         constants = of_host(busy.parts.get(Bound.WEIGHTS, 0), device, self.soc)
         return _Rate(0, fixed + constants, max(0, cycles - fixed))
 
-    def _placed(self) -> list[tuple[Operator, Device]]:
+    def _operators_on_devices(self) -> list[tuple[Operator, Device]]:
         return [(op, self.soc.device(self.devices[op.name])) for op in self.network.operators]
 
 

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from atoll.cost.bands import NO_PARTS, Parts, Pessimistic, add_parts, pessimistic
 from atoll.cost.contention import Work, turns, work_of
 from atoll.cost.lists import in_list
-from atoll.cost.network import spent_by
+from atoll.cost.network import cost_by_operator
 from atoll.cost.operators import parts_of
 from atoll.cost.spent import Spent, of_host
 from atoll.cost.timeline import Timeline, between_cycles, timeline_of
@@ -53,7 +53,7 @@ class ProgramCost:
     def spent(self) -> Mapping[str, Spent]:
         """What each operator takes on its device, by name."""
         counts = command_counts(step for together in self.lists for step in together)
-        found = dict(spent_by(self.graph, self.soc, counts, self.homes))
+        found = dict(cost_by_operator(self.graph, self.soc, counts, self.homes))
         for first, *further in self.lists:
             for step in (first, *further) if further else ():
                 engine = self.soc.device(step.device)

@@ -38,7 +38,7 @@ class DeviceCost(Protocol):
         `commands` is how many commands an engine takes for it, 0 for as few as possible.
         """
 
-    def spent(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
+    def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as `cycles`, and say what decides."""
 
 

@@ -10,7 +10,7 @@ from atoll.cost.core_costs import drive_cycles
 from atoll.cost.data.picorv32 import BETWEEN_CYCLES
 from atoll.cost.engines import driver_cycles
 from atoll.ir.tir import AcceleratorStart, AcceleratorWait, CallSpread, CallStart, Step
-from atoll.resolve.soc import ResolvedSoc, found_once
+from atoll.resolve.soc import ResolvedSoc, once_per_chip
 
 Lists = Iterable[Sequence[Step]]
 """Steps of a program in their order, those together whose lists are one for the host."""
@@ -160,13 +160,13 @@ class _Clock:
         return step
 
 
-@found_once
+@once_per_chip
 def banks_of(soc: ResolvedSoc) -> Banks:
     """Return the memories of a chip and their banks."""
     return tuple((memory.name, memory.banks) for memory in soc.memories)
 
 
-@found_once
+@once_per_chip
 def between_cycles(soc: ResolvedSoc) -> int:
     """Return what the host takes from one list to the next."""
     return drive_cycles(BETWEEN_CYCLES, soc.host_cpu, soc)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from atoll.cost.basis import MEASURED, basis_of, joint_basis
 from atoll.cost.copies import speed_of
-from atoll.cost.counted import cached_fetches, counted_as, counted_instructions
+from atoll.cost.counted import cached_fetches, core_to_count, counted_instructions
 from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
 from atoll.cost.spent import Spent
 from atoll.ir.busy import Busy
@@ -152,7 +152,7 @@ def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic
         core = cost.soc.device(name)
         if isinstance(core, Cpu):
             latency = cost.soc.memory(core.code.memory).read_latency
-            like = counted_as(op, cost.graph, core)
+            like = core_to_count(op, cost.graph, core)
             counted = counted_instructions(op, cost.graph, like) if like else None
             count = cycles // (KERNEL_CYCLES + latency)
             if (cached := cached_fetches(op, cost.graph, core)) is not None:

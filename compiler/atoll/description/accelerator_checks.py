@@ -14,10 +14,10 @@ from atoll.description.accelerator import Accelerator, OperandLayout, Operator
 from atoll.description.faults import Faults, nearest, nearest_word
 from atoll.description.operators import DRIVERS, FEATURES, OPERATOR_GROUP, operands_of
 from atoll.description.patterns import ANYTHING, PatternStep, Words, read_pattern, words_of
-from atoll.description.remedies import add, like, remove, renamed, write, write_pair, written
+from atoll.description.remedies import add, like, remove, rename_fix, value_fix, write, write_pair
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.edit import Edit, Remedy
-from atoll.plugins.registry import registered_in
+from atoll.plugins.registry import entries_in
 
 MADE_BY_ATOLL = frozenset({"COPY", "ETHOS_U", "RELAYOUT"})
 """Operators that no network has before placement."""
@@ -54,7 +54,7 @@ def _pattern_faults(kind: str, operator: Operator) -> Iterator[_Objection]:
         return
     at = ("operators", kind, "pattern")
     steps = read_pattern(operator.pattern)
-    if kind in FEATURES or kind.lower() in registered_in(OPERATOR_GROUP):
+    if kind in FEATURES or kind.lower() in entries_in(OPERATOR_GROUP):
         what = f"{kind} is an operator, so it cannot name a pattern"
         yield _Objection(at, what, remove(*at) | "choose another name")
     if len(steps) == 1:
@@ -77,10 +77,10 @@ def _of_step(
 ) -> Iterator[_Objection]:
     """Yield what is wrong with a step, written as `text`, after those that are called `before`."""
     kind = step.kind
-    if kind not in FEATURES and kind.lower() not in registered_in(OPERATOR_GROUP):
+    if kind not in FEATURES and kind.lower() not in entries_in(OPERATOR_GROUP):
         known = {*FEATURES} - MADE_BY_ATOLL
         close = nearest_word(kind, known)
-        meant = (written(path, text.replace(kind, close, 1)),) if close else ()
+        meant = (value_fix(path, text.replace(kind, close, 1)),) if close else ()
         remedy = Remedy(nearest(kind, known, "remove the step"), (*meant, *remove(*path).fixes))
         yield _Objection(path, f"Atoll has no operator '{kind}'", remedy, "E116")
         return
@@ -128,7 +128,7 @@ def check_layouts(
                 faults.add("E155", what, at=where.key_at(*at), remedy=remove(*at))
             elif name not in names:
                 what = f"{kind} has no operand '{name}'"
-                remedy = like(name, names, partial(renamed, at), at)
+                remedy = like(name, names, partial(rename_fix, at), at)
                 faults.add("E155", what, at=where.key_at(*at), remedy=remedy)
             windows = name in whose and name != RESULT and _has_windows(whose[name][0])
             for objection, remedy in _layout_faults(layout, at, windows=windows):
@@ -165,13 +165,13 @@ def check_operators(accelerator: Accelerator, where: SourceMap, faults: Faults) 
     for kind, operator in accelerator.operators.items():
         if kind in FEATURES or operator.pattern:
             _check_features(kind, accelerator, where, faults)
-        elif kind.lower() not in registered_in(OPERATOR_GROUP):
+        elif kind.lower() not in entries_in(OPERATOR_GROUP):
             at = ("operators", kind)
             faults.add(
                 "E116",
                 f"Atoll has no operator '{kind}'",
                 at=where.key_at(*at),
-                remedy=like(kind, FEATURES, partial(renamed, at), at),
+                remedy=like(kind, FEATURES, partial(rename_fix, at), at),
             )
 
 
@@ -186,7 +186,7 @@ def _check_features(kind: str, accelerator: Accelerator, where: SourceMap, fault
                 "E117",
                 f"{kind} has no feature '{feature}'",
                 at=where.key_at(*at),
-                remedy=like(feature, words.features, partial(renamed, at), at),
+                remedy=like(feature, words.features, partial(rename_fix, at), at),
             )
 
 

@@ -10,12 +10,12 @@ from atoll.description.faults import Faults, nearest, nearest_part, note
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.program_checks import check_program
 from atoll.description.register_files import with_register_file
-from atoll.description.remedies import like, remove, renamed
-from atoll.description.share import described_in, is_path
+from atoll.description.remedies import like, remove, rename_fix
+from atoll.description.share import description_in, is_path
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.diagnostics.units import format_size
-from atoll.plugins.registry import registered_in
+from atoll.plugins.registry import entries_in
 
 MAX_REGISTERS = 4096
 """Bytes that the control port of docs/accelerators.md can address."""
@@ -37,7 +37,7 @@ OWN = {
 
 def known_accelerators() -> tuple[str, ...]:
     """Return the names of the accelerators and DMA engines of all installed packages."""
-    return tuple(sorted({*OWN, *registered_in(GROUP)}))
+    return tuple(sorted({*OWN, *entries_in(GROUP)}))
 
 
 def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
@@ -48,8 +48,8 @@ def find_accelerator(word: str, folder: Path, at: SourceLoc | None) -> Path:
     """
     if is_path(word):
         return folder / word
-    if package := OWN.get(word) or registered_in(GROUP).get(word):
-        return described_in(package, word, GROUP, at)
+    if package := OWN.get(word) or entries_in(GROUP).get(word):
+        return description_in(package, word, GROUP, at)
     raise DescriptionError(
         "E022",
         f"no accelerator '{word}' is described",
@@ -151,7 +151,7 @@ def _check_registers(accelerator: Accelerator, where: SourceMap, faults: Faults)
                 "E161",
                 f"there is no register '{name}'",
                 at=where.key_at(*key),
-                remedy=like(name, block.map, partial(renamed, key), key),
+                remedy=like(name, block.map, partial(rename_fix, key), key),
             )
 
 
@@ -164,7 +164,7 @@ def _check_timing(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
                 "E161",
                 f"'{accelerator.accelerator}' has no operator '{kind}' to time",
                 at=where.key_at(*key),
-                remedy=like(kind, accelerator.operators, partial(renamed, key), key),
+                remedy=like(kind, accelerator.operators, partial(rename_fix, key), key),
             )
 
 
@@ -194,7 +194,7 @@ def _check_params(accelerator: Accelerator, where: SourceMap, faults: Faults) ->
                     f"'{accelerator.accelerator}' has no parameter '{name}', of which '{section}'"
                     " could be",
                     at=where.key_at(*key),
-                    remedy=like(name, accelerator.parameters, partial(renamed, key), key),
+                    remedy=like(name, accelerator.parameters, partial(rename_fix, key), key),
                 )
 
 

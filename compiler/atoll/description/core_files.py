@@ -10,13 +10,13 @@ from atoll.description.core_names import core_remedy
 from atoll.description.faults import Faults
 from atoll.description.partial import PartDescription, read_part
 from atoll.description.remedies import remove, write, write_pair
-from atoll.description.share import described_in, is_path, shared_folder
+from atoll.description.share import description_in, is_path, shared_folder
 from atoll.description.tree import SourceMap
 from atoll.description.vocabulary import CORES
 from atoll.diagnostics.edit import Edit, Remedy
 from atoll.diagnostics.errors import DescriptionError, SourceLoc
 from atoll.isa.find import NAMES, usual_like
-from atoll.plugins.registry import registered_in
+from atoll.plugins.registry import entries_in
 
 GROUP = "atoll.cores"
 
@@ -36,7 +36,7 @@ CoreDescription = PartDescription[Core]
 
 def known_cores() -> tuple[str, ...]:
     """Return the names of the cores of all installed packages."""
-    return tuple(sorted({*CORES, *registered_in(GROUP)}))
+    return tuple(sorted({*CORES, *entries_in(GROUP)}))
 
 
 def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Path:
@@ -51,8 +51,8 @@ def find_core(word: str, device: str, folder: Path, at: SourceLoc | None) -> Pat
         return folder / word
     if word in CORES:
         return shared_folder("socs") / "cores" / f"{word}.yaml"
-    if package := registered_in(GROUP).get(word):
-        return described_in(package, word, GROUP, at)
+    if package := entries_in(GROUP).get(word):
+        return description_in(package, word, GROUP, at)
     whose = f" of '{device}'" if device else ""
     raise DescriptionError(
         "E042",

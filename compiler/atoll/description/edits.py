@@ -146,18 +146,20 @@ def _change(node: Node, key: Key, edit: Edit) -> Node:
 
 
 def _value(edit: Edit) -> Node | None:
-    return None if edit.text is None else _unwritten(parse_yaml(edit.text, Path("remedy")))
+    return None if edit.text is None else _without_places(parse_yaml(edit.text, Path("remedy")))
 
 
-def _unwritten(node: Node) -> Node:
+def _without_places(node: Node) -> Node:
     """Return `node` as if nobody had written it down."""
     match node:
         case Scalar():
             return Scalar(node.value, None)
         case Listing():
-            return Listing(tuple(map(_unwritten, node.items)), None)
+            return Listing(tuple(map(_without_places, node.items)), None)
         case Table():
-            entries = {name: Entry(None, _unwritten(e.value)) for name, e in node.entries.items()}
+            entries = {
+                name: Entry(None, _without_places(e.value)) for name, e in node.entries.items()
+            }
             return Table(entries, None)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from itertools import count
 
 from atoll.description.faults import Faults, note
-from atoll.description.remedies import renamed
+from atoll.description.remedies import rename_fix
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table
 from atoll.diagnostics.edit import Remedy
 
@@ -39,7 +39,7 @@ def map_identifiers(root: Node, faults: Faults) -> Node:
     return _map_names(root, (), faults)
 
 
-def identified_path(path: Key, root: Node) -> Key:
+def with_identifiers(path: Key, root: Node) -> Key:
     """Return the key of a set with each name of the chip as an identifier.
 
     A word with dots was in quotes and is a name. Several words are one name if nothing can be below
@@ -132,7 +132,7 @@ def _names(table: Table, key: Key, faults: Faults) -> Table:
                 " Python, RTL and files",
                 at=entry.key_at,
                 other=note(entries[mapped].key_at, f"'{first}' is described here"),
-                remedy=Remedy(f"write '{fresh}'", (renamed((*key, name), fresh),))
+                remedy=Remedy(f"write '{fresh}'", (rename_fix((*key, name), fresh),))
                 | "rename the other one; '-', '.' and '_' alone do not tell names apart",
             )
             continue

@@ -47,7 +47,7 @@ def schema_text(which: str) -> str:
     """
     if which not in _MODELS:
         raise UsageError("E094", f"no schema '{which}'", remedy=f"use one of {', '.join(_MODELS)}")
-    schema = _closed(_named(which, _MODELS[which].model_json_schema()))
+    schema = _close(_with_names(which, _MODELS[which].model_json_schema()))
     head = {"$schema": DIALECT, "$comment": f"{MADE} {which}'."}
     return json.dumps({**head, **_tolerant(schema)}, indent=2) + "\n"
 
@@ -55,7 +55,7 @@ def schema_text(which: str) -> str:
 @cache
 def shape_of(which: str) -> Shape:
     """Return what a description of one of `NAMES` may say; not to be written to."""
-    return _named(which, _MODELS[which].model_json_schema())
+    return _with_names(which, _MODELS[which].model_json_schema())
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
@@ -100,13 +100,13 @@ def write_schema_beside(target: Path) -> None:
     write_text(target.with_name(BESIDE), schema_text("soc"))
 
 
-def _closed(schema: Any) -> Any:
+def _close(schema: Any) -> Any:
     """Refuse keys that match no pattern, as the models do."""
     if isinstance(schema, list):
-        return [_closed(item) for item in schema]
+        return [_close(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {key: _closed(value) for key, value in schema.items()}
+    closed = {key: _close(value) for key, value in schema.items()}
     return closed | ({"additionalProperties": False} if "patternProperties" in closed else {})
 
 
@@ -125,7 +125,7 @@ def _tolerant(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _named(which: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _with_names(which: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Name the operators, features and drivers that an accelerator's description may use."""
     if which == "soc":
         memory = schema["$defs"]["Memory"]

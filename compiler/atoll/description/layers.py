@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from atoll.description.faults import Faults, in_order, nearest, note
-from atoll.description.identifiers import holds_names, identified_path, map_identifiers
-from atoll.description.remedies import like, remove, renamed
+from atoll.description.identifiers import holds_names, map_identifiers, with_identifiers
+from atoll.description.remedies import like, remove, rename_fix
 from atoll.description.shape import Shape, is_open, keys_of, shape_at
 from atoll.description.share import find_soc
 from atoll.description.tree import Entry, Key, Listing, Node, Scalar, Table, merge, plain
@@ -65,11 +65,11 @@ def read_layers(path: Path, faults: Faults | None = None, text: str | None = Non
     return merged
 
 
-def _written(text: str, path: Path, _noted: Faults) -> tuple[str, Path]:
+def _text_key(text: str, path: Path, _noted: Faults) -> tuple[str, Path]:
     return text, path
 
 
-@remember(_written, most=TEXTS_AT_HAND)
+@remember(_text_key, most=TEXTS_AT_HAND)
 def _layer(text: str, path: Path, noted: Faults) -> tuple[Node, tuple[Fault, ...]]:
     """Return what a text says under today's names, and what is wrong with it, which is noted."""
     faults = Faults()
@@ -105,7 +105,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = identified_path(_current(_words(key.strip())), root)
+        path = with_identifiers(_current(_words(key.strip())), root)
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(
@@ -274,7 +274,7 @@ def _check(base: Node, over: Node, key: Key, faults: Faults) -> None:
                 "E130",
                 f"null deletes '{'.'.join(at)}', which does not exist",
                 at=entry.key_at,
-                remedy=like(name, base.entries, partial(renamed, at), at),
+                remedy=like(name, base.entries, partial(rename_fix, at), at),
             )
 
 

@@ -128,7 +128,7 @@ def _key_of(device: Npu | Dma) -> str:
 
 def _accelerators(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Callable[[], Found]]:
     return {
-        name: _named(
+        name: _file_finder(
             read, folder, name, _key_of(device), partial(find_accelerator, device.accelerator)
         )
         for name, device in soc.devices.items()
@@ -138,7 +138,7 @@ def _accelerators(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Ca
 
 def _cores(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Callable[[], Found]]:
     return {
-        name: _named(read, folder, name, "core", partial(find_core, device.core, name))
+        name: _file_finder(read, folder, name, "core", partial(find_core, device.core, name))
         for name, device in soc.devices.items()
         if isinstance(device, Cpu)
     }
@@ -151,13 +151,13 @@ def _function_units(
         return base / path
 
     return {
-        name: _named(read, folder, name, "function_unit", partial(find, device.function_unit))
+        name: _file_finder(read, folder, name, "function_unit", partial(find, device.function_unit))
         for name, device in soc.devices.items()
         if isinstance(device, Cpu) and device.function_unit is not None
     }
 
 
-def _named(
+def _file_finder(
     read: Partial[Soc],
     folder: Path,
     device: str,

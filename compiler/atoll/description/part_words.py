@@ -55,7 +55,7 @@ def words_of(parts: Parts) -> tuple[list[str], list[str], list[str], list[str]]:
         [f"{each.core}:{each.isa}" for each in parts.cores],
         list(parts.accelerators or (NONE,)),
         list(parts.engines),
-        list(map(_written, parts.memories)),
+        list(map(_memory_word, parts.memories)),
     )
 
 
@@ -83,6 +83,6 @@ def _memory(text: str) -> MemoryPart:
         raise UsageError("E090", message, remedy=f"write {_EXAMPLE}") from fault
 
 
-def _written(memory: MemoryPart) -> str:
+def _memory_word(memory: MemoryPart) -> str:
     at = "" if memory.origin is None else f"@{memory.origin:#x}"
     return f"{memory.name}={memory.kind}:{format_size(memory.size).replace(' ', '')}{at}"

@@ -12,7 +12,7 @@ from atoll.description.edits import set_key
 from atoll.description.faults import Faults
 from atoll.description.operators import PLACE, PROPERTIES
 from atoll.description.programs import Failure, Step, Steps
-from atoll.description.remedies import add, like, remove, renamed, write, written
+from atoll.description.remedies import add, like, remove, rename_fix, value_fix, write
 from atoll.description.tree import SourceMap
 from atoll.diagnostics.edit import Fix, Remedy
 from atoll.program.expressions import Applied, Expression, names_of, parse
@@ -143,7 +143,7 @@ class _Checks:
         if self.moves:
             what = "the host does not push or pop for an accelerator that has data ports of its own"
             first = self.moves[0]
-            no_ports = Remedy("write 'data: {}' under 'ports'", (written(("ports", "data"), {}),))
+            no_ports = Remedy("write 'data: {}' under 'ports'", (value_fix(("ports", "data"), {}),))
             self._add("E160", what, first, remove(*first[:-1]) | no_ports)
 
     def failure(self, failure: Failure, at: Path) -> None:
@@ -213,7 +213,7 @@ class _Checks:
         path = (*at, "buffer")
         if step.buffer is not None and step.buffer not in scope.buffers:
             what = f"there is no buffer '{step.buffer}'"
-            remedy = like(step.buffer, scope.buffers, partial(written, path), at)
+            remedy = like(step.buffer, scope.buffers, partial(value_fix, path), at)
             self._add("E161", what, path, remedy)
         elif verb == "pop" and step.buffer not in (None, "output"):
             what = f"'{step.buffer}' is an input: steps cannot write it"
@@ -224,7 +224,7 @@ class _Checks:
         block = self.accelerator.registers
         step = at[:-1] if at[0] == "operators" or at[1] not in ("identity", "errors") else at
         step = at[:-1] if at[1] == "errors" else step
-        become = partial(renamed if at[:2] == ("program", "identity") else written, at)
+        become = partial(rename_fix if at[:2] == ("program", "identity") else value_fix, at)
         register, dot, _ = name.partition(".")
         fields = [f"{each}.{field}" for each, named in block.fields.items() for field in named]
         known = fields if dot else [*block.map]

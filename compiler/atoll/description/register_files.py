@@ -34,7 +34,7 @@ def with_register_file(
         faults.add("E148", what, at=place, remedy="remove 'registers', or remove 'systemrdl'")
         return None
     try:
-        top, said = compiled_file(path)
+        top, said = compile_rdl(path)
     except ImportError:
         what = "the Python package 'systemrdl-compiler' is not installed"
         faults.add("E148", what, at=at, remedy=INSTALL)
@@ -55,7 +55,7 @@ def with_register_file(
     return accelerator.model_copy(update={"registers": block})
 
 
-def compiled_file(path: Path) -> tuple[Any, tuple[str, SourceLoc | None] | None]:
+def compile_rdl(path: Path) -> tuple[Any, tuple[str, SourceLoc | None] | None]:
     """Return the top of a file, None with the first error if it is wrong.
 
     Raises:

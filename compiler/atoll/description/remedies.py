@@ -19,35 +19,35 @@ def remove(*key: str) -> Remedy:
 
 def rename(key: Key, name: str) -> Remedy:
     """Say to rename a key."""
-    return Remedy(f"rename '{'.'.join(key)}' to '{name}'", (renamed(key, name),))
+    return Remedy(f"rename '{'.'.join(key)}' to '{name}'", (rename_fix(key, name),))
 
 
 def write(key: Key, value: object) -> Remedy:
     """Say to write another value in the place of one."""
-    return Remedy(f"write '{value}'", (written(key, value),))
+    return Remedy(f"write '{value}'", (value_fix(key, value),))
 
 
 def write_pair(key: Key, value: object) -> Remedy:
     """Say the same with the key."""
-    return Remedy(f"write '{key[-1]}: {value}'", (written(key, value),))
+    return Remedy(f"write '{key[-1]}: {value}'", (value_fix(key, value),))
 
 
 def put(key: Key, value: object) -> Remedy:
     """Say the same with the whole key, where the message points elsewhere."""
-    return Remedy(f"set '{'.'.join(key)}' to {value}", (written(key, value),))
+    return Remedy(f"set '{'.'.join(key)}' to {value}", (value_fix(key, value),))
 
 
 def add(key: Key, value: object) -> Remedy:
     """Say to add a key that is missing."""
-    return Remedy(f"add '{key[-1]}: {value}'", (written(key, value),))
+    return Remedy(f"add '{key[-1]}: {value}'", (value_fix(key, value),))
 
 
-def written(key: Key, value: object) -> Fix:
+def value_fix(key: Key, value: object) -> Fix:
     """Return the fix that gives a key a value."""
     return (set_key(key, value),)
 
 
-def renamed(key: Key, name: str) -> Fix:
+def rename_fix(key: Key, name: str) -> Fix:
     """Return the fix that gives a key another name."""
     return (Edit(key, name=name),)
 

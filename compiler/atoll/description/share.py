@@ -68,7 +68,7 @@ def is_path(word: str) -> bool:
     return "/" in word or word.endswith((".yaml", ".yml"))
 
 
-def described_in(package: str, name: str, group: str, at: SourceLoc | None) -> Path:
+def description_in(package: str, name: str, group: str, at: SourceLoc | None) -> Path:
     """Return ``NAME.yaml`` in the folder of a package, whose code does not run.
 
     Raises:

@@ -5,7 +5,7 @@ import re
 
 import yaml
 
-from atoll.description.text_places import Place, TextPlaces, spelled, text_places
+from atoll.description.text_places import Place, TextPlaces, canonical_key, text_places
 from atoll.description.tree import Key
 from atoll.diagnostics.edit import Edit, Fix, Patch
 
@@ -17,10 +17,10 @@ def edit_text(text: str, edits: Fix) -> str | None:
     """Return the text of a description after `edits`; None if one of them cannot be done there."""
     for edit in edits:
         if isinstance(edit, Patch):
-            changed = _patched(text, edit)
+            changed = _apply_patch(text, edit)
         else:
             places = text_places(text) if text.strip() else None
-            changed = _edited(places, edit) if places else None
+            changed = _apply_edit(places, edit) if places else None
         if changed is None:
             return None
         text = changed
@@ -45,38 +45,38 @@ def with_section(text: str, key: str, section: str) -> str | None:
     return written if same else None
 
 
-def _patched(text: str, patch: Patch) -> str | None:
+def _apply_patch(text: str, patch: Patch) -> str | None:
     span = patch.begin, patch.begin + len(patch.old)
-    return _replaced(text, span, patch.new) if text[slice(*span)] == patch.old else None
+    return _replace(text, span, patch.new) if text[slice(*span)] == patch.old else None
 
 
-def _edited(places: TextPlaces, edit: Edit) -> str | None:
+def _apply_edit(places: TextPlaces, edit: Edit) -> str | None:
     if edit.everywhere:
-        return _renamed_everywhere(places, edit.key[-1], edit.name)
+        return _rename_everywhere(places, edit.key[-1], edit.name)
     place = places.find(edit.key)
     if edit.name:
-        return _replaced(places.text, place.name, edit.name) if place and place.name else None
+        return _replace(places.text, place.name, edit.name) if place and place.name else None
     if edit.text is None:
-        return _removed(places, edit.key, edit.begin)
+        return _remove(places, edit.key, edit.begin)
     if place is None:
-        return _added(places, edit.key, edit.text)
+        return _add(places, edit.key, edit.text)
     return _with_value(places.text, place, edit.text)
 
 
-def _replaced(text: str, span: tuple[int, int], new: str) -> str:
+def _replace(text: str, span: tuple[int, int], new: str) -> str:
     return text[: span[0]] + new + text[span[1] :]
 
 
-def _renamed_everywhere(places: TextPlaces, old: str, new: str) -> str:
-    text, (word,) = places.text, spelled((old,))
+def _rename_everywhere(places: TextPlaces, old: str, new: str) -> str:
+    text, (word,) = places.text, canonical_key((old,))
     spans = [
         span
         for key, place in places.entries.items()
         for span, said in ((place.name, key[-1] if key else ""), (_value(place), place.text))
-        if span and said is not None and spelled((said,)) == (word,)
+        if span and said is not None and canonical_key((said,)) == (word,)
     ]
     for span in sorted(spans, reverse=True):
-        text = _replaced(text, span, new)
+        text = _replace(text, span, new)
     return text
 
 
@@ -88,18 +88,18 @@ def _with_value(text: str, place: Place, new: str) -> str:
     """Return the text with another value in a place."""
     is_block = place.text is None and not place.flow
     if place.name and (is_block or place.begin == place.end):
-        return _replaced(text, (_behind_colon(text, place.name[1]), place.end), f" {new}")
-    return _replaced(text, _value(place), new)
+        return _replace(text, (_behind_colon(text, place.name[1]), place.end), f" {new}")
+    return _replace(text, _value(place), new)
 
 
 def _behind_colon(text: str, index: int) -> int:
     return text.index(":", index) + 1
 
 
-def _added(places: TextPlaces, key: Key, value: str) -> str | None:
+def _add(places: TextPlaces, key: Key, value: str) -> str | None:
     """Return the text with a new key in the innermost mapping around it that there is."""
     depth = next((n for n in range(len(key) - 1, -1, -1) if places.find(key[:n])), None)
-    written = None if depth is None else places.written(key[:depth])
+    written = None if depth is None else places.key_as_written(key[:depth])
     if depth is None or written is None:
         return None
     around = places.entries[written]
@@ -113,14 +113,14 @@ def _added(places: TextPlaces, key: Key, value: str) -> str | None:
         return _with_value(places.text, around, f"{{{pair}}}") if written else None
     if around.flow:
         end = children[-1][1].end
-        return _replaced(places.text, (end, end), f", {pair}")
+        return _replace(places.text, (end, end), f", {pair}")
     first = children[0][1].name
     assert first is not None
     margin = first[0] - (places.text.rfind("\n", 0, first[0]) + 1)
     line_end = _LINE_END.search(places.text, max(around.end, _last(children[-1][1])))
     assert line_end, "a text ends"
     end, mark = line_end.start(), line_end[0] or "\n"
-    return _replaced(places.text, (end, end), f"{mark}{' ' * margin}{pair}")
+    return _replace(places.text, (end, end), f"{mark}{' ' * margin}{pair}")
 
 
 def _last(place: Place) -> int:
@@ -132,8 +132,8 @@ def _line_end(text: str, index: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _removed(places: TextPlaces, key: Key, begin: int | None) -> str | None:
-    written = places.written(key)
+def _remove(places: TextPlaces, key: Key, begin: int | None) -> str | None:
+    written = places.key_as_written(key)
     again = (each for _, each in places.repeated if each.name and each.name[0] == begin)
     place = places.find(key) if begin is None else next(again, None)
     if not written or place is None:
@@ -148,8 +148,8 @@ def _removed(places: TextPlaces, key: Key, begin: int | None) -> str | None:
     if around.flow:
         behind = re.compile(r"\s*,\s*").match(text, end)
         if behind and place is not siblings[-1]:
-            return _replaced(text, (begin, behind.end()), "")
-        return _replaced(text, (text[:begin].rstrip().rfind(","), end), "")
+            return _replace(text, (begin, behind.end()), "")
+        return _replace(text, (text[:begin].rstrip().rfind(","), end), "")
     return _without_lines(text, begin, end, siblings, place)
 
 
@@ -162,8 +162,8 @@ def _without_lines(text: str, begin: int, end: int, siblings: list[Place], place
         and before.strip(" ") in ("", "-")
         and (not before.strip() or place.name is None)
     ):
-        return _replaced(text, (line, min(_line_end(text, end) + 1, len(text))), "")
+        return _replace(text, (line, min(_line_end(text, end) + 1, len(text))), "")
     following = siblings[siblings.index(place) + 1 :]
     upto = following[0].name if following else None
     comment = _COMMENT.match(text, end)
-    return _replaced(text, (begin, upto[0] if upto else comment.end() if comment else end), "")
+    return _replace(text, (begin, upto[0] if upto else comment.end() if comment else end), "")

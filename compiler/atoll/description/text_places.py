@@ -62,13 +62,13 @@ class TextPlaces:
     repeated: tuple[tuple[Key, Place], ...]
     _written: Mapping[Key, Key] = field(repr=False)
 
-    def written(self, key: Key) -> Key | None:
+    def key_as_written(self, key: Key) -> Key | None:
         """Return a key as the text has it, whose names need not be spelt as identifiers."""
-        return key if key in self.entries else self._written.get(spelled(key))
+        return key if key in self.entries else self._written.get(canonical_key(key))
 
     def find(self, key: Key) -> Place | None:
         """Return the place of a key, whose names need not be spelt as in the text."""
-        found = self.written(key)
+        found = self.key_as_written(key)
         return None if found is None else self.entries[found]
 
     def children(self, key: Key) -> list[tuple[Key, Place]]:
@@ -92,7 +92,7 @@ class TextPlaces:
         return best
 
 
-def spelled(key: Key) -> Key:
+def canonical_key(key: Key) -> Key:
     """Return a key with identifiers for names, and today's word for a core."""
     names = tuple(map(identifier, key))
     is_core = len(names) == 3 and names[0] == "devices" and names[2] == "rtl"
@@ -112,7 +112,7 @@ def text_places(text: str) -> TextPlaces | None:
     ordered = dict(sorted(entries.items(), key=lambda each: (len(each[0]), each[1].begin)))
     written: dict[Key, Key] = {}
     for key in ordered:
-        written.setdefault(spelled(key), key)
+        written.setdefault(canonical_key(key), key)
     return TextPlaces(text, ordered, tuple(repeated), written)
 
 

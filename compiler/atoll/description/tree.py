@@ -105,7 +105,7 @@ class SourceMap:
     entries: Mapping[Key, Entry] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entries", dict(_flattened(self.root, ())))
+        object.__setattr__(self, "entries", dict(_flatten(self.root, ())))
 
     def at(self, *key: str) -> SourceLoc | None:
         """Return the place of the value at `key`, or of the nearest key around it."""
@@ -136,7 +136,7 @@ class SourceMap:
         return next((self.entries[each] for each in around if each in self.entries), None)
 
 
-def _flattened(node: Node, key: Key) -> Iterator[tuple[Key, Entry]]:
+def _flatten(node: Node, key: Key) -> Iterator[tuple[Key, Entry]]:
     match node:
         case Table():
             inner = [*node.entries.items()]
@@ -146,4 +146,4 @@ def _flattened(node: Node, key: Key) -> Iterator[tuple[Key, Entry]]:
             return
     for name, entry in inner:
         yield (*key, name), entry
-        yield from _flattened(entry.value, (*key, name))
+        yield from _flatten(entry.value, (*key, name))

@@ -339,13 +339,13 @@ def _spaces_for_tabs(text: str) -> tuple[Fix, ...]:
     """Return the patches that indent by spaces, as many for a tab as make the text YAML."""
     tabs = [*_TABS.finditer(text)][::-1]
     for width in (4, 2, 8):
-        expanded = partial(_expanded, width)
+        expanded = partial(_expand_tabs, width)
         if _is_yaml(_TABS.sub(expanded, text)):
             return (tuple(Patch(each.start(), each[0], expanded(each)) for each in tabs),)
     return ()
 
 
-def _expanded(width: int, tabs: re.Match[str]) -> str:
+def _expand_tabs(width: int, tabs: re.Match[str]) -> str:
     return tabs[0].expandtabs(width)
 
 

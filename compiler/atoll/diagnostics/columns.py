@@ -33,7 +33,7 @@ def terminal_columns(stream: IO[str]) -> int | None:
     return max(LEAST, shutil.get_terminal_size().columns) if stream.isatty() else None
 
 
-def laid_out(
+def lay_out(
     rows: Sequence[Row], *, right: Collection[int] = (), columns: int | None = None
 ) -> list[Lines]:
     """Return the lines of each row, its cells aligned with those of the other rows.

@@ -153,7 +153,7 @@ class Fault:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def reworded(self, change: Callable[[str], str]) -> "Fault":
+    def reword(self, change: Callable[[str], str]) -> "Fault":
         """Return the same fault with changed words; a log of a tool keeps its own."""
         return replace(
             self,
@@ -254,9 +254,9 @@ class AtollError(Exception):
         faults = (replace(each, message=f"{subject}: {each.message}") for each in self.faults)
         return self.all(faults)
 
-    def reworded(self, change: Callable[[str], str]) -> "AtollError":
+    def reword(self, change: Callable[[str], str]) -> "AtollError":
         """Return the same faults with changed words; logs of tools keep theirs."""
-        return self.all(each.reworded(change) for each in self.faults)
+        return self.all(each.reword(change) for each in self.faults)
 
     def text(self, columns: int = EXCERPT_COLUMNS) -> str:
         """Return what a user reads, with lines of files in that many columns."""

@@ -26,7 +26,7 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_visible, text))
 
 
-def shown_lines(text: str) -> str:
+def printable_lines(text: str) -> str:
     """Return `text` with everything but its ends of lines escaped."""
     return "\n".join(map(printable, text.split("\n")))
 
@@ -42,7 +42,7 @@ def cut(text: str, most: int) -> str:
 
 def sentence(text: str, most: int) -> str:
     """Return `text` escaped and with at most `most` characters; its longest words are cut first."""
-    printable = shown_lines(text)
+    printable = printable_lines(text)
     if len(printable) > most:
         printable = _LONG_WORD.sub(lambda found: cut(found[0], LONGEST_WORD), printable)
     return cut(printable, most)
@@ -69,17 +69,17 @@ def window(text: str, at: int, columns: int) -> tuple[str, int]:
 
 def json_text(data: object) -> str:
     """Return `data` as JSON for a terminal or another program: its strings are shown, in ASCII."""
-    return json.dumps(_shown_data(data), indent=2) + "\n"
+    return json.dumps(_printable_data(data), indent=2) + "\n"
 
 
-def _shown_data(data: object) -> object:
+def _printable_data(data: object) -> object:
     match data:
         case str():
-            return shown_lines(data)
+            return printable_lines(data)
         case dict():
-            return {printable(str(key)): _shown_data(value) for key, value in data.items()}
+            return {printable(str(key)): _printable_data(value) for key, value in data.items()}
         case list() | tuple():
-            return [_shown_data(item) for item in data]
+            return [_printable_data(item) for item in data]
         case _:
             return data
 

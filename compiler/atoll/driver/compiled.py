@@ -98,11 +98,11 @@ def placed_graph(compiled: Compiled) -> Graph:
     """Return the graph with each tensor in the pool in which the plan has it."""
     graph, places = compiled.graph, compiled.plan.placements
 
-    def placed(tensor: Tensor) -> Tensor:
+    def put_in_pool(tensor: Tensor) -> Tensor:
         place = places.get(graph.storage(tensor.name))
         return replace(tensor, pools=(place.pool,)) if place else tensor
 
-    return replace(graph, tensors=tuple(map(placed, graph.tensors)))
+    return replace(graph, tensors=tuple(map(put_in_pool, graph.tensors)))
 
 
 def _program(compiled: Compiled) -> Alike | None:

@@ -16,7 +16,7 @@ def on_other_devices(search: Search, base: Candidate) -> Iterator[Candidate]:
     Each choice is tried with the overlaps that save most, then with those that cost no time.
     Nothing is proposed unless it was refused for want of room.
     """
-    task, refused = search.task, search.refused(base)
+    task, refused = search.task, search.refusal_of(base)
     if refused is None or not (refused.crowded or refused.lacks):
         return
     requests = check_requests(task.options.requests, task.network, task.soc)

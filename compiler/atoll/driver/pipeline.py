@@ -23,7 +23,7 @@ from atoll.frontend.registry import Source, load_network, read_source
 from atoll.ir.graph import Graph
 from atoll.memory.algorithms import PLANNERS
 from atoll.memory.build_problem import NOTHING
-from atoll.place.passes import Observer, unobserved
+from atoll.place.passes import Observer, ignore_result
 from atoll.place.requests import check_threads
 from atoll.plugins.loading import is_own
 from atoll.resolve.engine_parts import code_of
@@ -96,10 +96,10 @@ def compile_networks(
     _require_different([graph.name for graph, _ in networks])
     chosen = options or [BuildOptions()] * len(networks)
     apart: frozenset[str] = frozenset()
-    compiled = _compiled(soc, networks, chosen, observe, apart)
+    compiled = _compile_networks(soc, networks, chosen, observe, apart)
     while len(networks) > 1 and not apart.issuperset(kept := {*_pools_of_states(compiled)}):
         apart |= kept
-        compiled = _compiled(soc, networks, chosen, observe, apart)
+        compiled = _compile_networks(soc, networks, chosen, observe, apart)
     check_image(
         soc,
         {each.graph.name: each.plan for each in compiled},
@@ -108,7 +108,7 @@ def compile_networks(
     return compiled
 
 
-def _compiled(
+def _compile_networks(
     soc: ResolvedSoc,
     networks: Sequence[Loaded],
     options: Sequence[BuildOptions],
@@ -197,10 +197,12 @@ def compile_graph(
         PlacementError: a tensor cannot be where its devices reach it.
         PlanError: a pool or a stack is too small.
     """
-    return _compile(soc, network, source, options or BuildOptions(), observe or unobserved, taken)
+    return _compile(
+        soc, network, source, options or BuildOptions(), observe or ignore_result, taken
+    )
 
 
-def _asked(
+def _compile_key(
     soc: ResolvedSoc,
     network: Graph,
     source: Source,
@@ -209,7 +211,7 @@ def _asked(
     taken: Mapping[str, int],
 ) -> Alike | None:
     """Return all that a network becomes depends on, None where code of others has a say."""
-    if observe is not unobserved or len(network.operators) > MOST_OPERATORS:
+    if observe is not ignore_result or len(network.operators) > MOST_OPERATORS:
         return None
     own = options.requests.model.strategy in STRATEGIES.own and options.algorithm in PLANNERS.own
     if not own or npu_of(soc) or not all(is_own(each.spec.emitter) for each in soc.engines):
@@ -220,7 +222,7 @@ def _asked(
     return Alike(sign, soc, soc.source, network, source, options, code_of(*soc.engines))
 
 
-@remember(_asked, most=NETWORKS_AT_HAND)
+@remember(_compile_key, most=NETWORKS_AT_HAND)
 def _compile(
     soc: ResolvedSoc,
     network: Graph,

@@ -17,7 +17,7 @@ from atoll.memory.build_problem import build_problem, with_parts
 from atoll.memory.ceilings import with_ceilings
 from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.solve import solve
-from atoll.place.passes import Observer, unobserved
+from atoll.place.passes import Observer, ignore_result
 from atoll.resolve.engine_parts import code_of
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
@@ -44,7 +44,7 @@ class Planned:
 
 def _program(program: Program, observe: Observer) -> Alike | None:
     soc, graph = program.soc, program.graph
-    if observe is not unobserved or len(graph.operators) > MOST_OPERATORS:
+    if observe is not ignore_result or len(graph.operators) > MOST_OPERATORS:
         return None
     rooms = tuple((pool.region.origin, pool.room) for pool in soc.pools)
     devices = tuple(op.devices for op in graph.operators)

@@ -45,11 +45,11 @@ def _refusal_of(search: Search) -> AtollError:
     plain = Candidate(overlap=task.overlaps[0], tiling=task.tiling)
     results = (each.result for each in search.trials)
     any_refused = next(each for each in results if isinstance(each, Infeasible))
-    refused = search.refused(plain) or any_refused
+    refused = search.refusal_of(plain) or any_refused
     whole = with_whole_need(refused.error, task.soc, partial(_bytes_used, task, plain, None))
     smaller = _with_smallest(search, plain, refused, whole)
     if smaller is None:
-        return _kept_whole(whole, task.asked)
+        return _with_uncut_reason(whole, task.asked)
     return with_whole_need(smaller, task.soc, partial(_bytes_used, task, plain, refused))
 
 
@@ -71,12 +71,12 @@ def _bytes_used(
         plan = search.plan.plan
         pools = plan.problem.pools
         return {f"pools.{each.name}.size": plan.use[each.name].used + each.beside for each in pools}
-    found = refused or search.refused(plain)
+    found = refused or search.refusal_of(plain)
     assert found is not None
     return found.error
 
 
-def _kept_whole(error: AtollError, asked: Build) -> AtollError:
+def _with_uncut_reason(error: AtollError, asked: Build) -> AtollError:
     """Return an error that also says what keeps a network that does not fit from being cut."""
     request = "'tile: never'" if asked.tile == "never" else "'cuts'" if asked.cuts else ""
     if not request or not any(fault.wants for fault in error.faults):
@@ -117,7 +117,7 @@ def _with_smallest(
 def _needs(search: Search, cuts: Cuts, key: str) -> Iterator[int]:
     """Yield the bytes of the pool that cuts need which were refused, 0 where nobody knows."""
     for cut, room in cuts.smallest():
-        trial = search.known(cut)
+        trial = search.trial_of(cut)
         result = trial.result if trial else compile_candidate(search.task, cut)
         if isinstance(result, Infeasible):
             yield _need(result, key) or _need_of(search.task, cuts, cut, room, key)

@@ -78,7 +78,7 @@ class Search:
         Whoever proposes sees in `last` and `best` what came of all before.
         """
         for candidate in islice(proposals, budget):
-            trial = self._last = self.known(candidate) or self._try(candidate)
+            trial = self._last = self.trial_of(candidate) or self._try(candidate)
             if trial.plan and (self.best is None or self.beats(trial, self.best)):
                 self.best = trial
         return self
@@ -130,7 +130,7 @@ class Search:
                 return plan
         return None
 
-    def known(self, candidate: Candidate) -> Trial | None:
+    def trial_of(self, candidate: Candidate) -> Trial | None:
         """Return the trial of a candidate, None if there is none yet."""
         return next((each for each in self.trials if each.candidate == candidate), None)
 
@@ -142,13 +142,13 @@ class Search:
                 best = trial
         return best
 
-    def refused(self, base: Candidate) -> Infeasible | None:
+    def refusal_of(self, base: Candidate) -> Infeasible | None:
         """Return what the plainest variant of a candidate lacks, None if it was not refused.
 
         Of its refusals that counts which asks for least.
         """
         plain = (replace(base, overlap=overlap) for overlap in self.task.overlaps)
-        results = [trial.result for each in plain if (trial := self.known(each))]
+        results = [trial.result for each in plain if (trial := self.trial_of(each))]
         refused = [each for each in results if isinstance(each, Infeasible)]
         if not refused or results[0] is not refused[0]:
             return None
@@ -160,7 +160,7 @@ class Search:
     def moves_operators(self) -> bool:
         """Tell whether the first candidate is placed in another way with unlike cores."""
         first = self.trials[0].candidate
-        one, two = map(self._compiler.placed, (first, replace(first, unlike=True)))
+        one, two = map(self._compiler.place, (first, replace(first, unlike=True)))
         if not isinstance(one, Placed) or not isinstance(two, Placed):
             return one is not two
         return one.graph.operators != two.graph.operators

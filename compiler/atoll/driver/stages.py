@@ -27,7 +27,7 @@ from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.solve import refusal_of
 from atoll.ops.verify_graph import verify_graph
 from atoll.place.partition import because
-from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing, unobserved
+from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing, ignore_result
 from atoll.place.passes import run_passes as run_place_passes
 from atoll.place.plan_devices import plan_devices
 from atoll.place.spread import spread_operators
@@ -83,24 +83,24 @@ class Compiler:
     _known: list[tuple[Candidate, Placed | Refusal]] = field(default_factory=list, init=False)
 
     def compile(
-        self, candidate: Candidate, observe: Observer = unobserved
+        self, candidate: Candidate, observe: Observer = ignore_result
     ) -> Compiled | Infeasible:
         """Return the plan of a candidate, or what it lacks; `observe` is told of each stage."""
-        placed = self.placed(candidate)
+        placed = self.place(candidate)
         if not isinstance(placed, Placed):
             return Infeasible(error=placed)
         for stage, result in (*placed.trace, ("place", placed.graph)):
             observe(stage, result)
-        found = attempt(partial(_planned, self.task, candidate, placed, observe))
+        found = attempt(partial(_plan, self.task, candidate, placed, observe))
         return found if isinstance(found, Compiled | Infeasible) else Infeasible(error=found)
 
-    def placed(self, candidate: Candidate) -> Placed | Refusal:
+    def place(self, candidate: Candidate) -> Placed | Refusal:
         """Return a candidate placed, or why it cannot be."""
         key = replace(candidate, overlap=self.task.overlaps[0])
         for known, placed in self._known:
             if known == key:
                 return placed
-        made = attempt(partial(_placed, self.task, candidate))
+        made = attempt(partial(_place, self.task, candidate))
         self._known.append((key, made))
         return made
 
@@ -111,7 +111,7 @@ def compile_candidate(task: Task, candidate: Candidate) -> Compiled | Infeasible
 
 
 def devices_of(
-    task: Task, candidate: Candidate, soc: ResolvedSoc, observe: Observer = unobserved
+    task: Task, candidate: Candidate, soc: ResolvedSoc, observe: Observer = ignore_result
 ) -> Placing:
     """Return a candidate with a device for each operator and copies where nothing else helps.
 
@@ -147,7 +147,7 @@ def _network(task: Task, candidate: Candidate) -> Graph:
     return tile(network, candidate.tiling)
 
 
-def _placed(task: Task, candidate: Candidate) -> Placed:
+def _place(task: Task, candidate: Candidate) -> Placed:
     soc, streams = candidate.chip(task.soc), candidate.streams
     reaching = with_brought_constants(soc) if streams and streams.needed else soc
     trace: list[tuple[str, object]] = []
@@ -172,7 +172,7 @@ def _placed(task: Task, candidate: Candidate) -> Placed:
     return Placed(placing=placing, streaming=streaming, trace=tuple(trace))
 
 
-def _planned(
+def _plan(
     task: Task, candidate: Candidate, placed: Placed, observe: Observer
 ) -> Compiled | Infeasible:
     placing, graph = placed.placing, placed.graph
@@ -190,7 +190,7 @@ def _planned(
     except (AtollError, ZeroDivisionError):  # refusals name places in files, and weigh speeds
         lower(replace(program, soc=placing.soc), observe)
         raise
-    found = _scheduled(task, placed, lowered)
+    found = _schedule(task, placed, lowered)
     if isinstance(found, Infeasible):
         return found
     observe("overlap-runs", found.planned)
@@ -219,7 +219,7 @@ def _planned(
     )
 
 
-def _scheduled(task: Task, placed: Placed, lowered: Program) -> Planned | Infeasible:
+def _schedule(task: Task, placed: Placed, lowered: Program) -> Planned | Infeasible:
     """Return the program in which most devices work at once that has a plan, and that plan."""
     soc, options = placed.placing.soc, task.options
     cycles = cycles_of(lowered.graph, soc, constants=placed.streaming.homes)

@@ -13,13 +13,13 @@ from atoll.memory.algorithms import DEFAULT
 from atoll.memory.build_problem import NOTHING
 from atoll.memory.effort import Effort
 from atoll.place.capabilities import runners
-from atoll.place.passes import Observer, unobserved
+from atoll.place.passes import Observer, ignore_result
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 from atoll.rewrite.edit import Given
-from atoll.rewrite.passes import rewritten
+from atoll.rewrite.passes import rewrite
 from atoll.tile.asked import requested_tiling
 from atoll.tile.cut import Tiling
 from atoll.vela.subgraphs import Offloaded, with_subgraphs
@@ -109,7 +109,7 @@ class Task:
 
     def recorder(self, trace: list[tuple[str, object]]) -> Observer:
         """Return what adds the results of stages to a list, if they are recorded."""
-        return (lambda *result: trace.append(result)) if self.records else unobserved
+        return (lambda *result: trace.append(result)) if self.records else ignore_result
 
     def on(self, soc: ResolvedSoc) -> "Task":
         """Return the same for another chip, for which the network is rewritten again.
@@ -127,7 +127,7 @@ def prepare(
     model: Graph,
     source: Source,
     options: BuildOptions,
-    observe: Observer = unobserved,
+    observe: Observer = ignore_result,
     reserved: Mapping[str, int] = NOTHING,
 ) -> Task:
     """Rewrite a network for a chip; other compilers take their parts of it first.
@@ -143,7 +143,7 @@ def prepare(
         graph = offloaded.graph
     left_out: Mapping[str, str] = {}
     if asked.rewrite:
-        made = rewritten(graph, _given(soc, options), observe)
+        made = rewrite(graph, _rewrite_limits(soc, options), observe)
         graph, left_out = made.graph, made.left_out
     return Task(
         soc=soc,
@@ -154,11 +154,11 @@ def prepare(
         left_out=left_out,
         offloaded=offloaded,
         reserved=reserved,
-        records=observe is not unobserved,
+        records=observe is not ignore_result,
     )
 
 
-def _given(soc: ResolvedSoc, options: BuildOptions) -> Given:
+def _rewrite_limits(soc: ResolvedSoc, options: BuildOptions) -> Given:
     """Return what rewriting must leave as it is: what is named, and what accelerators run."""
     asked = options.requests.model
     cuts = (name for cut in asked.cuts for name in (cut.first, cut.last))

@@ -18,11 +18,11 @@ RealFunction = Callable[[Reals], Reals]
 def round_results(function: Callable[[NDArray[np.float64]], Any]) -> RealFunction:
     """Return a function that is computed with 64 bits, and NaN where it has no value."""
 
-    def computed(x: Reals) -> Reals:
+    def compute(x: Reals) -> Reals:
         with np.errstate(all="ignore"):
             return np.asarray(function(x.astype(np.float64))).astype(np.float32)
 
-    return computed
+    return compute
 
 
 def after(second: RealFunction, first: RealFunction) -> RealFunction:

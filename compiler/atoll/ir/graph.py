@@ -118,12 +118,12 @@ class Tensor:
 
     def bytes_of(self, values: NDArray[np.generic]) -> bytes:
         """Return `values`, in `shape`, as they lie in memory."""
-        return (self.layout.stored(values) if self.layout else values).tobytes()
+        return (self.layout.store(values) if self.layout else values).tobytes()
 
     def values_in(self, data: bytes) -> NDArray[np.generic]:
         """Return the values, in `shape`, of bytes that lie in memory."""
         stored = np.frombuffer(data, self.dtype)
-        return (self.layout.loaded(stored) if self.layout else stored).reshape(self.shape)
+        return (self.layout.load(stored) if self.layout else stored).reshape(self.shape)
 
     def __str__(self) -> str:
         return self.text(bytes_text)
@@ -192,7 +192,7 @@ class Operator:
         """All tensors that it reads, each as often as it does."""
         return (*filter(None, self.inputs), *self.packed)
 
-    def renamed(self, names: Mapping[str, str]) -> "Operator":
+    def rename_operands(self, names: Mapping[str, str]) -> "Operator":
         """Return the operator with other tensors in the place of those that it reads."""
         inputs, packed = (
             tuple(names.get(name, name) for name in each) for each in (self.inputs, self.packed)

@@ -131,14 +131,14 @@ class Layout:
         found[self.offsets().ravel()] = laid.ravel()
         return found
 
-    def stored(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+    def store(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Lay the elements of an image out; [elements]."""
         sources = self.sources()
         laid = values.reshape(-1)[np.maximum(sources, 0)]
         laid[sources < 0] = self.fill
         return laid
 
-    def loaded(self, stored: NDArray[Scalar]) -> NDArray[Scalar]:
+    def load(self, stored: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return the elements of the image [N, H, W, C]; what no patch covers is the filling."""
         sources = self.sources()
         values = np.full(prod(self.image), self.fill, stored.dtype)

@@ -15,7 +15,7 @@ class Range:
     low: int
     high: int
 
-    def joined(self, other: "Range") -> "Range":
+    def join(self, other: "Range") -> "Range":
         """Return the least range that holds both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
@@ -60,7 +60,7 @@ def _exact(expr: Expr, ranges: Ranges) -> Range | None:
         case Var(name):
             return ranges.get(name)
         case Select():
-            return range_of(expr.then, ranges).joined(range_of(expr.otherwise, ranges))
+            return range_of(expr.then, ranges).join(range_of(expr.otherwise, ranges))
         case Cast():
             source = range_of(expr.value, ranges)
             return None if expr.conversion is Conversion.ZEXT and source.low < 0 else source

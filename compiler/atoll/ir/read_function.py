@@ -78,7 +78,7 @@ def _home(tokens: Tokens) -> tuple[int, str, tuple[str, ...]]:
 
 
 def _elements(tokens: Tokens) -> int:
-    return tokens.enclosed(tokens.number, "[", "]")
+    return tokens.take_enclosed(tokens.number, "[", "]")
 
 
 class FunctionReader:
@@ -103,7 +103,7 @@ class FunctionReader:
         name = tokens.name("@")
         parameters = tokens.nests(self._parameter, "(", ")")
         result = tokens.choose(_TYPES, "a type") if tokens.accept("->") else None
-        target = tokens.quoted() if tokens.accept("for") else ""
+        target = tokens.take_quoted() if tokens.accept("for") else ""
         return PrimFunc(name, parameters, self._block(), result, target)
 
     def _parameter(self) -> BufferParam | Var:
@@ -209,7 +209,7 @@ class FunctionReader:
         if tokens.accept("$"):
             return self._execute()
         if tokens.ahead(1) == "(" and word[:1].isalpha():
-            return self._built_in()
+            return self._intrinsic()
         if word in self._buffers and tokens.ahead(1) == "[":
             return Load(tokens.name(), self._index(), self._buffers[word])
         if tokens.kind == "name":
@@ -232,7 +232,7 @@ class FunctionReader:
         """Read ``extern "file.c" 0x00c0ffee name(buffers, numbers)``."""
         tokens = self._tokens
         tokens.expect("extern")
-        key = (tokens.quoted(), tokens.take("hex"), tokens.next)
+        key = (tokens.take_quoted(), tokens.take("hex"), tokens.next)
         if tokens.kind == "name" and key not in self._declared.functions:
             tokens.lack(f"the source of function '{key[2]}' of '{key[0]}'")
         tokens.name()
@@ -248,7 +248,7 @@ class FunctionReader:
                 numbers.append(tokens.number())
         return CallExtern(self._declared.functions[key], tuple(buffers), tuple(numbers))
 
-    def _built_in(self) -> Expr:
+    def _intrinsic(self) -> Expr:
         """Read min, max, select, dot or a cast."""
         tokens, word = self._tokens, self._tokens.next
         if tokens.accept("select"):
@@ -256,7 +256,7 @@ class FunctionReader:
         if tokens.accept("dot"):
             return self._dot()
         if tokens.accept("word"):
-            return Word(tokens.enclosed(self._load, "(", ")"))
+            return Word(tokens.take_enclosed(self._load, "(", ")"))
         if word in _PREFIX:
             return Binary(tokens.choose(_PREFIX, ""), *self._arguments(2))
         conversion, type = tokens.choose(_CASTS, "a name that is declared")
@@ -292,4 +292,4 @@ class FunctionReader:
         return arguments
 
     def _index(self) -> Expr:
-        return self._tokens.enclosed(self._expression, "[", "]")
+        return self._tokens.take_enclosed(self._expression, "[", "]")

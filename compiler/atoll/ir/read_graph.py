@@ -30,7 +30,7 @@ def parse_graph(text: str, path: Path | None = None) -> Graph:
     """
     tokens = Tokens(text, "graph", path)
     graph = _Reader(tokens).graph()
-    if not tokens.finished():
+    if not tokens.at_end():
         tokens.refuse("the end of the graph")
     return graph
 
@@ -56,7 +56,7 @@ class _Reader:
         outputs = tokens.nests(self._port, "(", ")")
         tensors: dict[str, Tensor] = {}
         operators: list[Operator] = []
-        while not tokens.finished() and tokens.next != "}":
+        while not tokens.at_end() and tokens.next != "}":
             if tokens.ahead(2) != ":":
                 operators.append(self._operator())
                 continue
@@ -235,7 +235,7 @@ class _Reader:
             case "number":
                 return tokens.number()
             case "quoted":
-                return tokens.quoted()
+                return tokens.take_quoted()
             case "real":
                 tokens.position += 1
                 return float(tokens.ahead(-1))

@@ -57,7 +57,7 @@ def parse_module(
         if function.result:
             results[function.name] = function.result
     entry = _entry(tokens)
-    if not tokens.finished():
+    if not tokens.at_end():
         tokens.refuse("the end of the module")
     return IRModule(name, tuple(functions), entry)
 
@@ -68,13 +68,13 @@ def _read_declarations(tokens: Tokens, instructions: Iterable[Instruction]) -> D
     functions: dict[tuple[str, str, str], CFunction] = {}
     executed = {each.name: each for each in instructions}
     while tokens.accept("source"):
-        source = CSource(name=tokens.quoted(), text=tokens.quoted())
+        source = CSource(name=tokens.take_quoted(), text=tokens.take_quoted())
         sources[source.name, f"0x{source.digest}"] = source
     while tokens.accept("external"):
-        key = (tokens.quoted(), tokens.take("hex"))
+        key = (tokens.take_quoted(), tokens.take("hex"))
         if key not in sources:
             tokens.refuse(f"a function of a source above, which '{key[0]}' {key[1]} is not")
-        name, types = tokens.name(), tokens.nests(tokens.quoted, "(", ")")
+        name, types = tokens.name(), tokens.nests(tokens.take_quoted, "(", ")")
         functions[*key, name] = CFunction(source=sources[key], name=name, types=types)
     while tokens.accept("instruction"):
         instruction = _instruction(tokens)
@@ -87,8 +87,8 @@ def _instruction(tokens: Tokens) -> Instruction:
     name = tokens.name()
     keys = ("opcode", "funct3", "funct7", "latency")
     numbers = {key: tokens.number(key) for key in keys}
-    meaning = tokens.quoted("meaning")
-    model = tokens.quoted("model")
+    meaning = tokens.take_quoted("meaning")
+    model = tokens.take_quoted("model")
     return Instruction(
         name=name, meaning=meaning, model=model, state=tokens.accept("state"), **numbers
     )

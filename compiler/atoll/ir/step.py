@@ -65,7 +65,7 @@ class Step:
         """All that touch its buffers: its devices, and the host that reads their record."""
         return (*self.devices, *([self.driver] if self.record else ()))
 
-    def touched_by(self, device: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def accesses_of(self, device: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what one of its masters reads, and what it writes."""
         if self.record:
             own = tuple(name for name in self.reads if name != self.record)

@@ -56,7 +56,7 @@ class Tokens:
     @property
     def kind(self) -> str:
         """What the next token is: ``name``, ``number``, ``real``, ``quoted``, ``mark``, ..."""
-        return "" if self.finished() else str(self._tokens[self.position].lastgroup)
+        return "" if self.at_end() else str(self._tokens[self.position].lastgroup)
 
     def accept(self, token: str) -> bool:
         """Step over `token` if it comes next."""
@@ -93,7 +93,7 @@ class Tokens:
         """Read names between two marks, with commas between them."""
         return self.nests(self.name, opening, closing)
 
-    def quoted(self, *before: str) -> str:
+    def take_quoted(self, *before: str) -> str:
         """Step over the tokens `before` and a text in quotes, and return the text."""
         for each in before:
             self.expect(each)
@@ -130,7 +130,7 @@ class Tokens:
         self.position += 1
         return self.ahead(-1)
 
-    def enclosed(self, what: Callable[[], T], opening: str, closing: str) -> T:
+    def take_enclosed(self, what: Callable[[], T], opening: str, closing: str) -> T:
         """Read one item between two marks."""
         self.expect(opening)
         item = what()
@@ -148,7 +148,7 @@ class Tokens:
         self.expect(closing)
         return tuple(items)
 
-    def finished(self) -> bool:
+    def at_end(self) -> bool:
         """Tell whether nothing is left."""
         return self.position >= len(self._tokens)
 
@@ -158,7 +158,7 @@ class Tokens:
         Raises:
             ProgramError: E222.
         """
-        found = "the end" if self.finished() else f"'{self.next[:LONGEST]}'"
+        found = "the end" if self.at_end() else f"'{self.next[:LONGEST]}'"
         raise self.fault("E222", f"{found} instead of {wanted}", "correct this place")
 
     def lack(self, what: str) -> NoReturn:

@@ -98,7 +98,7 @@ class _FunctionChecker:
         kind = Var if self._function.result else BufferParam
         if not isinstance(parameter, kind):
             yield f"parameter '{parameter.name}' does not suit its kind of function"
-        yield from _declared(parameter.name, scope)
+        yield from _redeclarations(parameter.name, scope)
         if isinstance(parameter, Var):
             scope.types[parameter.name] = parameter.type
         else:
@@ -125,7 +125,7 @@ class _FunctionChecker:
             case Store():
                 yield from self._store(statement, scope)
             case Let():
-                yield from _declared(statement.variable, scope)
+                yield from _redeclarations(statement.variable, scope)
                 _bind(statement, scope)
             case If():
                 if statement.condition.type is not Type.I1:
@@ -149,7 +149,7 @@ class _FunctionChecker:
                     yield f"calls '{function.name}' of C with another number of arguments"
 
     def _loop(self, loop: For, scope: _Scope) -> Iterator[str]:
-        yield from _declared(loop.variable, scope)
+        yield from _redeclarations(loop.variable, scope)
         if loop.begin.type is not Type.I32 or loop.end.type is not Type.I32:
             yield f"bounds of loop '{loop.variable}' are no i32"
             return
@@ -197,7 +197,7 @@ class _FunctionChecker:
                         yield f"divisor of {part} is not surely positive"
 
 
-def _declared(name: str, scope: _Scope) -> Iterator[str]:
+def _redeclarations(name: str, scope: _Scope) -> Iterator[str]:
     if name in scope.types or name in scope.buffers:
         yield f"declares '{name}' again"
 
@@ -234,7 +234,7 @@ def _bounds(buffer: BufferParam, index: Expr, scope: _Scope) -> Iterator[str]:
 
 
 def _allocation(allocate: Allocate, scope: _Scope) -> Iterator[str]:
-    yield from _declared(allocate.buffer, scope)
+    yield from _redeclarations(allocate.buffer, scope)
     buffer = BufferParam(allocate.buffer, allocate.type, allocate.elements, Direction.BOTH)
     yield from _buffer(buffer)
     scope.buffers[allocate.buffer] = buffer
@@ -247,7 +247,7 @@ def _allocation(allocate: Allocate, scope: _Scope) -> Iterator[str]:
 
 
 def _runtime_allocation(allocate: RuntimeAllocate, scope: _Scope) -> Iterator[str]:
-    yield from _declared(allocate.buffer, scope)
+    yield from _redeclarations(allocate.buffer, scope)
     most = LARGEST_BUFFER // allocate.type.bytes
     count = range_of(allocate.elements, scope.ranges)
     buffer = BufferParam(

@@ -65,7 +65,7 @@ class Kernel:
     requests: Requests
     spare: int
 
-    def asked_of(self, buffer: str) -> list[Narrowing]:
+    def requests_for(self, buffer: str) -> list[Narrowing]:
         """Return what is asked of a buffer by any of its names."""
         dotted = [f"{name}.{buffer}" for name in (self.name, *self.operators)]
         names = {each for name in self.operators for each in (name, whole_name(name))}
@@ -76,19 +76,19 @@ class Kernel:
             if each.name in plain or any(each.means(name) for name in dotted)
         ]
 
-    def narrowed(self, buffers: Sequence[Local]) -> tuple[Mapping[str, Local], list[Fault]]:
+    def narrow(self, buffers: Sequence[Local]) -> tuple[Mapping[str, Local], list[Fault]]:
         """Return the buffers with what is left to them, by name, and what is wrong."""
-        found, nothing = self._left(buffers)
+        found, nothing = self._narrow_each(buffers)
         faults = [self._nothing_left(buffers, each, why) for each, why in nothing]
         return found, faults
 
-    def _left(
+    def _narrow_each(
         self, buffers: Sequence[Local]
     ) -> tuple[Mapping[str, Local], list[tuple[Local, "Nothing"]]]:
         """Return the buffers with what is left to them, and those that have nothing left."""
         found, nothing = {}, []
         for each in buffers:
-            left = self._narrow_by(each, self.asked_of(each.buffer))
+            left = self._narrow_by(each, self.requests_for(each.buffer))
             if isinstance(left, Nothing):
                 nothing.append((each, left))
             found[each.buffer] = each if isinstance(left, Nothing) else self._with(each, *left)
@@ -175,7 +175,7 @@ class Kernel:
 
     def _onto_stack(self, buffer: str) -> Narrowing:
         """Return the last request that keeps a buffer on the stack."""
-        asked = self.asked_of(buffer)
+        asked = self.requests_for(buffer)
         return [
             *(each for each in asked if each.scope == LOCAL),
             *(each for each in asked if each.scope.endswith(STACK)),
@@ -205,8 +205,8 @@ class Kernel:
             for each in self.requests.later
         )
         other = replace(self, requests=replace(self.requests, later=later))
-        refused = (each.buffer for each, _ in other._left(buffers)[1])
-        return not any(nothing.asked in self.asked_of(name) for name in refused)
+        refused = (each.buffer for each, _ in other._narrow_each(buffers)[1])
+        return not any(nothing.asked in self.requests_for(name) for name in refused)
 
     def _scopes(self, buffer: Local) -> Iterator[str]:
         """Yield the scopes of single places that a buffer may have."""

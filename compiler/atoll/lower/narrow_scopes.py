@@ -89,7 +89,7 @@ class _Run:
         self, name: str, pools: tuple[str, ...], *, constant: bool = False
     ) -> tuple[str, ...]:
         """Return the pools that are left to a buffer of the entry, in the order that is asked."""
-        left, requests = pools, [*self._asked_of(name, constant=constant)]
+        left, requests = pools, [*self._requests_for(name, constant=constant)]
         for wanted, asked in requests:
             left = tuple(pool for pool in wanted if pool in left)
             if not left:
@@ -103,7 +103,7 @@ class _Run:
         possible = [each for each in wanted if {*each} & {*pools}]
         return [pool for pool in pools if all(pool in each for each in possible)]
 
-    def _asked_of(self, name: str, *, constant: bool) -> Asked:
+    def _requests_for(self, name: str, *, constant: bool) -> Asked:
         if name in self._requests.tensors:
             return
         own = [each for each in self._requests.later if each.means(name)]
@@ -181,8 +181,8 @@ class _Run:
         if not calls or not local:
             return function
         for each in local:
-            self._met.update(kernel.asked_of(each.buffer))
-        narrowed, faults = kernel.narrowed(local)
+            self._met.update(kernel.requests_for(each.buffer))
+        narrowed, faults = kernel.narrow(local)
         self._faults += faults
         return replace(
             function,

@@ -67,7 +67,7 @@ class SpecializeStorage:
             moved = tuple(
                 a for a in _unplaced_buffers(function) if scopes[a.buffer] == IN_WORKSPACE
             )
-            functions.append(_rewritten(function, scopes, moved, self.heaps))
+            functions.append(_rewrite(function, scopes, moved, self.heaps))
             if moved:
                 spilled[function.name] = moved
         self._check(spilled)
@@ -145,7 +145,7 @@ def footprint(allocate: Allocate) -> int:
     return -(-allocate.size // alignment) * alignment
 
 
-def _rewritten(
+def _rewrite(
     function: PrimFunc,
     scopes: Mapping[str, str],
     moved: tuple[Allocate, ...],
@@ -153,7 +153,7 @@ def _rewritten(
 ) -> PrimFunc:
     """Set scopes; buffers in `moved` become parameters."""
 
-    def placed(statement: Stmt) -> tuple[Stmt, ...]:
+    def place(statement: Stmt) -> tuple[Stmt, ...]:
         if isinstance(statement, RuntimeAllocate):
             reached = tuple(p for p in heaps if not statement.pools or p in statement.pools)
             return (replace(statement, scope=IN_WORKSPACE, pools=reached),)
@@ -165,7 +165,7 @@ def _rewritten(
     return replace(
         function,
         parameters=(*function.parameters, *parameters),
-        body=map_statements(function.body, placed),
+        body=map_statements(function.body, place),
     )
 
 

@@ -67,7 +67,7 @@ class Assignment:
             [
                 p
                 for p in pools
-                if bare[p].aligned(b, 0) + self.bytes[b]
+                if bare[p].align_up(b, 0) + self.bytes[b]
                 <= min(self.sizes[p], self.ceilings.get((b, p), self.sizes[p]))
             ]
             for b, pools in enumerate(graph.pools)

@@ -39,7 +39,7 @@ def plan_auto(
     if blocks.blocks:
         answer = _plan(blocks.fewer, meter, name, climbing=climbing)
         if isinstance(answer, MemoryPlan):
-            return blocks.expanded(answer)
+            return blocks.expand(answer)
     return _plan(problem, meter, name, climbing=climbing)
 
 

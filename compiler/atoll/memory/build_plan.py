@@ -42,7 +42,7 @@ def build_plan(
     inside = packings(graph, {number: pool for number, (pool, _) in places.items()})
     use = {}
     for name, packing in inside.items():
-        used = packing.used_by({member: places[member][1] for member in packing.members})
+        used = packing.highest_end({member: places[member][1] for member in packing.members})
         bound = packing.bound if bounds is None else bounds[name]
         use[name] = PoolUse(size=packing.pool.size, used=used, peak=packing.heaviest, bound=bound)
     placed = {}

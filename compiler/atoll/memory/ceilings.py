@@ -64,14 +64,14 @@ def too_low(problem: Problem, free: MemoryPlan, search: Search, *, proven: bool)
         remedy = f"{'either ' * bool(others)}raise the size hint to {format_size(high)}{either}"
         yield _too_low(problem, least, remedy, proven=proven)
         return
-    needed = _needed(problem, free, known, search)
+    needed = _needed_ceilings(problem, free, known, search)
     for each, end in needed.items():
         also = " and those of the other messages as they say" if len(needed) > 1 else ""
         remedy = f"raise the size hint to {format_size(end)}{also}"
         yield _too_low(problem, each, remedy, proven=proven)
 
 
-def _needed(
+def _needed_ceilings(
     problem: Problem, free: MemoryPlan, known: Sequence[Ceiling], search: Search
 ) -> dict[Ceiling, int]:
     """Return ceilings and heights with which there is a plan; each of them is needed for it."""
@@ -90,14 +90,14 @@ def _needed(
 def _raise_ceiling(problem: Problem, ceiling: Ceiling, size: int | None) -> Problem:
     """Return the problem with one ceiling at another height, or without it."""
 
-    def kept(buffer: Buffer) -> Iterator[Ceiling]:
+    def ceilings_of(buffer: Buffer) -> Iterator[Ceiling]:
         for each in buffer.ceilings:
             if each != ceiling:
                 yield each
             elif size is not None:
                 yield replace(each, size=size)
 
-    buffers = (replace(each, ceilings=tuple(kept(each))) for each in problem.buffers)
+    buffers = (replace(each, ceilings=tuple(ceilings_of(each))) for each in problem.buffers)
     return replace(problem, buffers=tuple(buffers))
 
 

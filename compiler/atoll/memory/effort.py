@@ -88,7 +88,7 @@ class Meter:
         self._limit = limit
 
     @contextmanager
-    def extended(self) -> Iterator[None]:
+    def extend(self) -> Iterator[None]:
         """Let what is inside spend what is left for fitting, and draw other random numbers."""
         limit, spent = self._limit, self.spent
         self._limit = spent + self._fitting

@@ -93,7 +93,7 @@ def explain(
         return
     step, live = _crowd(problem, grown)
     if not proven and all(grown[pool.name] <= pool.size for pool in tight):
-        yield _missed_plan(tight, grown)
+        yield _missed_plan_fault(tight, grown)
         return
     yield Fault(
         code="E062",
@@ -106,7 +106,7 @@ def explain(
     )
 
 
-def _missed_plan(pools: Sequence[PoolSpace], found: Mapping[str, int]) -> Fault:
+def _missed_plan_fault(pools: Sequence[PoolSpace], found: Mapping[str, int]) -> Fault:
     """Describe a search that found no plan where there is one."""
     names = ", ".join(f"'{pool.name}'" for pool in pools)
     return Fault(
@@ -239,11 +239,11 @@ def _resize(problem: Problem, sizes: Mapping[str, int]) -> Problem:
 def _growth(problem: Problem, pool: PoolSpace, search: Search, most: int) -> int | None:
     """Return a small size of `pool` with which everything fits, None if none up to `most` does."""
 
-    def used(size: int) -> int | None:
+    def end_with(size: int) -> int | None:
         placements = search(_resize(problem, {pool.name: size}))
         return None if placements is None else _ends(problem, placements)[pool.name]
 
-    fits = used(most)
+    fits = end_with(most)
     if fits is None:
         return None
     least = Assignment(conflict_graph(problem)).least(pool.name)
@@ -253,7 +253,7 @@ def _growth(problem: Problem, pool: PoolSpace, search: Search, most: int) -> int
             break
         if not fails < trial < fits:
             trial = (fits + fails) // 2
-        smaller = used(trial)
+        smaller = end_with(trial)
         fits, fails = (fits, trial) if smaller is None else (smaller, fails)
     return fits
 

@@ -73,7 +73,7 @@ def improve(packing: Packing, known: Packed, enough: int, meter: Meter) -> Packe
         meter.spend(found.nodes)
         portfolio.report(found.deepest, solved=found.status is Status.SOLVED)
         if found.status is Status.SOLVED:
-            known = replace(known, offsets=found.offsets, used=packing.used_by(found.offsets))
+            known = replace(known, offsets=found.offsets, used=packing.highest_end(found.offsets))
         elif found.status is Status.EXHAUSTED:
             known = replace(known, bound=max(known.bound, capacity + packing.step))
         if found.status is not Status.RUNNING:

@@ -60,11 +60,11 @@ def _start(packing: Packing, hint: Offsets | None) -> Packed:
         plans = [{member: hint[member] for member in packing.members}]
     inside = set(packing.members)
     for order in orders(packing.graph):
-        if plans and packing.used_by(plans[-1]) <= packing.bound:
+        if plans and packing.highest_end(plans[-1]) <= packing.bound:
             break
         plans.append(_fill(packing, [member for member in order if member in inside]))
-    best = min(plans, key=packing.used_by)
-    return Packed(offsets=best, used=packing.used_by(best), bound=packing.bound)
+    best = min(plans, key=packing.highest_end)
+    return Packed(offsets=best, used=packing.highest_end(best), bound=packing.bound)
 
 
 def _fill(packing: Packing, order: list[int]) -> Offsets:
@@ -103,7 +103,7 @@ def _better(part: Packing, known: Packed, enough: int, meter: Meter, climbing: b
         return _climb(part, known, meter) if climbing and above else known
     known = improve(part, known, enough, meter)
     if len(part.members) <= _FEW and known.bound <= part.pool.size < known.used:
-        with meter.extended():
+        with meter.extend():
             known = improve(part, known, part.pool.size, meter)
     return known
 
@@ -115,7 +115,7 @@ def _climb(packing: Packing, known: Packed, meter: Meter) -> Packed:
     if places is None:
         return known
     offsets: Mapping[int, int] = {member: offset for member, (_, offset) in places.items()}
-    used = packing.used_by(offsets)
+    used = packing.highest_end(offsets)
     if used >= known.used:
         return known
     meter.tell(used, known.bound)

@@ -25,7 +25,7 @@ class Packing:
         """Return the alignment of a member in this pool."""
         return max(self.pool.alignment, self.graph.buffers[member].alignment)
 
-    def aligned(self, member: int, offset: int) -> int:
+    def align_up(self, member: int, offset: int) -> int:
         """Return the lowest offset from `offset` on at which a member's address is aligned."""
         return offset + -(self.pool.origin + offset) % self.alignment(member)
 
@@ -34,7 +34,7 @@ class Packing:
         """Bytes of which the address of every member is a multiple."""
         return min(map(self.alignment, self.members), default=self.pool.alignment)
 
-    def rounded(self, size: int) -> int:
+    def round_up(self, size: int) -> int:
         """Return the bytes that a member takes from one below another."""
         return -(-size // self.grain) * self.grain
 
@@ -58,7 +58,7 @@ class Packing:
         A buffer that may overlap an earlier one adds what it has more.
         """
         buffers, nearer = self.graph.buffers, self.graph.nearer
-        fit = self.rounded if rounded else int
+        fit = self.round_up if rounded else int
         weights = {member: fit(buffers[member].size) for member in clique}
         for (later, earlier), distance in nearer.items():
             if later in weights and earlier in weights:
@@ -76,7 +76,7 @@ class Packing:
                 common = gcd(common, alignment, self.pool.origin)
         return max(common, 1)
 
-    def used_by(self, offsets: Offsets) -> int:
+    def highest_end(self, offsets: Offsets) -> int:
         """Return the end of the highest member, beyond the pool if one is above its ceiling."""
         buffers = self.graph.buffers
         used = max((offsets[member] + buffers[member].size for member in self.members), default=0)
@@ -101,14 +101,14 @@ class Packing:
     @cached_property
     def bound(self) -> int:
         """Bytes that every plan uses."""
-        low = {member: self.aligned(member, 0) for member in self.members}
+        low = {member: self.align_up(member, 0) for member in self.members}
         stacked = max((self._stack(clique, low) for clique in self.cliques), default=0)
-        return max(self.used_by(low), stacked, self.heaviest)
+        return max(self.highest_end(low), stacked, self.heaviest)
 
     def _stack(self, clique: Sequence[int], low: Offsets) -> int:
         """Stack a clique in the order of its lowest offsets; the topmost is not rounded up."""
         weights, sizes = self.weights(clique, rounded=True), self.graph.buffers
-        slack = max(self.rounded(sizes[member].size) - sizes[member].size for member in clique)
+        slack = max(self.round_up(sizes[member].size) - sizes[member].size for member in clique)
         height = self.first
         for member in sorted(clique, key=lambda each: low[each]):
             height = max(height, low[member]) + weights[member]

@@ -49,7 +49,7 @@ class Blocks:
         rest = (buffer for buffer in self.problem.buffers if buffer.name not in inside)
         return replace(self.problem, buffers=(*rest, *(block.whole for block in self.blocks)))
 
-    def expanded(self, plan: MemoryPlan) -> MemoryPlan:
+    def expand(self, plan: MemoryPlan) -> MemoryPlan:
         """Return a plan of `fewer` as one of the problem."""
         placements, use, cost = dict(plan.placements), dict(plan.use), 0
         for block in self.blocks:

@@ -78,7 +78,7 @@ def faults(steps: Sequence[Operation], regions: Mapping[int, Region]) -> Iterato
             yield f"byte {int(np.argmin(bits))} of region {number}, an output, is never written"
 
 
-def unread(
+def unread_inputs(
     steps: Sequence[Operation], regions: Mapping[int, Region]
 ) -> Mapping[int, NDArray[np.bool_]]:
     """Return which bytes of each input no operation reads, for inputs that have such bytes."""

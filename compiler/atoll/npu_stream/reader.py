@@ -137,7 +137,7 @@ def _operations(stream: Sequence[int], registers: "_Registers") -> Iterator[Oper
                 raise StreamError(f"{len(stream) - at - 1} words are behind its end")
             return
         elif number in NAMES:
-            yield Operation(at, NAMES[number], tuple(registers.touched(number, parameter)))
+            yield Operation(at, NAMES[number], tuple(registers.accesses(number, parameter)))
         elif number not in _SILENT:
             raise StreamError(f"the operation {number:#05x} at {at} is not known")
         at += 1 + wide
@@ -152,7 +152,7 @@ class _Registers:
     narrow: dict[int, int] = field(default_factory=dict)
     wide: dict[int, int] = field(default_factory=dict)
 
-    def touched(self, number: int, parameter: int) -> Iterator[Access]:
+    def accesses(self, number: int, parameter: int) -> Iterator[Access]:
         """Yield what an operation touches, reads first."""
         if number == DMA:
             yield from self._copy_accesses()
@@ -210,11 +210,11 @@ class _Registers:
         rows, columns, depth = self._extents()
         if number == ELEMENTWISE:
             first, second = self._broadcasts()
-            yield self._map(_IFM, _shrunk((rows, columns, depth), first))
+            yield self._map(_IFM, _shrink((rows, columns, depth), first))
             if parameter not in _ONE_OPERAND | _TWO_OPERANDS:
                 raise StreamError(f"the elementwise operation {parameter} is not known")
             if parameter in _TWO_OPERANDS and second is not None:
-                yield self._map(_IFM2, _shrunk((rows, columns, depth), second))
+                yield self._map(_IFM2, _shrink((rows, columns, depth), second))
             return
         deep = self._get(_IFM_DEPTH) + 1
         if number == RESIZE:
@@ -293,7 +293,7 @@ class _Registers:
         return join_spans(parts)
 
 
-def _shrunk(extents: tuple[int, int, int], axes: int) -> tuple[int, int, int]:
+def _shrink(extents: tuple[int, int, int], axes: int) -> tuple[int, int, int]:
     """Return extents with one element along `axes`: rows, columns and channels from bit 0."""
     rows, columns, depth = (
         1 if axes >> axis & 1 else extent for axis, extent in enumerate(extents)

@@ -40,7 +40,7 @@ class Start:
     checksum: int
     words: bytes
 
-    def judged(self, payload: bytes) -> Iterator[str]:
+    def check(self, payload: bytes) -> Iterator[str]:
         """Yield what is wrong with a payload and the regions that it is given."""
         if crc32(self.words, crc32(payload)) != self.checksum:
             yield "commands and addresses are not those that were built: their checksum is another"

@@ -47,13 +47,13 @@ def _rename(parts: Parts, taken: set[str]) -> Parts:
             new += "_"
         names[name] = new
 
-    def given(tensors: tuple[str, ...]) -> tuple[str, ...]:
+    def rename(tensors: tuple[str, ...]) -> tuple[str, ...]:
         own = {tensor.name for tensor in parts.tensors}
         return tuple(names[name] if name in own else name for name in tensors)
 
     return Parts(
         operators=tuple(
-            replace(op, name=names[op.name], inputs=given(op.inputs), outputs=given(op.outputs))
+            replace(op, name=names[op.name], inputs=rename(op.inputs), outputs=rename(op.outputs))
             for op in parts.operators
         ),
         tensors=tuple(replace(tensor, name=names[tensor.name]) for tensor in parts.tensors),

@@ -43,14 +43,14 @@ def values_of(op: Operator, graph: Graph, npu: Engine, address: Address) -> Mapp
     return _with_own(values, op, npu)
 
 
-def _limited(op: Operator, graph: Graph, npu: Engine) -> Alike:
+def _limits_key(op: Operator, graph: Graph, npu: Engine) -> Alike:
     tensors = (*graph.operands(op), *graph.results(op))
     sign = op.name, npu.spec.name, tuple(npu.params.items())
     return Alike(sign, op, tensors, support_of(op, npu))
 
 
-@remember(_limited, most=VALUES_AT_HAND)
-def limited_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int]:
+@remember(_limits_key, most=VALUES_AT_HAND)
+def limit_values(op: Operator, graph: Graph, npu: Engine) -> Mapping[str, int]:
     """Return what limits may name: features and the description's own values.
 
     Raises:

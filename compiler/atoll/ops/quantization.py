@@ -154,7 +154,7 @@ def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
     low, high = _BOUNDS[str(op.attributes.get("activation", "none"))]
     scale, zero_point = np.float32(scale_of(output)), zero_point_of(output)
 
-    def quantized(bound: float) -> int:
+    def quantize(bound: float) -> int:
         with np.errstate(over="ignore"):
             ratio = max(min(float(np.float32(bound) / scale), 2.0**31), -(2.0**31))
         return zero_point + int(math.copysign(math.floor(abs(ratio) + 0.5), ratio))
@@ -162,8 +162,8 @@ def activation_range(op: Operator, output: Tensor) -> tuple[int, int]:
     limits = np.iinfo(output.dtype)
     least, greatest = int(limits.min), int(limits.max)
     return (
-        least if low is None else max(least, quantized(low)),
-        greatest if high is None else min(greatest, quantized(high)),
+        least if low is None else max(least, quantize(low)),
+        greatest if high is None else min(greatest, quantize(high)),
     )
 
 
@@ -174,7 +174,7 @@ def bounds_of(op: Operator, graph: Graph) -> dict[str, int]:
     return {"activation_min": low, "activation_max": high}
 
 
-def scaled_by(name: str, factor: tuple[int, int]) -> dict[str, int]:
+def factor_values(name: str, factor: tuple[int, int]) -> dict[str, int]:
     """Return a multiplier and its shift by the names that formulas have."""
     return {f"{name}_multiplier": factor[0], f"{name}_shift": factor[1]}
 

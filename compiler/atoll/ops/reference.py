@@ -42,25 +42,25 @@ def run(
     for name in graph.written_in_parts:
         values[name] = np.zeros(graph.tensor(name).shape, graph.tensor(name).dtype)
 
-    def stored(view: Tensor) -> Array:
+    def elements_of(view: Tensor) -> Array:
         first = view.offset // ITEM_BYTES[view.dtype]
         whole = values[view.view].reshape(-1).view(view.dtype)
         return whole[first : first + view.stored]
 
-    def valued(name: str) -> Array:
+    def value_of(name: str) -> Array:
         if name not in views:
             return values[name]
-        view, elements = views[name], stored(views[name])
+        view, elements = views[name], elements_of(views[name])
         return view.values_in(elements.tobytes()) if view.layout else elements.reshape(view.shape)
 
     for op in graph.operators:
-        arguments = [valued(name) if name else None for name in op.inputs]
+        arguments = [value_of(name) if name else None for name in op.inputs]
         for name, value in zip(op.outputs, compute(op, graph, arguments, soc), strict=True):
             if name in views:
-                stored(views[name])[...] = value.reshape(-1)
+                elements_of(views[name])[...] = value.reshape(-1)
             else:
                 values[name] = value.copy() if graph.states else value
-    return values | {name: valued(name) for name in views}
+    return values | {name: value_of(name) for name in views}
 
 
 def run_in_turn(
@@ -90,11 +90,11 @@ def compute(
     """
     device = soc.device(op.device) if soc and op.device else None
     if isinstance(device, Engine) and (entry := device.spec.support(op.kind).reference):
-        return computed_by(entry, op, graph, inputs, device)
+        return call_entry(entry, op, graph, inputs, device)
     return kind_of(op).reference(op, graph, inputs)
 
 
-def computed_by(
+def call_entry(
     entry: str, op: Operator, graph: Graph, inputs: Inputs, engine: Engine
 ) -> tuple[Array, ...]:
     """Return what a function of an accelerator's description computes.

@@ -34,13 +34,13 @@ def read_program(source: Path | str, *, verified: bool = True) -> Program:
             ends, it holds none of these.
     """
     if isinstance(source, str) and "\n" in source:
-        program, where = _parsed(source, None), "the text"
+        program, where = _parse(source, None), "the text"
     elif str(source) == STANDARD_INPUT:
-        program, where = _parsed(sys.stdin.read(), None), "standard input"
+        program, where = _parse(sys.stdin.read(), None), "standard input"
     else:
         path, where = Path(source), str(source)
         model = path.is_file() and _is_model(path)
-        program = load_network(path) if model else _parsed(_text(path), path)
+        program = load_network(path) if model else _parse(_text(path), path)
     try:
         if verified:
             verify_program(program, None)
@@ -67,7 +67,7 @@ def _text(path: Path) -> str:
         raise UsageError("E002", what, remedy=remedy) from fault
 
 
-def _parsed(text: str, path: Path | None) -> Program:
+def _parse(text: str, path: Path | None) -> Program:
     match _FIRST_WORD.match(text):
         case found if found and found[1] == Kind.GRAPH:
             return parse_graph(text, path)

@@ -124,7 +124,7 @@ def _side(pin: Pin) -> str:
     return "" if pin.applies == "both" else f":{pin.applies}"
 
 
-def asked_of_tensors(
+def requests_of_tensors(
     asked: BuildRequests,
     graph: Graph,
     soc: ResolvedSoc,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from atoll.ir.graph import Graph, Operator
-from atoll.ops.formulas import limited_values
+from atoll.ops.formulas import limit_values
 from atoll.ops.fused import ACCELERATOR, STEPS
 from atoll.ops.registry import COPY, ETHOS_U, OPERATORS, kind_of
 from atoll.ops.rounding import ROUNDING, as_tflite, rounding_feature
@@ -75,7 +75,7 @@ def _npu_obstacles(op: Operator, graph: Graph, npu: Npu, soc: ResolvedSoc) -> It
     if support is None or op.kind not in npu.runs or others:
         yield f"does not run {op.kind}"
         return
-    features = limited_values(op, graph, npu)
+    features = limit_values(op, graph, npu)
     yield from _limits(support, features)
     yield from _unknown(support, op, graph, features)
     if not pools_for(soc, {npu.name: Access.WRITE}, WORKSPACE_ROLES, 1):

@@ -16,7 +16,7 @@ from atoll.ir.graph import Graph, Operator
 from atoll.isa.code_target import OWN
 from atoll.ops.registry import COPY
 from atoll.place.regions import matching_operators, operators_of
-from atoll.place.target_choice import TargetChoice, choices_of, chosen_by_cost
+from atoll.place.target_choice import TargetChoice, choices_of, choose_by_cost
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 Placed = Callable[[BuildRequests], Graph]
@@ -81,7 +81,7 @@ def with_targets(
     def target_of(op: Operator) -> str:
         if op.name in found:
             return "" if found[op.name] == OWN else found[op.name]
-        choice = None if op.name in settled else chosen_by_cost(op, graph, soc)
+        choice = None if op.name in settled else choose_by_cost(op, graph, soc)
         return choice.target if choice else op.target
 
     return graph.with_operators(replace(op, target=target_of(op)) for op in graph.operators)

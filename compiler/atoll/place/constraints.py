@@ -134,7 +134,7 @@ def _results(op: Operator) -> str:
     return ", ".join(f"'{name}'" for name in op.outputs)
 
 
-def merged_pools(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...] | None:
+def intersect_pools(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...] | None:
     """Return the pools that satisfy two pins (() asks for none), None where there are none."""
     if not first or not second:
         return tuple(first or second)

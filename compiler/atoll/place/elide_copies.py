@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
-from atoll.place.constraints import ScopeLog, merged_pools
+from atoll.place.constraints import ScopeLog, intersect_pools
 from atoll.reach.candidates import homes_of
 from atoll.resolve.soc import Access, ResolvedSoc
 
@@ -72,7 +72,7 @@ class _Merger:
         return replace(self._graph, tensors=tensors, operators=tuple(operators))
 
     def _rename(self, op: Operator) -> Operator:
-        return op.renamed(self._merged)
+        return op.rename_operands(self._merged)
 
     def _follow(self, view: Tensor) -> Tensor:
         """Return a view of a tensor that was merged into another one, as one of that."""
@@ -105,7 +105,7 @@ class _Merger:
     def _merge(self, target: str, result: str) -> bool:
         storage = self._storage(target)
         first, second = self._tensors[storage], self._tensors[result]
-        pools = merged_pools(first.pools, second.pools)
+        pools = intersect_pools(first.pools, second.pools)
         reads = self._reads[storage] + self._reads[result]
         if pools is None or not self._possible(replace(first, pools=pools), reads):
             return False

@@ -35,7 +35,7 @@ class FasterCores:
     cores: Mapping[str, Sequence[str]]
     robust: bool = False
 
-    def moved(self, where: Mapping[str, str]) -> dict[str, str]:
+    def choose_devices(self, where: Mapping[str, str]) -> dict[str, str]:
         """Return a device for each operator: that of `where`, or a faster core."""
         found, before = dict(where), None
         while found != before:

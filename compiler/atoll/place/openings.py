@@ -24,15 +24,15 @@ class Reach:
     def __str__(self) -> str:
         return f"set 'pools.{self.pool}.reach.{self.device}' to {self.access}"
 
-    def applied(self, soc: ResolvedSoc) -> ResolvedSoc:
+    def apply(self, soc: ResolvedSoc) -> ResolvedSoc:
         """Return the chip with it."""
 
-        def opened(pool: Pool) -> Pool:
+        def grant_access(pool: Pool) -> Pool:
             if pool.name != self.pool or allows(pool.reach[self.device], self.access):
                 return pool
             return replace(pool, reach={**pool.reach, self.device: self.access})
 
-        return replace(soc, pools=tuple(map(opened, soc.pools)))
+        return replace(soc, pools=tuple(map(grant_access, soc.pools)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Move:
     def __str__(self) -> str:
         return f"add '[{self.source}, {self.target}]' to 'devices.{self.dma}.moves'"
 
-    def applied(self, soc: ResolvedSoc) -> ResolvedSoc:
+    def apply(self, soc: ResolvedSoc) -> ResolvedSoc:
         """Return the chip with it."""
 
-        def taught(device: Device) -> Device:
+        def add_move(device: Device) -> Device:
             if not isinstance(device, Dma) or device.name != self.dma:
                 return device
             return replace(device, moves=(*device.moves, (self.source, self.target)))
 
-        return replace(soc, devices=tuple(map(taught, soc.devices)))
+        return replace(soc, devices=tuple(map(add_move, soc.devices)))
 
 
 Change = Reach | Move
@@ -88,7 +88,7 @@ def find_opening(graph: Graph, soc: ResolvedSoc, works: Works) -> str | None:
 
 def _change(soc: ResolvedSoc, changes: Iterable[Change]) -> ResolvedSoc:
     for each in changes:
-        soc = each.applied(soc)
+        soc = each.apply(soc)
     return soc
 
 

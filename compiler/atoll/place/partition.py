@@ -11,7 +11,7 @@ from atoll.cost.copies import Computing, copy_cycles, layout_cycles
 from atoll.cost.core_costs import CoreCost
 from atoll.cost.data.assumed import FASTER
 from atoll.cost.lists import joint_saving
-from atoll.cost.operators import Cost, Recorder, compute_cycles, cost_parts, shared_cycles
+from atoll.cost.operators import Cost, Recorder, compute_cycles, cost_parts, split_cycles
 from atoll.description.faults import in_order
 from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
@@ -132,10 +132,10 @@ def decide(
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
     if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
-        decisions = chooser.moved(decisions) if unlike else decisions
-        return chooser.told(decisions) if explains else decisions
-    fed = chooser.fed(decisions)
-    return chooser.told(fed) if fed and explains else fed or chooser.near_host()
+        decisions = chooser.move_to_faster_cores(decisions) if unlike else decisions
+        return chooser.explain_rejections(decisions) if explains else decisions
+    fed = chooser.choose_reachable(decisions)
+    return chooser.explain_rejections(fed) if fed and explains else fed or chooser.near_host()
 
 
 def runners_of(
@@ -191,7 +191,7 @@ class _Chooser:
         """Say whether the constants of an operator can be where its device reads them."""
         return self._reads_constants(self._operators[decision.operator], decision.device)
 
-    def fed(self, usual: Sequence[Decision]) -> tuple[Decision, ...] | None:
+    def choose_reachable(self, usual: Sequence[Decision]) -> tuple[Decision, ...] | None:
         """Choose devices to which every tensor gets, None if there are none.
 
         Of the devices of an operator that leave such a choice for those after it, the cheapest is
@@ -231,7 +231,7 @@ class _Chooser:
             allows(reach[each], Access.READ) for each in reading
         )
 
-    def moved(self, decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
+    def move_to_faster_cores(self, decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
         """Give operators that nobody asked for to cores that are surely faster."""
         operators, usual = self._operators, {each.operator: each for each in decisions}
         free = (op for op in operators.values() if not usual[op.name].asked and op.kind != COPY)
@@ -240,7 +240,7 @@ class _Chooser:
             for op in free
         }
         weighing = Weighing(self._graph, self._soc, spread=self._spread)
-        where = FasterCores(weighing, cores, self._requests.robust).moved(
+        where = FasterCores(weighing, cores, self._requests.robust).choose_devices(
             {each.operator: each.device for each in decisions}
         )
         found = tuple(
@@ -262,7 +262,7 @@ class _Chooser:
             joined=usual.joined,
         )
 
-    def told(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    def explain_rejections(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         """Say of every device that was not weighed why it does not run an operator."""
         weighing = Weighing(self._graph, self._soc, spread=self._spread)
         where = {each.operator: each.device for each in decisions}
@@ -283,7 +283,7 @@ class _Chooser:
                 continue
             why = self._unable(op, device, decision)
             rejected[name] = why or weighing.against(op, name, where)
-            if why is None and weighing.unreached(op, there) is None:
+            if why is None and weighing.unreachable_text(op, there) is None:
                 costs[name] = weighing.cost(op, there)
                 no_less = here.total <= costs[name].total
                 if no_less and could_be_less(costs[name].parts, here.parts):
@@ -349,10 +349,10 @@ class _Chooser:
         if joined.device:
             return (joined.device,)
         able = self._able(op, joined)
-        chosen = self._chosen(op)
+        chosen = self._candidate_device(op)
         return (chosen,) if chosen in able else able
 
-    def _chosen(self, op: Operator) -> str:
+    def _candidate_device(self, op: Operator) -> str:
         """Return the device that a candidate chooses for an operator or its stripe, "" if none."""
         return self._devices.get(whole_name(op.name), "")
 
@@ -415,7 +415,7 @@ class _Chooser:
             self.faults.append(joined)
             joined = Joined(devices=tuple(device.name for device in self._soc.devices))
         decision = self._on_asked(op, joined) if joined.device else self._free(op, joined)
-        chosen = "" if joined.device or op.kind == COPY else self._chosen(op)
+        chosen = "" if joined.device or op.kind == COPY else self._candidate_device(op)
         if chosen and chosen != decision.device:
             decision = self._on_chosen(op, decision, chosen, joined)
         decision = replace(decision, joined=joined)
@@ -733,6 +733,6 @@ def _faster_cycles(op: Operator, graph: Graph, device: Device, soc: ResolvedSoc)
 
     Of an engine, that is what the host's driver takes.
     """
-    own, by_core = shared_cycles(op, graph, device, soc)
+    own, by_core = split_cycles(op, graph, device, soc)
     core = device if isinstance(device, Cpu) else soc.host_cpu
     return own + by_core // (FASTER if stands_in(core) else 1)

@@ -29,7 +29,7 @@ Observer = Callable[[str, object], None]
 """Called with the name of a pass and its result."""
 
 
-def unobserved(name: str, result: object) -> None:
+def ignore_result(name: str, result: object) -> None:
     """Look at no result of a pass."""
 
 

@@ -31,7 +31,7 @@ class Trials:
 
         It is written for all tensors that the request is about, or for its own `alone`.
         """
-        key = (asked.tensor if alone else "", _written(asked), pool)
+        key = (asked.tensor if alone else "", _without_tensor(asked), pool)
         if key not in self._known:
             scope = f"global.{pool}" if asked.scope else ""
             pin = Pin.to(pool, applies=asked.pin.applies)
@@ -45,14 +45,16 @@ class Trials:
         return self.holds(replace(self.requests, pins=pins, free=self.requests.free | {tensor}))
 
     def _with(self, asked: PinRequest, scope: str, pin: Pin, *, alone: bool) -> Requests:
-        request = _written(asked)
+        request = _without_tensor(asked)
         pins = {}
         for name, each in self.requests.pins.items():
             mine = name == asked.tensor or not alone
-            about = mine and any(_written(other) == request for other in each)
+            about = mine and any(_without_tensor(other) == request for other in each)
             if about:
                 pins[name] = tuple(
-                    replace(other, pin=pin, scope=scope) if _written(other) == request else other
+                    replace(other, pin=pin, scope=scope)
+                    if _without_tensor(other) == request
+                    else other
                     for other in each
                 )
             elif name not in self.faulty:
@@ -60,6 +62,6 @@ class Trials:
         return replace(self.requests, pins=pins)
 
 
-def _written(asked: PinRequest) -> PinRequest:
+def _without_tensor(asked: PinRequest) -> PinRequest:
     """Return what is the same in every tensor that one request is about."""
     return replace(asked, tensor="")

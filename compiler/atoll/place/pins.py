@@ -12,7 +12,7 @@ from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY
 from atoll.place.capabilities import obstacles
-from atoll.place.constraints import Constraint, ScopeLog, memory_scope, merged_pools
+from atoll.place.constraints import Constraint, ScopeLog, intersect_pools, memory_scope
 from atoll.place.pin_trials import Holds, Trials
 from atoll.place.replicas import Replica, ReplicaNames, readers_of, with_replicas
 from atoll.place.requests import PinRequest, Requests
@@ -191,7 +191,7 @@ class _Pinning:
             left: tuple[str, ...] = ()
             for first, second in pairwise(speaking):
                 left = left or first.pin.pools
-                common = merged_pools(left, second.pin.pools)
+                common = intersect_pools(left, second.pin.pools)
                 if common is None and (id(first), id(second)) not in told:
                     told.add((id(first), id(second)))
                     yield self._contradiction(tensor, first, second)

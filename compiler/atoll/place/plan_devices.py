@@ -13,7 +13,7 @@ from atoll.ir.graph import Graph
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
 from atoll.place.openings import find_opening
 from atoll.place.partition import NO_DEVICES, decide
-from atoll.place.passes import DEVICE_PASSES, Observer, Placing, run_passes, unobserved
+from atoll.place.passes import DEVICE_PASSES, Observer, Placing, ignore_result, run_passes
 from atoll.place.requests import Requests, check_requests
 from atoll.place.shared_pins import may_share
 from atoll.resolve.soc import ResolvedSoc
@@ -40,7 +40,7 @@ def plan_devices(
     unlike: bool = False,
     devices: Mapping[str, str] = NO_DEVICES,
     explains: bool = False,
-    observe: Observer = unobserved,
+    observe: Observer = ignore_result,
 ) -> Placing:
     """Return `graph` with a device for every operator and a pool in reach for every tensor.
 

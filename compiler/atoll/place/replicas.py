@@ -76,7 +76,7 @@ def _operators(graph: Graph, mover: str, replicas: Sequence[Replica]) -> Iterato
                 filled.add(replica.tensor.name)
                 yield _copy(replica, mover, next(numbers))
         names = {replica.source: replica.tensor.name for replica in mine}
-        yield op.renamed(names)
+        yield op.rename_operands(names)
     for replica in replicas:
         if not replica.readers:
             yield _copy(replica, mover, next(numbers))
@@ -90,17 +90,19 @@ def with_exits(graph: Graph, replicas: Sequence[Replica]) -> Graph:
     names |= {name: source for source, name in names.items()}
     known = graph.by_name
 
-    def renamed(tensor: Tensor) -> Tensor:
+    def rename(tensor: Tensor) -> Tensor:
         if tensor.name not in names:
             return tensor
         name = names[tensor.name]
         return replace(tensor, name=name, index=known[name].index)
 
     operators = (
-        replace(op.renamed(names), outputs=tuple(names.get(name, name) for name in op.outputs))
+        replace(
+            op.rename_operands(names), outputs=tuple(names.get(name, name) for name in op.outputs)
+        )
         for op in graph.operators
     )
-    return replace(graph, tensors=tuple(map(renamed, graph.tensors)), operators=tuple(operators))
+    return replace(graph, tensors=tuple(map(rename, graph.tensors)), operators=tuple(operators))
 
 
 def copy_names(graph: Graph) -> Iterator[str]:

@@ -25,7 +25,7 @@ COPIES = "copy_"
 Container = Mapping[str, object] | set[str]
 
 
-def spelt_for(asked: BuildRequests, soc: ResolvedSoc) -> BuildRequests:
+def with_canonical_scopes(asked: BuildRequests, soc: ResolvedSoc) -> BuildRequests:
     """Return requests in which each stack of the chip has one spelling.
 
     Without the chip it is not known which dots of ``dsp.0.net.x.stack`` are part of a name.
@@ -33,17 +33,17 @@ def spelt_for(asked: BuildRequests, soc: ResolvedSoc) -> BuildRequests:
     stacks = {identifier_of_scope(each): each for each in ScopeNames.of(soc).stacks}
     known = {*ScopeNames.of(soc).scopes}
 
-    def spelt(scope: str) -> dict[str, str]:
+    def canonical(scope: str) -> dict[str, str]:
         own = scope if scope in known else stacks.get(identifier_of_scope(scope), scope)
         return {"scope": own}
 
     update = {
         "scopes": {
-            name: tuple(each.model_copy(update=spelt(each.scope)) for each in asked_of_it)
+            name: tuple(each.model_copy(update=canonical(each.scope)) for each in asked_of_it)
             for name, asked_of_it in asked.model.scopes.items()
         },
         "set_scope": tuple(
-            each.model_copy(update=spelt(each.scope)) for each in asked.model.set_scope
+            each.model_copy(update=canonical(each.scope)) for each in asked.model.set_scope
         ),
     }
     return BuildRequests(asked.model.model_copy(update=update), asked.where)
@@ -61,12 +61,12 @@ def check_names(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
         PlacementError: E021, E025, E026, E027, E029, E217, all that are not there at once.
     """
     names = _Names(asked, graph, soc)
-    names.placed()
-    names.pinned()
-    names.scoped()
+    names.check_places()
+    names.check_pins()
+    names.check_scopes()
     names.regions()
-    names.freed()
-    names.targeted()
+    names.check_free()
+    names.check_targets()
     if names.faults.found:
         raise PlacementError.all(in_order(names.faults.found))
 
@@ -87,14 +87,14 @@ class _Names:
         self._pools = {pool.name for pool in soc.pools}
         self._scopes = {*ScopeNames.of(soc).scopes}
 
-    def placed(self) -> None:
+    def check_places(self) -> None:
         """Check operators and their devices."""
         for name, device in self._model.place.items():
             self._operator(name, self._where.key_at("place", name))
             at = self._where.at("place", name)
             self._check("E021", "device", identifier(device), self._devices, at)
 
-    def pinned(self) -> None:
+    def check_pins(self) -> None:
         """Check tensors, roles and their pools."""
         for name, pins in self._model.pin.items():
             self._tensor(name, self._where.key_at("pin", name))
@@ -103,7 +103,7 @@ class _Names:
             pins = getattr(self._model.pin_roles, role)
             self._choices(pins, self._where.at("pin_roles", role))
 
-    def scoped(self) -> None:
+    def check_scopes(self) -> None:
         """Check tensors and their scopes."""
         for name, asked in self._model.scopes.items():
             self._tensor(name, self._where.key_at("scopes", name))
@@ -121,7 +121,7 @@ class _Names:
             if region.operators is not None and not operators_of(region, self._graph):
                 self._operator(region.operators, self._where.at(*place, "operators"))
 
-    def freed(self) -> None:
+    def check_free(self) -> None:
         """Check tensors that may be copied."""
         for index, name in enumerate(self._model.free):
             at = self._where.at("free", str(index))
@@ -134,7 +134,7 @@ class _Names:
             else:
                 self._check("E026", "tensor", name, self._tensors, at)
 
-    def targeted(self) -> None:
+    def check_targets(self) -> None:
         """Check operators that have targets, as far as it is known before they have devices.
 
         Which targets are in the place of one that no core has is known only where they run.

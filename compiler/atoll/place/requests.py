@@ -14,9 +14,9 @@ from atoll.diagnostics.errors import PlacementError, Refusal, SourceLoc, attempt
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY
 from atoll.place.annotations import Annotation, annotations_of, pins_of
-from atoll.place.asked_scopes import Narrowing, PinRequest, asked_of_tensors
+from atoll.place.asked_scopes import Narrowing, PinRequest, requests_of_tensors
 from atoll.place.regions import parts_of
-from atoll.place.request_names import check_names, spelt_for
+from atoll.place.request_names import check_names, with_canonical_scopes
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
 
@@ -79,7 +79,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
         PlacementError: E021, E025, E026, E027, E029, E210, E211, E217; names that neither of them
             has, all at once; E207, a region without a way through it.
     """
-    asked = spelt_for(asked, soc)
+    asked = with_canonical_scopes(asked, soc)
     model, where = asked.model, asked.where
     annotations = _annotations(asked, graph, soc)
     later = tuple(_later(asked))
@@ -89,7 +89,7 @@ def check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requ
         if (pins := getattr(model.pin_roles, role))
     }
     stripes = parts_of(graph)
-    pins = dict(asked_of_tensors(asked, graph, soc, later, roles))
+    pins = dict(requests_of_tensors(asked, graph, soc, later, roles))
     for name, each in pins_of(annotations, graph):
         request = PinRequest(name, each.pin(), each.pool_at, origin=each.source, source=each.source)
         pins[name] = (*pins.get(name, ()), request)
@@ -124,7 +124,7 @@ def check_threads(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> None:
     """
     threads = attempt(partial(on_threads, soc, asked))
     if isinstance(threads, Refusal):
-        named = attempt(partial(_annotations, spelt_for(asked, soc), graph, soc))
+        named = attempt(partial(_annotations, with_canonical_scopes(asked, soc), graph, soc))
         more = named.faults if isinstance(named, Refusal) else ()
         raise PlacementError.all(in_order([*threads.faults, *more]))
 

@@ -26,7 +26,7 @@ def spread_operators(
         decision = by_name.get(op.name)
         if decision is not None and not decision.asked and not op.target:
             op = spreader.spread(op)
-            by_name[op.name] = spreader.described(decision, op)
+            by_name[op.name] = spreader.describe(decision, op)
         operators.append(op)
     described = tuple(by_name[decision.operator] for decision in decisions)
     return graph.with_operators(operators), described
@@ -55,7 +55,7 @@ class _Spreader:
         self._needs |= needs
         return replace(op, helpers=helpers)
 
-    def described(self, decision: Decision, op: Operator) -> Decision:
+    def describe(self, decision: Decision, op: Operator) -> Decision:
         """Say who helps, and why."""
         if not op.helpers:
             return decision

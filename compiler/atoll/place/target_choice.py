@@ -48,7 +48,7 @@ class TargetChoice:
         }
 
 
-def chosen_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice | None:
+def choose_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice | None:
     """Return the target with which an operator is clearly faster than with its core's own code.
 
     It is, if operators of its kind that were measured took less by more than `CLEARLY` in the
@@ -62,7 +62,9 @@ def chosen_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice
     measured = {name: each for name, each in found.items() if each}
     reason, target = "", ""
     if OWN not in measured or len(measured) == 1:
-        reason = f"nobody measured {op.kind} with {_listed(found, measured)} on '{core.spec.name}'"
+        reason = (
+            f"nobody measured {op.kind} with {_missing_text(found, measured)} on '{core.spec.name}'"
+        )
     elif CoreCost(core, soc).helpers(op, graph):
         reason = "it may be spread over cores of one kind, which only their own code can be"
     else:
@@ -81,7 +83,7 @@ def chosen_by_cost(op: Operator, graph: Graph, soc: ResolvedSoc) -> TargetChoice
     )
 
 
-def _listed(found: Mapping[str, Times | None], measured: Mapping[str, Times]) -> str:
+def _missing_text(found: Mapping[str, Times | None], measured: Mapping[str, Times]) -> str:
     missing = [name for name in found if name not in measured]
     return "own code" if OWN in missing else f"target {', '.join(missing)}"
 
@@ -97,7 +99,7 @@ def choices_of(graph: Graph, asked: Mapping[str, str], soc: ResolvedSoc) -> Iter
     `asked` says who asked, by operator.
     """
     for op in graph.operators:
-        if (choice := chosen_by_cost(op, graph, soc)) is None:
+        if (choice := choose_by_cost(op, graph, soc)) is None:
             continue
         if by := asked.get(op.name):
             yield TargetChoice(

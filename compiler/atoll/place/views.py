@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, JOIN, ROWS, kind_of
-from atoll.place.constraints import merged_pools
+from atoll.place.constraints import intersect_pools
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.partition import Decision
 from atoll.reach.candidates import homes_of, needs_of
@@ -63,7 +63,7 @@ class _Viewer:
             kind = kind_of(op)
             if op.kind == JOIN:
                 self._join(op)
-            elif kind.joins(op, self.graph) and self._joined_without_loss(op):
+            elif kind.joins(op, self.graph) and self._join_without_loss(op):
                 continue
             elif (offset := kind.view_offset(op, self.graph)) is None:
                 yield op
@@ -87,14 +87,14 @@ class _Viewer:
 
     def _join(self, op: Operator) -> None:
         """Have all inputs of `op` written where they end up, or all copied there."""
-        if not self._written_in_place(op, op.inputs):
+        if not self._write_in_place(op, op.inputs):
             offset = 0
             for position, piece in enumerate(op.inputs):
                 self._copy(op, position, offset)
                 offset += self.tensors[piece].size
             self.needs[op.outputs[0]] = self._needs_of_result(op) | {op.device: Access.WRITE}
 
-    def _joined_without_loss(self, op: Operator) -> bool:
+    def _join_without_loss(self, op: Operator) -> bool:
         """Have all inputs of `op` written where they end up, if that takes no more memory."""
         pieces = [self.tensors[name].view or name for name in op.inputs]
         own = {*self.graph.inputs, *self.graph.kept}
@@ -104,9 +104,9 @@ class _Viewer:
             constant = piece.data is not None or piece.initial is not None
             if constant or piece.size != self.tensors[name].size:
                 return False
-        return self._written_in_place(op, pieces, without_loss=True)
+        return self._write_in_place(op, pieces, without_loss=True)
 
-    def _written_in_place(
+    def _write_in_place(
         self, op: Operator, pieces: Sequence[str], *, without_loss: bool = False
     ) -> bool:
         """Make `pieces`, the storages of the inputs, views of the result, if that is possible."""
@@ -193,7 +193,7 @@ class _Viewer:
         for device, need in self.needs[result].items():
             if device != op.device and needs.get(device) is not Access.WRITE:
                 needs[device] = need
-        pools = merged_pools(storage.pools, view.pools)
+        pools = intersect_pools(storage.pools, view.pools)
         shared = replace(storage, pools=pools or ())
         possible = pools is not None and homes_of(self.soc, needs, shared)
         if storage.data is not None or storage.initial is not None:

@@ -14,7 +14,7 @@ from atoll.cost.basis import basis_of, driver_source, stands_in
 from atoll.cost.copies import copy_cycles, layout_cycles
 from atoll.cost.core_costs import CoreCost, asking_cycles
 from atoll.cost.data.assumed import FASTER
-from atoll.cost.operators import Cost, Recorder, parts_of, shared_cycles
+from atoll.cost.operators import Cost, Recorder, parts_of, split_cycles
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.place.routes import Routes
@@ -80,7 +80,7 @@ class Weighing:
         counts = range(len(kinds) + 1)
         return tuple(frozenset(each) for count in counts for each in combinations(kinds, count))
 
-    def unreached(self, op: Operator, where: Mapping[str, str]) -> str | None:
+    def unreachable_text(self, op: Operator, where: Mapping[str, str]) -> str | None:
         """Say which tensor of `op` no copy brings to or from its device, None if all get there."""
         device = where[op.name]
         for name in self._tensors((op,)):
@@ -92,7 +92,7 @@ class Weighing:
 
     def feasible(self, ops: Iterable[Operator], where: Mapping[str, str]) -> bool:
         """Tell whether every tensor of `ops` gets from its writer to each reader."""
-        return all(self.unreached(op, where) is None for op in ops)
+        return all(self.unreachable_text(op, where) is None for op in ops)
 
     def total(
         self, ops: Iterable[Operator], where: Mapping[str, str], scenario: Scenario = AS_ESTIMATED
@@ -127,7 +127,7 @@ class Weighing:
     def against(self, op: Operator, device: str, where: Mapping[str, str]) -> str:
         """Say what `op` would take on another device, or why its tensors keep it off."""
         there = {**where, op.name: device}
-        if why := self.unreached(op, there):
+        if why := self.unreachable_text(op, there):
             return why
         cost = self.cost(op, there)
         more = self.total((op,), there) - self.total((op,), where)
@@ -194,7 +194,7 @@ class Weighing:
             if any(self._routes.readable(reader, home, tensor.size) for home in homes):
                 recorder = Recorder()
                 cycles = copy_cycles(tensor, writer, reader, self.soc, recorder)
-                self._ways[key] = _scaled(recorder.sources, cycles)
+                self._ways[key] = _scale_parts(recorder.sources, cycles)
             else:
                 self._ways[key] = None
         return self._ways[key]
@@ -212,7 +212,7 @@ class Weighing:
 
     def _split(self, op: Operator, device: Device) -> _Parts:
         host = self.soc.host_cpu
-        known, by_core = shared_cycles(op, self.graph, device, self.soc)
+        known, by_core = split_cycles(op, self.graph, device, self.soc)
         if isinstance(device, Cpu):
             if self.spread:
                 cost = CoreCost(device, self.soc)
@@ -234,7 +234,7 @@ class Weighing:
         return _Parts(known, {kind_of_core(host): by_core}, sources)
 
 
-def _scaled(parts: Parts, cycles: int) -> Parts:
+def _scale_parts(parts: Parts, cycles: int) -> Parts:
     """Return parts whose sum is some cycles, the further ones with the first source."""
     first = next(iter(parts), None)
     return add_parts(parts, {first: cycles - sum(parts.values())}) if first else {}

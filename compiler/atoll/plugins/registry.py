@@ -44,7 +44,7 @@ class Registry(Generic[Member]):
 
     def others(self) -> tuple[str, ...]:
         """Return the names of other packages' members, sorted."""
-        return tuple(sorted({*registered_in(self.group)} - {*self.own}))
+        return tuple(sorted({*entries_in(self.group)} - {*self.own}))
 
     def get(self, name: str, *, at: SourceLoc | None = None) -> Member:
         """Load a member; of another package's functions and methods, failures are E111.
@@ -57,7 +57,7 @@ class Registry(Generic[Member]):
         """
         if (self.group, name) in _OWN:
             return cast("Member", _OWN[self.group, name])
-        entry = self.own.get(name) or registered_in(self.group).get(name)
+        entry = self.own.get(name) or entries_in(self.group).get(name)
         if entry is None:
             remedy = f"use one of {', '.join(self.names())}"
             raise UsageError("E094", f"no {self.noun} '{name}'", at=at, remedy=remedy)
@@ -84,13 +84,13 @@ class Registry(Generic[Member]):
         return "" if fits else f"cannot be called as '({', '.join(self.interface)})'"
 
 
-def registered_in(group: str) -> Mapping[str, str]:
+def entries_in(group: str) -> Mapping[str, str]:
     """Return what packages register in a group: ``module:attribute`` by name."""
-    return _registered_on(group, tuple(sys.path))
+    return _entries_on(group, tuple(sys.path))
 
 
 @cache
-def _registered_on(group: str, path: tuple[str, ...]) -> Mapping[str, str]:
+def _entries_on(group: str, path: tuple[str, ...]) -> Mapping[str, str]:
     """Ask the packages on `path`; the first of a name counts."""
     points = reversed(tuple(entry_points(group=group)))
     return MappingProxyType({point.name: point.value for point in points})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Tensor
-from atoll.resolve.soc import Access, Pool, ResolvedSoc, found_once
+from atoll.resolve.soc import Access, Pool, ResolvedSoc, once_per_chip
 
 WORKSPACE_ROLES = frozenset({"workspace", "both"})
 CONSTANT_ROLES = frozenset({"constants", "both"})
@@ -56,7 +56,7 @@ def homes_of(soc: ResolvedSoc, needs: Needs, tensor: Tensor) -> tuple[str, ...]:
     return tuple(name for name in tensor.pools if name in pools) if tensor.pools else pools
 
 
-@found_once
+@once_per_chip
 def without_sizes(soc: ResolvedSoc) -> ResolvedSoc:
     """Return the chip with pools that have room for all."""
     pools = (replace(pool, region=replace(pool.region, size=1 << 40)) for pool in soc.pools)

@@ -55,7 +55,7 @@ def uses_of(entry: Entry, host: str) -> Mapping[str, tuple[Use, ...]]:
         if isinstance(step.action, AcceleratorWait):
             continue
         for device in step.masters:
-            reads, writes = step.touched_by(device)
+            reads, writes = step.accesses_of(device)
             for name in dict.fromkeys((*reads, *writes)):
                 access = Access.WRITE if name in writes else Access.READ
                 use = Use(step=number, operator=step.operator, device=device, access=access)

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from atoll.diagnostics.units import format_size
 from atoll.report.svg import document, number, text_of, write
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Memory, Region, ResolvedSoc
 from atoll.resolve.tables import clock
 
@@ -82,7 +82,7 @@ def _row(group: Element, soc: ResolvedSoc, part: _Part, top: int, width: int) ->
     for column, device, access in _accesses(soc, region):
         left = _LEFT + column * _COLUMN
         _bar(group, left + 2, top + 1, _COLUMN - 4, access.value, _ROW - 3)
-        seen = seen_by(soc, device, region.origin)
+        seen = device_address(soc, device, region.origin)
         words = access.value if seen == region.origin else f"{access.value} {seen:#010x}"
         middle = left + _COLUMN / 2
         write(group, middle, top + 14, words, style=_STYLES[access], anchor="middle")

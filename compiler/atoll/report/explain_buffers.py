@@ -21,7 +21,7 @@ from atoll.report.buffer_places import Alternative, other_pools, pool_lacks, sta
 from atoll.report.buffer_requests import Asked, BufferRequests, names_of_local
 from atoll.report.buffer_rules import IN_REGISTERS, Rules, stack_rule
 from atoll.report.buffer_uses import Use, needs_of_uses, uses_of
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll.resolve.storage_scope import LOCAL, REGISTERS, scope_of_pool
 
@@ -162,11 +162,11 @@ def _planned_stories(
             place=placement.pool,
             offset=placement.offset,
             address=plan.address(name),
-            seen_at=_seen(soc, placement.pool, plan.address(name)),
+            seen_at=_device_addresses(soc, placement.pool, plan.address(name)),
             live=buffer.live,
             rule=rules.rule(buffer, needs, asked=bool(told)),
             uses=uses[name],
-            alternatives=(*_left_stack(soc, what, needs, buffer.size, told), *others),
+            alternatives=(*_stack_alternatives(soc, what, needs, buffer.size, told), *others),
             views=views,
             names=_names(asked.locals_of(name)) if what == "workspace" else packed.get(name, ()),
             asked=told,
@@ -174,16 +174,16 @@ def _planned_stories(
         )
 
 
-def _seen(soc: ResolvedSoc, pool: str, address: int) -> Mapping[str, int]:
+def _device_addresses(soc: ResolvedSoc, pool: str, address: int) -> Mapping[str, int]:
     reach = soc.pool(pool).reach
     return {
-        device.name: seen_by(soc, device.name, address)
+        device.name: device_address(soc, device.name, address)
         for device in soc.devices
         if reach[device.name] is not Access.NONE
     }
 
 
-def _left_stack(
+def _stack_alternatives(
     soc: ResolvedSoc,
     what: str,
     devices: Mapping[str, Access],

@@ -43,7 +43,7 @@ class Explanation:
 
     @property
     def _left_out(self) -> tuple[Table, ...]:
-        return (left_out_table(self.left_out),) if self.left_out else ()
+        return (omission_table(self.left_out),) if self.left_out else ()
 
     def text(self, buffer: str | None = None, columns: int | None = None) -> str:
         """Return all as tables of at most so many columns, or all about buffers.
@@ -55,7 +55,7 @@ class Explanation:
         """
         if buffer is None:
             told = tuple(story for story in self.buffers if story.asked)
-            asked = (asked_table(told),) if told else ()
+            asked = (request_table(told),) if told else ()
             tables = (story_table(self.buffers), *asked, decision_table(self.decisions))
             tables += (target_table(self.targets),) if self.targets else ()
             cuts = (cut_table(self.cuts),) if self.cuts else ()
@@ -115,7 +115,7 @@ def story_table(stories: Iterable[BufferStory]) -> Table:
     )
 
 
-def asked_table(stories: Iterable[BufferStory]) -> Table:
+def request_table(stories: Iterable[BufferStory]) -> Table:
     """Return one line for each request, with what is left of the buffer's candidates."""
     return Table(
         key="asked",
@@ -173,7 +173,7 @@ def _not_elsewhere(decision: Decision) -> Iterator[str]:
     return (f"{', '.join(names)}: {why}" for why, names in devices.items())
 
 
-def left_out_table(left_out: Mapping[str, str]) -> Table:
+def omission_table(left_out: Mapping[str, str]) -> Table:
     """Return one line for each operator of the model file that is not run."""
     return Table(
         key="left_out",

@@ -45,7 +45,7 @@ def explanation(compiled: Compiled) -> Explanation:
         compiled.plan,
         compiled.requests,
         compiled.log,
-        _packed(compiled),
+        _constant_sources(compiled),
     )
     decisions = compiled.decisions
     cycles = {name: each.cycles for name, each in expected_cycles(compiled).items()}
@@ -84,7 +84,7 @@ def explanation(compiled: Compiled) -> Explanation:
     )
 
 
-def _packed(compiled: Compiled) -> Mapping[str, tuple[str, ...]]:
+def _constant_sources(compiled: Compiled) -> Mapping[str, tuple[str, ...]]:
     """Return which of the network's constants each constant of an accelerator is made of."""
     graph, found = compiled.graph, dict[str, tuple[str, ...]]()
     for op in graph.operators:

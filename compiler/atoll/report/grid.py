@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from atoll.diagnostics.columns import laid_out, terminal_columns, wrap
-from atoll.diagnostics.shown import printable, shown_lines
+from atoll.diagnostics.columns import lay_out, terminal_columns, wrap
+from atoll.diagnostics.shown import printable, printable_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Grid:
         """Return the lines of the headings and of each row, in so many columns."""
         right = {at for at, heading in enumerate(self.headings) if heading not in self.left}
         rows = [tuple(map(printable, row)) for row in (self.headings, *self.rows)]
-        return laid_out(rows, right=right, columns=columns)
+        return lay_out(rows, right=right, columns=columns)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield a line at a time."""
@@ -54,5 +54,5 @@ class Sentence:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield a line at a time."""
         columns = terminal_columns(console.file)
-        for line in shown_lines(self.text).split("\n"):
+        for line in printable_lines(self.text).split("\n"):
             yield Text(wrap(line, columns), style=self.style, no_wrap=True, overflow="ignore")

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.columns import lay_out
 from atoll.memory.problem import MemoryPlan, PoolUse
 from atoll.resolve.soc import ResolvedSoc
 
@@ -21,7 +21,7 @@ def together_table(
     """Return a line for each pool that any network of one firmware uses, by network and in all."""
     rows = [("pool", "size", *plans, "together", "because")]
     for pool in soc.pools:
-        if used := used_together(soc, plans).get(pool.name):
+        if used := total_use(soc, plans).get(pool.name):
             each = (f"{plan.use[pool.name].used:,}" for plan in plans.values())
             alone = [plan.use[pool.name].used for plan in plans.values()]
             how = "the largest" if used == max(alone) else "side by side"
@@ -29,7 +29,7 @@ def together_table(
     return _lines_of(rows, columns)
 
 
-def used_together(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str, int]:
+def total_use(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str, int]:
     """Return how many bytes of each pool the networks of one firmware need in all."""
     used = {pool.name: 0 for pool in soc.pools}
     for plan in plans.values():
@@ -43,7 +43,7 @@ def used_together(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str
 def _lines_of(rows: Sequence[tuple[str, ...]], columns: int | None) -> str:
     """Return rows as lines: the first and the last column to the left, figures to the right."""
     right = range(1, len(rows[0]) - 1)
-    lines = (line for row in laid_out(rows, right=right, columns=columns) for line in row)
+    lines = (line for row in lay_out(rows, right=right, columns=columns) for line in row)
     return "".join(f"{line}\n" for line in lines)
 
 

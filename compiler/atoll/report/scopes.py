@@ -171,7 +171,7 @@ class _Table:
 
     def line(self, device: str) -> str:
         """Return the line of the description that says what a device is."""
-        return self._soc.written(f"devices.{device}") or "the chip"
+        return self._soc.first_setting(f"devices.{device}") or "the chip"
 
     def operators(self) -> Iterator[ScopeStory]:
         """Yield the scopes of operators that run, and of those whose result is a view."""
@@ -249,9 +249,9 @@ class _Table:
             placed = SEScope(memory_scope=f"{POOL_SCOPE}{pool}") if pool else SEScope()
             why = self._rules.get(storage, "")
             yield self._story(tensor.name, asked, joined, default(placed, offered), why, writer)
-        yield from self._made_later()
+        yield from self._lowered_stories()
 
-    def _made_later(self) -> Iterator[ScopeStory]:
+    def _lowered_stories(self) -> Iterator[ScopeStory]:
         """Yield buffers that lowering made, of those of which somebody asks something."""
         for story in self._stories:
             asked = self._later[story.name]
@@ -264,7 +264,7 @@ class _Table:
 
     def _constraints(self, tensor: Tensor) -> Iterator[Constraint]:
         name, host = self._graph.storage(tensor.name), self._soc.host
-        line = self._soc.written("host") or "the chip"
+        line = self._soc.first_setting("host") or "the chip"
         if name in self._graph.filled:
             source = f"'{host}' fills it ({ENTRY})"
             yield Constraint(self.scopes.of(host), host, source, said=line)

@@ -12,7 +12,7 @@ from atoll.description.faults import nearest
 from atoll.description.patterns import read_pattern
 from atoll.diagnostics.errors import SourceLoc
 from atoll.program.expressions import ExpressionError, parse, value_of
-from atoll.resolve.core_instances import band_of, shipped_or_beside
+from atoll.resolve.core_instances import band_of, locate_beside
 from atoll.resolve.draft import Draft
 from atoll.resolve.engine_parts import RECORDS
 from atoll.resolve.programs import program_of
@@ -78,7 +78,7 @@ def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec
         ports=_ports(model),
         program=program_of(model),
         rtl_module=rtl.module if rtl else "",
-        rtl_sources=tuple(shipped_or_beside(word, folder) for word in (rtl.sources if rtl else ())),
+        rtl_sources=tuple(locate_beside(word, folder) for word in (rtl.sources if rtl else ())),
         rtl_packages=rtl.packages if rtl else {},
         rtl_defines=rtl.defines if rtl else {},
         rtl_ports=rtl.ports if rtl else {},
@@ -86,7 +86,7 @@ def _spec(description: AcceleratorDescription, _folder: Path) -> AcceleratorSpec
         emitter=_entry(model.emitter, folder) or RECORDS,
         model=_entry(model.model, folder),
         driver=f"drive_{model.accelerator}" if model.program else Path(model.driver).stem,
-        driver_path=shipped_or_beside(model.driver, folder) if "/" in model.driver else "",
+        driver_path=locate_beside(model.driver, folder) if "/" in model.driver else "",
         undriven=not _DRIVEN_BY & model.model_fields_set,
         asynchronous=model.asynchronous and bool(model.ports.data),
         timing={
@@ -143,7 +143,7 @@ def _ports(model: Accelerator) -> Ports:
 def _entry(entry: str | None, folder: Path) -> str:
     """Return an entry point as later stages load it: a file with a '/' is beside the YAML."""
     file, _, attribute = (entry or "").partition(":")
-    return f"{shipped_or_beside(file, folder)}:{attribute}" if entry else ""
+    return f"{locate_beside(file, folder)}:{attribute}" if entry else ""
 
 
 def _places(description: AcceleratorDescription) -> Iterator[tuple[str, SourceLoc]]:

@@ -8,7 +8,7 @@ from atoll.description.aliases import NO_ALIAS, stem_of
 from atoll.description.chip import Memory
 from atoll.description.edits import hexadecimal
 from atoll.description.faults import note
-from atoll.description.remedies import put, remove, written
+from atoll.description.remedies import put, remove, value_fix
 from atoll.diagnostics.edit import Remedy
 from atoll.diagnostics.units import format_size
 from atoll.resolve.address_map import GRANULE, is_placed
@@ -147,7 +147,7 @@ def _ask(draft: Draft) -> None:
             remedy=put(("memories", two, "alias_of"), one)
             | Remedy(
                 f"to '{NO_ALIAS}' if its bytes are its own",
-                (written(("memories", two, "alias_of"), NO_ALIAS),),
+                (value_fix(("memories", two, "alias_of"), NO_ALIAS),),
             ),
         )
 

@@ -91,7 +91,7 @@ def with_functions(
     machine = ("-target", zig.target, f"-mcpu={zig.cpu}", *zig.options)
     text = translation(functions, network, lines=True)
 
-    def compiled() -> bytes:
+    def compile_functions() -> bytes:
         with temporary_folder() as folder:
             (folder / "functions.c").write_text(text, encoding="utf-8")
             _compile_source(
@@ -100,7 +100,7 @@ def with_functions(
             return (folder / "functions.o").read_bytes()
 
     return join_objects(
-        code, keep_made(f"machine_code/{name_of(*machine, *_FLAGS, text)}", compiled)
+        code, keep_made(f"machine_code/{name_of(*machine, *_FLAGS, text)}", compile_functions)
     )
 
 

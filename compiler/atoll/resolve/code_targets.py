@@ -7,7 +7,7 @@ from typing import Any
 from atoll.description.devices import CodeTarget as Model
 from atoll.description.devices import Cpu
 from atoll.description.faults import note
-from atoll.description.remedies import remove, rename, write, written
+from atoll.description.remedies import remove, rename, value_fix, write
 from atoll.diagnostics.edit import Remedy
 from atoll.isa.code_target import OWN, CodeTarget, Generator, Optimise
 from atoll.isa.find import NAMES, instruction_set
@@ -92,7 +92,7 @@ class _Checked:
             ),
             remedy=Remedy(
                 "write " + " or ".join(f"'{each}'" for each in right),
-                tuple(written((*self._key, key), each) for each in right),
+                tuple(value_fix((*self._key, key), each) for each in right),
             ),
         )
 

@@ -121,11 +121,11 @@ def spec_of(description: CoreDescription) -> CoreSpec:
         protection=_unit_of(model),
         unit_port=model.function_unit or "",
         uncached=model.uncached,
-        startup=shipped_or_beside(model.startup or "", beside),
+        startup=locate_beside(model.startup or "", beside),
         asleep=model.asleep,
         rtl_module=rtl.module,
         rtl_packages=rtl.packages,
-        rtl_sources=tuple(shipped_or_beside(word, beside) for word in rtl.sources),
+        rtl_sources=tuple(locate_beside(word, beside) for word in rtl.sources),
         rtl_parameters=rtl.parameters,
         waves=rtl.waves,
         places=dict(_places(description)),
@@ -164,7 +164,7 @@ def local_of(core: Core | CoreSpec) -> range:
     return range(0) if core.local is None else range(core.local, core.local + LOCAL_SIZE)
 
 
-def shipped_or_beside(word: str, folder: Path) -> str:
+def locate_beside(word: str, folder: Path) -> str:
     """Return a file as later stages look for it: with a '/' it is relative to `folder`."""
     slash = "/" if word.endswith("/") else ""
     return str((folder / word).resolve()) + slash if "/" in word else word

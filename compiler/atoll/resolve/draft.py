@@ -129,7 +129,7 @@ class Draft:
         )
         return not broken and self.hands(device) == device
 
-    def driven(self, device: str) -> bool:
+    def may_run_program(self, device: str) -> bool:
         """Tell whether the host may run a device by a program, so that it needs no constants."""
         if device == self.host:
             return False

@@ -41,14 +41,16 @@ def energy_of(draft: Draft, name: str, model: Device) -> DeviceEnergy | None:
     if isinstance(model, Master):
         return None
     part = _part(draft, name)
-    stated = model.energy or (_held(part.model.energy, part, model) if part else None)
+    stated = model.energy or (_applicable(part.model.energy, part, model) if part else None)
     return _numbers(DeviceEnergy, stated)
 
 
 def area_of(draft: Draft, name: str, model: Device) -> Area | None:
     """Return what a device takes of the chip, None if that is not stated."""
     part = _part(draft, name)
-    return _numbers(Area, model.area or (_held(part.model.area, part, model) if part else None))
+    return _numbers(
+        Area, model.area or (_applicable(part.model.area, part, model) if part else None)
+    )
 
 
 def of_memory(model: Memory) -> tuple[MemoryEnergy | None, Area | None]:
@@ -67,7 +69,7 @@ def _part(draft: Draft, name: str) -> CoreDescription | AcceleratorDescription |
     return description.cores.get(name) or description.accelerators.get(name)
 
 
-def _held(
+def _applicable(
     stated: Stated | None, part: CoreDescription | AcceleratorDescription, model: Device
 ) -> Stated | None:
     """Return what a part states, None of an instance with other parameters than it is of."""

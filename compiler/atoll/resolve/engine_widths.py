@@ -22,7 +22,7 @@ def with_widths(
     by_name = {memory.name: memory for memory in memories}
     bus = next(device.clock for device in devices if device.name == host)
 
-    def used(engine: Engine, *, constants: bool) -> Iterator[tuple[str, Fraction, Memory]]:
+    def pool_widths(engine: Engine, *, constants: bool) -> Iterator[tuple[str, Fraction, Memory]]:
         """Yield each pool, its bytes in a cycle, and its memory."""
         for pool in pools:
             access, memory = pool.reach[engine.name], by_name[pool.region.memory]
@@ -31,8 +31,8 @@ def with_widths(
             if fits and pool.role in (role, "both"):
                 yield pool.name, _width(pool, memory, engine, bus), memory
 
-    def known(engine: Engine) -> Engine:
-        read, written = (tuple(used(engine, constants=each)) for each in (True, False))
+    def measure(engine: Engine) -> Engine:
+        read, written = (tuple(pool_widths(engine, constants=each)) for each in (True, False))
         engine = replace(
             engine,
             bus_cycles=Fraction(engine.clock, bus),
@@ -49,7 +49,7 @@ def with_widths(
         (pool,) = (each for each in pools if each.name == read[0][0])
         return constants_from(engine, pool, read[0][2], bus)
 
-    return tuple(known(each) if isinstance(each, Engine) else each for each in devices)
+    return tuple(measure(each) if isinstance(each, Engine) else each for each in devices)
 
 
 def constants_from(engine: Engine, pool: Pool, memory: Memory, bus: int) -> Engine:

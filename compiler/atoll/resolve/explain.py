@@ -92,7 +92,7 @@ def _views(soc: ResolvedSoc) -> Table:
             (what, device, address(seen.start), address(seen.stop - 1))
             for what, part in placed.items()
             for device in part.views
-            for seen in (part.seen_at(device),)
+            for seen in (part.device_range(device),)
         ),
     )
 

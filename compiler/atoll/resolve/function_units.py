@@ -9,7 +9,7 @@ from atoll.description.function_unit_files import FunctionUnitDescription
 from atoll.description.remedies import remove
 from atoll.diagnostics.errors import SourceLoc
 from atoll.isa.function_unit import OPCODES, FunctionUnit, Instruction
-from atoll.resolve.core_instances import shipped_or_beside
+from atoll.resolve.core_instances import locate_beside
 from atoll.resolve.draft import Draft
 
 
@@ -62,7 +62,7 @@ def unit_of(description: FunctionUnitDescription) -> FunctionUnit:
         kernels=model.kernels or "",
         rtl_module=model.rtl.module if model.rtl else "",
         rtl_sources=tuple(
-            shipped_or_beside(word, beside) for word in (model.rtl.sources if model.rtl else ())
+            locate_beside(word, beside) for word in (model.rtl.sources if model.rtl else ())
         ),
         places=dict(_places(description)),
     )

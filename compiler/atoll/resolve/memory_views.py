@@ -22,7 +22,7 @@ A burst that may cross no such border crosses none on either side, and every ali
 """
 
 
-def seen_by(soc: ResolvedSoc, device: str, address: int) -> int:
+def device_address(soc: ResolvedSoc, device: str, address: int) -> int:
     """Return where `device` sees a byte of the bus; what has no view, where the bus has it.
 
     A byte of a region that devices touch at an alias is there.
@@ -30,38 +30,38 @@ def seen_by(soc: ResolvedSoc, device: str, address: int) -> int:
     for alias in soc.aliases:
         at = address - alias.byte
         if 0 <= at < alias.size and _is_touched_at(soc, alias, address):
-            return at + alias.seen_at(device).start
-    for part in soc.placed():
+            return at + alias.device_range(device).start
+    for part in soc.address_blocks():
         if part.origin <= address < part.end:
-            return address - part.origin + part.seen_at(device).start
+            return address - part.origin + part.device_range(device).start
     return address
 
 
 def on_bus(soc: ResolvedSoc, device: str, address: int) -> int:
     """Return which byte of the bus `device` sees at an address; where it sees none, the address."""
-    for part in soc.placed():
-        if device in part.views and address in part.seen_at(device):
+    for part in soc.address_blocks():
+        if device in part.views and address in part.device_range(device):
             return address - part.views[device] + part.origin
     for alias in soc.aliases:
-        if device in alias.devices and address in alias.seen_at(device):
-            return address - alias.seen_at(device).start + alias.byte
+        if device in alias.devices and address in alias.device_range(device):
+            return address - alias.device_range(device).start + alias.byte
     return address
 
 
 def addresses_of(soc: ResolvedSoc, device: str, span: range) -> Iterator[range]:
     """Yield all addresses at which `device` sees bytes of the bus, whatever it touches there."""
-    if not any(part.origin < span.stop and span.start < part.end for part in soc.placed()):
+    if not any(part.origin < span.stop and span.start < part.end for part in soc.address_blocks()):
         yield span
-    for part in soc.placed():
+    for part in soc.address_blocks():
         if shown := range(max(span.start, part.origin), min(span.stop, part.end)):
-            yield _moved_by(shown, part.seen_at(device).start - part.origin)
+            yield _shift(shown, part.device_range(device).start - part.origin)
     for alias in soc.aliases:
         shown = range(max(span.start, alias.byte), min(span.stop, alias.byte + alias.size))
         if shown and device in alias.devices and not shows_memory(soc, alias, device):
-            yield _moved_by(shown, alias.seen_at(device).start - alias.byte)
+            yield _shift(shown, alias.device_range(device).start - alias.byte)
 
 
-def _moved_by(span: range, by: int) -> range:
+def _shift(span: range, by: int) -> range:
     return range(span.start + by, span.stop + by)
 
 
@@ -76,16 +76,18 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
     All other devices see each of them where they did. An alias that it sees is a memory of the
     result. It is the same chip if `device` has no view, and the chip no alias.
     """
-    if not soc.aliases and not any(device in part.views for part in soc.placed()):
+    if not soc.aliases and not any(device in part.views for part in soc.address_blocks()):
         return soc
-    shifts = {memory.name: memory.seen_at(device).start - memory.origin for memory in soc.memories}
+    shifts = {
+        memory.name: memory.device_range(device).start - memory.origin for memory in soc.memories
+    }
     aliases = {each.name: each for each in soc.aliases if not shows_memory(soc, each, device)}
 
-    def moved(region: Region) -> Region:
+    def move(region: Region) -> Region:
         alias = soc.alias_for(region)
         if alias is None or alias.name not in aliases:
             return replace(region, origin=region.origin + shifts[region.memory])
-        origin = region.origin - alias.byte + alias.seen_at(device).start
+        origin = region.origin - alias.byte + alias.device_range(device).start
         return replace(region, origin=origin, memory=alias.name)
 
     def of_device(each: Device) -> Device:
@@ -95,11 +97,11 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
             return each
         return replace(
             each,
-            code=moved(each.code),
-            load=moved(each.load) if each.load else None,
-            data=moved(each.data),
-            stack=moved(each.stack),
-            threads=tuple(map(moved, each.threads)),
+            code=move(each.code),
+            load=move(each.load) if each.load else None,
+            data=move(each.data),
+            stack=move(each.stack),
+            threads=tuple(map(move, each.threads)),
             mailbox=_move(soc, each.mailbox, device) if each.mailbox else None,
         )
 
@@ -109,7 +111,7 @@ def as_seen_by(soc: ResolvedSoc, device: str) -> ResolvedSoc:
         soc,
         aliases=(),
         memories=tuple(sorted(seen, key=lambda it: it.origin) if aliases else seen),
-        pools=tuple(replace(pool, region=moved(pool.region)) for pool in soc.pools),
+        pools=tuple(replace(pool, region=move(pool.region)) for pool in soc.pools),
         devices=tuple(map(of_device, soc.devices)),
     )
 
@@ -124,7 +126,10 @@ def core_as_it_sees(soc: ResolvedSoc, core: Cpu) -> Cpu:
 def shows_memory(soc: ResolvedSoc, alias: Alias, device: str) -> bool:
     """Tell whether a device sees an alias where it sees the memory."""
     memory = soc.memory(alias.memory)
-    return alias.seen_at(device).start - alias.byte == memory.seen_at(device).start - memory.origin
+    return (
+        alias.device_range(device).start - alias.byte
+        == memory.device_range(device).start - memory.origin
+    )
 
 
 def _memory_of(soc: ResolvedSoc, alias: Alias) -> Memory:
@@ -141,7 +146,7 @@ def _memory_of(soc: ResolvedSoc, alias: Alias) -> Memory:
 
 
 def _move(soc: ResolvedSoc, part: _Part, device: str) -> _Part:
-    origin = part.seen_at(device).start
-    others = {each.name: part.seen_at(each.name).start for each in soc.devices}
+    origin = part.device_range(device).start
+    others = {each.name: part.device_range(each.name).start for each in soc.devices}
     views = {name: seen for name, seen in sorted(others.items()) if seen != origin}
     return replace(part, origin=origin, views=views)

@@ -12,7 +12,7 @@ SLOW = 10_000
 
 def notes_of(soc: ResolvedSoc) -> tuple[str, ...]:
     """Return sentences for whoever described the chip."""
-    return (*_unused_parts(soc), *_silent(soc), *_slow(soc), *_unclocked(soc))
+    return (*_unused_parts(soc), *_silent(soc), *_slow(soc), *_clock_notes(soc))
 
 
 def _unused_parts(soc: ResolvedSoc) -> Iterator[str]:
@@ -46,7 +46,7 @@ def _slow(soc: ResolvedSoc) -> Iterator[str]:
             )
 
 
-def _unclocked(soc: ResolvedSoc) -> Iterator[str]:
+def _clock_notes(soc: ResolvedSoc) -> Iterator[str]:
     host = soc.host_cpu
     for device in soc.devices:
         said = soc.layers.get(f"devices.{device.name}.clock")

@@ -48,7 +48,7 @@ class Placed:
         """First address past it."""
         return self.origin + self.size
 
-    def seen_at(self, device: str) -> range:
+    def device_range(self, device: str) -> range:
         """Return the addresses at which `device` sees it."""
         origin = self.views.get(device, self.origin)
         return range(origin, origin + self.size)

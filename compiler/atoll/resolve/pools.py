@@ -302,7 +302,7 @@ def _check_reach(draft: Draft, device: str) -> None:
     if not draft.whole("pools"):
         return
     for role, access in ACCESS_OF_ROLE.items():
-        if role == "constants" and draft.driven(device):
+        if role == "constants" and draft.may_run_program(device):
             continue
         pools = {
             name: pool

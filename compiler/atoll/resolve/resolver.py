@@ -61,7 +61,7 @@ _NOT_KNOWN = (("energy",), ("area",))
 """Keys that are not known where they are left out, and all below them."""
 
 
-def _described(description: Description) -> Alike:
+def _description_key(description: Description) -> Alike:
     soc = description.soc
     speeds = tuple(each.clock for each in soc.devices.values())
     memories = tuple((each.read_latency, each.size) for each in soc.memories.values())
@@ -70,7 +70,7 @@ def _described(description: Description) -> Alike:
     return Alike(sign, description)
 
 
-@remember(_described, most=CHIPS_AT_HAND)
+@remember(_description_key, most=CHIPS_AT_HAND)
 def resolve(description: Description) -> ResolvedSoc:
     """Return all that `description` implies.
 

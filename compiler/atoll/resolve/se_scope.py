@@ -146,7 +146,7 @@ def target_of(device: Device, name: str = "") -> Target | None:
             return None
 
 
-def aimed_at(core: Cpu, target: str) -> CodeTarget | None:
+def code_target(core: Cpu, target: str) -> CodeTarget | None:
     """Return the target of a core that is written like this, None for the core's own code.
 
     A loop program has the target of a kernel in these words, the same on all cores.

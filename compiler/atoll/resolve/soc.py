@@ -55,7 +55,7 @@ __all__ = [
     "ResolvedSoc",
     "StackLimit",
     "ThreadLimits",
-    "found_once",
+    "once_per_chip",
 ]
 
 
@@ -103,7 +103,7 @@ class ResolvedSoc:
     aliases: tuple[Alias, ...] = ()
     source: Description | None = field(default=None, compare=False, repr=False)
 
-    def written(self, prefix: str) -> str:
+    def first_setting(self, prefix: str) -> str:
         """Return the first place in a file that sets a key which begins with `prefix`.
 
         It is ``FILE:LINE:COLUMN``, and empty if no file sets such a key. Keys of a device come
@@ -246,7 +246,7 @@ class ResolvedSoc:
         boxes = {core.name: core.mailbox for core in self.cpus if core.mailbox}
         return boxes | {engine.name: engine.registers for engine in self.engines}
 
-    def placed(self) -> Iterator[Placed]:
+    def address_blocks(self) -> Iterator[Placed]:
         """Yield all that devices may see elsewhere than the bus has it."""
         yield from self.memories
         yield from self.register_blocks.values()
@@ -268,7 +268,7 @@ def _line(at: str) -> tuple[str, int]:
 Found = TypeVar("Found")
 
 
-def found_once(function: Callable[[ResolvedSoc], Found]) -> Callable[[ResolvedSoc], Found]:
+def once_per_chip(function: Callable[[ResolvedSoc], Found]) -> Callable[[ResolvedSoc], Found]:
     """Decorate what follows from a chip alone: of each chip it is found once."""
 
     @wraps(function)

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from atoll.diagnostics.columns import laid_out
+from atoll.diagnostics.columns import lay_out
 from atoll.diagnostics.shown import columns_of, printable
 from atoll.diagnostics.units import format_size
 from atoll.resolve.soc import ResolvedSoc
@@ -52,9 +52,9 @@ class Table:
 
     def text(self, columns: int | None = None) -> str:
         """Return the table as lines of at most so many columns, if that can be."""
-        cells = [self.columns, *(tuple(map(_shown, row)) for row in self.rows)]
+        cells = [self.columns, *(tuple(map(_cell_text, row)) for row in self.rows)]
         widths = [max(map(columns_of, column)) for column in zip(*cells, strict=True)]
-        head, *rows = laid_out(cells, columns=columns)
+        head, *rows = lay_out(cells, columns=columns)
         rule = "  ".join("-" * width for width in widths)
         if len(head) > 1:
             rule = "-" * columns_of(head[0])
@@ -66,7 +66,7 @@ class Table:
         return self.text()
 
 
-def _shown(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else printable(str(cell))
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from atoll.plugins.loading import is_own
-from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc, found_once
+from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc, once_per_chip
 
 
-@found_once
+@once_per_chip
 def timeless(soc: ResolvedSoc) -> ResolvedSoc:
     """Return a chip without clocks, widths, latencies, banks, energy, area and places in files.
 

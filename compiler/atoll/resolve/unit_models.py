@@ -33,7 +33,7 @@ class UnitModels:
             found = self._functions[instruction] = self._make(instruction)
         return found
 
-    def guarded(self, instruction: Instruction, stop: Callable[[], None]) -> Words:
+    def guard(self, instruction: Instruction, stop: Callable[[], None]) -> Words:
         """Return what machine code may call: what the model raises is kept, and `stop` called.
 
         Raises:
@@ -41,7 +41,7 @@ class UnitModels:
         """
         words = self.function(instruction)
 
-        def called(a: int, b: int) -> int:
+        def call(a: int, b: int) -> int:
             try:
                 return words(a, b)
             except AtollError as failed:
@@ -49,7 +49,7 @@ class UnitModels:
                 stop()
                 return 0
 
-        return called
+        return call
 
     def raise_any(self) -> None:
         """Raise what a guarded model raised, if one did."""

@@ -100,7 +100,7 @@ def _check_register_view(draft: Draft, name: str, viewer: str, block: Registers 
 
 def _check_space(draft: Draft, device: str, memories: tuple[Memory, ...]) -> None:
     """Note memories that a device sees at the same addresses."""
-    spans = sorted(_seen(draft, device, memories))
+    spans = sorted(_visible_spans(draft, device, memories))
     for (_, end, low), (begin, _, high) in pairwise(spans):
         if end <= begin:
             continue
@@ -133,7 +133,7 @@ def _check_registers(
 ) -> None:
     """Note what a core sees over registers that it reaches, or over its own."""
     registers = tuple(_registers(draft, device, blocks))
-    for begin, end, name in _seen(draft, device, memories):
+    for begin, end, name in _visible_spans(draft, device, memories):
         key = ("memories", name, "views", device)
         viewed = device in draft.soc.memories[name].views
         memory = _Seen(f"memory '{name}'", begin, end, key if viewed else None)
@@ -185,7 +185,9 @@ def _reached_memories(draft: Draft, device: str, memories: tuple[Memory, ...]) -
             yield load
 
 
-def _seen(draft: Draft, device: str, memories: tuple[Memory, ...]) -> list[tuple[int, int, str]]:
+def _visible_spans(
+    draft: Draft, device: str, memories: tuple[Memory, ...]
+) -> list[tuple[int, int, str]]:
     """Return begin, end and name of each memory that a device has a view of, or reaches."""
     if not any(device in views for views in views_of(draft).values()):
         return []  # everything is where the bus has it, whose overlaps are E031

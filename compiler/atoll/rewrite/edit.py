@@ -54,5 +54,9 @@ def without(graph: Graph, instead: Mapping[str, str]) -> Graph:
         return graph
     return with_parts(
         graph,
-        (op.renamed(instead) for op in graph.operators if instead.keys().isdisjoint(op.outputs)),
+        (
+            op.rename_operands(instead)
+            for op in graph.operators
+            if instead.keys().isdisjoint(op.outputs)
+        ),
     )

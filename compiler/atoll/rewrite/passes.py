@@ -61,7 +61,7 @@ class Rewritten:
     left_out: Mapping[str, str]
 
 
-def rewritten(
+def rewrite(
     graph: Graph,
     given: Given,
     observe: Observer = lambda stage, result: None,

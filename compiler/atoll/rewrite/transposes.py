@@ -81,4 +81,4 @@ def _cancel(graph: Graph, first: Operator, between: list[Operator], last: Operat
         read = made
     instead = {} if between else {result: read}
     operators = (changed.get(op.name, op) for op in graph.operators if op is not last)
-    return with_parts(graph, (op.renamed(instead) for op in operators), tensors)
+    return with_parts(graph, (op.rename_operands(instead) for op in operators), tensors)

@@ -206,7 +206,7 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     return effect
 
 
-def _tagged(sign: int) -> Callable[[capstone.CsInsn], _Fields]:
+def _add_tag(sign: int) -> Callable[[capstone.CsInsn], _Fields]:
     """Add to an address, and to its tag, which takes nothing of the stack."""
 
     def effect(found: capstone.CsInsn) -> _Fields:
@@ -316,7 +316,7 @@ def _align(found: capstone.CsInsn) -> _Fields:
     return {"kind": Kind.ALIGN, "rd": rd, "rs1": rs1, "immediate": size}
 
 
-def _signed(_: capstone.CsInsn) -> _Fields:
+def _sign_address(_: capstone.CsInsn) -> _Fields:
     """Sign an address, or check that: it leads to the same place, or to a trap."""
     return {"kind": Kind.OTHER}
 
@@ -343,8 +343,8 @@ _BYTES = {"b": 1, "h": 2, "w": 4, "s": 4, "x": 8, "d": 8, "q": 16}
 _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     **dict.fromkeys(("add", "adds"), _arithmetic(Kind.ADD, 1)),
     **dict.fromkeys(("sub", "subs"), _arithmetic(Kind.SUBTRACT, -1)),
-    "addg": _tagged(1),
-    "subg": _tagged(-1),
+    "addg": _add_tag(1),
+    "subg": _add_tag(-1),
     **dict.fromkeys(("addvl", "addpl"), _anything),
     **dict.fromkeys(("mov", "movz"), _copy),
     **dict.fromkeys(("adr", "adrp"), _page),
@@ -370,11 +370,12 @@ _EFFECTS: dict[str, Callable[[capstone.CsInsn], _Fields]] = {
     ),
     "msr": _system,
     "mrs": _read_system,
-    **dict.fromkeys((f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), _signed),
+    **dict.fromkeys((f"{way}i{key}" for way in ("pac", "aut") for key in _KEYS), _sign_address),
     **dict.fromkeys(
-        (f"{way}{of}{key}" for way in ("pac", "aut") for of in "id" for key in _SIGNED), _signed
+        (f"{way}{of}{key}" for way in ("pac", "aut") for of in "id" for key in _SIGNED),
+        _sign_address,
     ),
-    **dict.fromkeys(("xpaclri", "xpaci", "xpacd"), _signed),
+    **dict.fromkeys(("xpaclri", "xpaci", "xpacd"), _sign_address),
     "and": _align,
     **dict.fromkeys(("udf", "brk", "hlt"), lambda _: {"kind": Kind.HALT}),
 }

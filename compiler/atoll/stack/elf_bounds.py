@@ -25,7 +25,7 @@ def bounds(
         PlanError: E076, as `Program.bound`.
     """
 
-    def found() -> bytes:
+    def measure() -> bytes:
         from atoll.stack.elf_stack import Program  # slow to import
 
         program = Program.read(elf)
@@ -39,5 +39,5 @@ def bounds(
     name = name_of(elf.read_bytes(), asked, *(path.read_bytes() for path in _SOURCES))
     return {
         name: StackBound(bytes=size, path=tuple((function, held) for function, held in path))
-        for name, (size, path) in json.loads(keep_made(f"stacks/{name}", found)).items()
+        for name, (size, path) in json.loads(keep_made(f"stacks/{name}", measure)).items()
     }

@@ -79,7 +79,7 @@ class Code:
         begin, code = self.sections[at]
         return code[place - begin : place - begin + size]
 
-    def fixed(self, place: int, size: int) -> bytes:
+    def read_constant(self, place: int, size: int) -> bytes:
         """Return so many loaded bytes that no code changes, fewer where there are none."""
         inside = any(begin <= place and place + size <= end for begin, end in self.constant)
         return self.read(place, size) if inside else b""
@@ -108,7 +108,7 @@ class Code:
         code = (self.read(begin, end - begin) for begin, end in self.executable)
         return any(not at.start() % 2 for each in code for at in _TRAP_RETURNS.finditer(each))
 
-    def named(self, names: Mapping[int, str]) -> "Code":
+    def with_names(self, names: Mapping[int, str]) -> "Code":
         """Return the same with functions of these names, each as long as until the next one."""
         ends = {each: _end(each, 0, names, self.executable) for each in names}
         return replace(self, names=names, ends=ends)

@@ -32,8 +32,8 @@ from atoll.stack.register_values import (
     State,
     Value,
     after_call,
+    callee_inputs,
     either,
-    handed_on,
     join,
     leads,
     place_of,
@@ -374,7 +374,7 @@ class _Walk:
         for number, register in enumerate(item.registers):
             at = replace(place, number=place.number + number * item.width)
             self.above = max(self.above, at.number + at.slack + item.width)
-            state = state.stored(at, item.width, state[register])
+            state = state.store(at, item.width, state[register])
         return state
 
     def _use_around(self, item: Instruction, state: State) -> None:
@@ -511,7 +511,7 @@ class _Walk:
         place = Indirect(address=item.address & _WORD, depth=self._depth(state), leaves=leaves)
         self.unresolved.add(place)
         for target in self.pointed:
-            self._called(target, state)
+            self._callee_frame(target, state)
         if leaves:
             self.comes_back = True
         else:
@@ -532,7 +532,7 @@ class _Walk:
                 self._reach(item.next, after_call(state))
             return
         self._call(target, state)
-        called = self._called(target, state)
+        called = self._callee_frame(target, state)
         if not called.returns:
             return
         state = with_value(state, RESULT, called.result)
@@ -542,11 +542,11 @@ class _Walk:
         if item.rd in called.links:
             after = after_call(state, called.keeps, stale=called.leaves_link)
             after = with_value(after, RESULT, called.result)
-            self._reach(item.next, _overwritten(after, called.above))
+            self._reach(item.next, _after_call(after, called.above))
 
-    def _called(self, target: int, state: State) -> Frame:
+    def _callee_frame(self, target: int, state: State) -> Frame:
         """Return the frame of a callee, and let it follow what leads to the vectors."""
-        told, given = self.around.told, handed_on(state)
+        told, given = self.around.told, callee_inputs(state)
         if told is None or not any(leads(value) for part in given for _, value in part):
             return self.around.frame(target)
         return told(target, given)
@@ -617,7 +617,7 @@ def _link(pointer: Value | None) -> Value | None:
     return None if pointer is None else replace(pointer, link=True)
 
 
-def _overwritten(state: State, above: int) -> State:
+def _after_call(state: State, above: int) -> State:
     """Return what a callee leaves of the stack: not what is below, nor what it wrote above."""
     pointer = state[SP]
     return (

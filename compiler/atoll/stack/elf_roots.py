@@ -203,7 +203,7 @@ def _set_up(program: Program) -> tuple[dict[int, str], Gap]:
             places |= dict.fromkeys(handlers, "trap")
             if lost:
                 gaps.append(Gap(f"{function} sets {lost}", "use a handler of all traps (mode 0)"))
-        elif not code.fixed(base, _WORD):
+        elif not code.read_constant(base, _WORD):
             why = f"{where} a table at {base:#010x}, which code may change"
             gaps.append(Gap(why, "let the table be constant"))
         else:

@@ -81,9 +81,9 @@ class Program:
             found = sizes_in(image)
             declared = declared_calls(image)
         if not code.names:
-            code = code.named({code.entry: f"0x{code.entry:08X}", **_called_functions(code)})
+            code = code.with_names({code.entry: f"0x{code.entry:08X}", **_called_functions(code)})
         tops = (at for name, at in code.symbols.items() if _OTHER_STACK.fullmatch(name))
-        known = found if sizes is None else sizes.joined(found)
+        known = found if sizes is None else sizes.merge(found)
         top, labels = code.symbols.get(_STACK), frozenset(code.symbols.values())
         return cls(code, top, frozenset(tops), declared, known, labels)
 
@@ -240,28 +240,28 @@ class Program:
     def _frame(self, address: int) -> Frame:
         if address not in self.frames:
             self.frames[address] = UNKNOWN
-            self.frames[address] = self._analysed(address, NOTHING)
+            self.frames[address] = self._analyse(address, NOTHING)
         return self.frames[address]
 
-    def _told(self, address: int, given: Given) -> Frame:
+    def _frame_given(self, address: int, given: Given) -> Frame:
         """Return the frame of a function that gets the address of VTOR, or of what is near it."""
         if (address, given) not in self.told:
             self.told[address, given] = UNKNOWN
-            self.told[address, given] = self._analysed(address, given)
+            self.told[address, given] = self._analyse(address, given)
         return self.told[address, given]
 
-    def _analysed(self, address: int, given: Given) -> Frame:
+    def _analyse(self, address: int, given: Given) -> Frame:
         start = self._start(address)
         if start is None:
             return UNKNOWN
         around = Surroundings(
             frame=self._frame,
-            told=self._told if self.code.machine == "EM_ARM" else None,
+            told=self._frame_given if self.code.machine == "EM_ARM" else None,
             middle=self._middle,
             shared=self._shared_prologue,
             others=self.tops,
             labels=self.labels,
-            constants=self.code.fixed,
+            constants=self.code.read_constant,
             cold=partial(self._is_cold, f"{self.name(address)}.cold"),
             word=self.code.bits // 8,
         )

@@ -64,7 +64,7 @@ class FrameSizes:
         numbers = [size for size in sizes if size is not None]
         return max(numbers) if len(numbers) == len(sizes) else None
 
-    def joined(self, other: "FrameSizes") -> "FrameSizes":
+    def merge(self, other: "FrameSizes") -> "FrameSizes":
         """Return what both say."""
         return FrameSizes(
             by_name={**other.by_name, **self.by_name},

@@ -105,7 +105,7 @@ class State:
             return self
         return replace(self, slots={at: it for at, it in self.slots.items() if not gone(at)})
 
-    def stored(self, place: Value, size: int, value: Value | None) -> "State":
+    def store(self, place: Value, size: int, value: Value | None) -> "State":
         """Return the state after a store of so many bytes at a place on the stack."""
         lowest, end = place.number, place.number + place.slack + size
 
@@ -308,13 +308,13 @@ def leads(value: Value | None) -> TypeGuard[Value]:
     return value is not None and value.leads_to_vectors
 
 
-def handed_on(state: State) -> Given:
+def callee_inputs(state: State) -> Given:
     """Return what a callee gets: numbers, and addresses of what is above its stack pointer."""
     pointer = state[SP]
     if pointer is None or not pointer.on_stack:
         return tuple((at, it) for at in _ARGUMENTS if _is_number(it := state[at])), ()
 
-    def seen(value: Value | None) -> Value | None:
+    def as_callee_sees(value: Value | None) -> Value | None:
         if (
             value is None
             or not value.on_stack
@@ -325,12 +325,14 @@ def handed_on(state: State) -> Given:
             return value if _is_number(value) else None
         return replace(value, number=value.number - pointer.number, base=0, slack=0)
 
-    registers = tuple((at, it) for at in _ARGUMENTS if (it := seen(state[at])) is not None)
+    registers = tuple(
+        (at, it) for at in _ARGUMENTS if (it := as_callee_sees(state[at])) is not None
+    )
     all_of_it = any(value.on_stack for _, value in registers)
     slots = tuple(
         (place, it)
         for each, value in state.slots.items()
-        if (place := seen(each)) is not None and (it := seen(value)) is not None
+        if (place := as_callee_sees(each)) is not None and (it := as_callee_sees(value)) is not None
         if place.number >= 0 and (all_of_it or place.number < _PASSED)
     )
     return registers, slots

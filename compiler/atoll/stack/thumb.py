@@ -358,7 +358,7 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
         rd, rs1 = _register(found, 0), _register(found, 0 if len(operands) == 2 else 1)
         last = operands[-1]
         if _PC in (rd, rs1) or last.shift.type:
-            return _scaled(found, kind, rd, rs1)
+            return _add_shifted(found, kind, rd, rs1)
         if last.type == arm.ARM_OP_IMM:
             number = sign * int(last.imm)
             return [{"kind": Kind.ADD_IMMEDIATE, "rd": rd, "rs1": rs1, "immediate": number}]
@@ -367,7 +367,7 @@ def _arithmetic(kind: Kind, sign: int) -> Callable[[capstone.CsInsn], list[_Fiel
     return effect
 
 
-def _scaled(found: capstone.CsInsn, kind: Kind, rd: int, rs1: int) -> list[_Fields]:
+def _add_shifted(found: capstone.CsInsn, kind: Kind, rd: int, rs1: int) -> list[_Fields]:
     """Add a register that is shifted to the left by a constant; of others, `rs1` is followed."""
     last = found.operands[-1]
     rs2 = _REGISTERS.get(last.reg, _PC)

@@ -72,7 +72,7 @@ def with_streams(graph: Graph, soc: ResolvedSoc, streams: Sequence[Stream]) -> G
             made = [view.name for view in views]
             packed = len(constants.packed)
             operands = (each.name for each in constants.operands)
-            op = op.renamed(dict(zip(operands, made[packed:], strict=True)))
+            op = op.rename_operands(dict(zip(operands, made[packed:], strict=True)))
             op = replace(op, packed=tuple(made[:packed]))
         operators.append(op)
     return replace(graph, tensors=tuple(tensors), operators=tuple(operators))
@@ -128,12 +128,12 @@ def with_brought_constants(soc: ResolvedSoc) -> ResolvedSoc:
     takers = {npu.name: Access.READ for npu in soc.npus if not takes_constants(npu, soc)}
     brought = {source for dma in soc.dmas for source, _ in dma.moves}
 
-    def reached(pool: Pool) -> Pool:
+    def extend_reach(pool: Pool) -> Pool:
         if pool.role != "constants" or pool.region.memory not in brought:
             return pool
         return replace(pool, reach={**pool.reach, **takers})
 
-    return replace(soc, pools=tuple(map(reached, soc.pools)))
+    return replace(soc, pools=tuple(map(extend_reach, soc.pools)))
 
 
 def check_reach(graph: Graph, soc: ResolvedSoc) -> None:

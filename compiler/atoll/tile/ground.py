@@ -57,12 +57,12 @@ class Ground:
         """The tensors of the pool that exist before each operator, and after the last."""
         made, live = {*self.network.filled}, []
         for number, op in enumerate(self.network.operators):
-            live.append(self._needed(made, number))
+            live.append(self._later_needs(made, number))
             made |= {*op.outputs}
         end = len(self.network.operators)
-        return (*live, self._needed(made, end))
+        return (*live, self._later_needs(made, end))
 
-    def _needed(self, names: Iterable[str], number: int) -> frozenset[str]:
+    def _later_needs(self, names: Iterable[str], number: int) -> frozenset[str]:
         """Return those tensors of the pool that an operator or a later one needs."""
         return frozenset(
             name for name in names if name in self.held and self.last.get(name, -1) >= number

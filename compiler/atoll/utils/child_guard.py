@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     _tell(control, f"started {program}")
     status = _watch(program, control, wake, end)
     _end_all(program)
-    return _ended_like(status)
+    return _end_like(status)
 
 
 def _wake_up_pipe() -> int:
@@ -164,7 +164,7 @@ def _parents() -> Iterator[tuple[int, int]]:
                 yield int(name), int(parent)
 
 
-def _ended_like(status: int | None) -> int:
+def _end_like(status: int | None) -> int:
     if status is None:
         status = signal.SIGKILL
     if os.WIFSIGNALED(status):

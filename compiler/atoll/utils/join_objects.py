@@ -15,7 +15,7 @@ def join_objects(*codes: bytes) -> bytes:
     if len(codes) == 1:
         return codes[0]
 
-    def joined() -> bytes:
+    def link() -> bytes:
         with temporary_folder() as folder:
             names = [f"{number}.o" for number in range(len(codes))]
             for name, code in zip(names, codes, strict=True):
@@ -24,4 +24,4 @@ def join_objects(*codes: bytes) -> bytes:
             assert done.returncode == 0, done.stderr
             return (folder / "joined.o").read_bytes()
 
-    return keep_made(f"machine_code/{name_of('join', *codes)}", joined)
+    return keep_made(f"machine_code/{name_of('join', *codes)}", link)

@@ -22,12 +22,12 @@ def side_by_side(
 
     After an error no further item is begun, and after Ctrl-C the programs that run are ended too.
     """
-    with begun(act, items, count) as results:
+    with run_in_background(act, items, count) as results:
         yield from results
 
 
 @contextmanager
-def begun(
+def run_in_background(
     act: Callable[[Item], Result], items: Iterable[Item], count: int
 ) -> Iterator[Iterator[Result]]:
     """Let threads work as for `side_by_side` while the block runs; yield what they return."""

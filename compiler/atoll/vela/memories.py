@@ -73,7 +73,7 @@ def _pools(soc: ResolvedSoc, npu: Npu, need: Access) -> tuple[Pool, ...]:
     pools = tuple(soc.pool(name) for name in pools_for(soc, {npu.name: need}, roles, 1))
     for pool in pools:
         memory = soc.alias_for(pool.region) or soc.memory(pool.region.memory)
-        if memory.seen_at(npu.name) != memory.seen_at(soc.host):
+        if memory.device_range(npu.name) != memory.device_range(soc.host):
             raise PlacementError(
                 "E144",
                 f"'{npu.name}' sees memory '{memory.name}' elsewhere than '{soc.host}' does, and"

@@ -4,7 +4,15 @@
 from itertools import chain
 
 from atoll.ir.graph import Graph
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults, find_unused, unread
+from atoll.npu_stream.judge import (
+    Place,
+    Region,
+    Role,
+    differences,
+    faults,
+    find_unused,
+    unread_inputs,
+)
 from atoll.npu_stream.reader import StreamError, operations
 from atoll.vela.missed import find_missed, needs_all
 from atoll.vela.optimised import SCRATCH_REGION, WEIGHTS_REGION, NpuCall
@@ -25,7 +33,7 @@ def addresses_missing(call: NpuCall) -> VelaRefusalError | None:
     )
 
 
-def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
+def judge_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
     """Return the commands of `call` with a region for each tensor.
 
     Args:
@@ -57,7 +65,7 @@ def judged_stream(body: Graph, call: NpuCall) -> tuple[int, ...]:
         before, after = operations(old, product), operations(stream, product)
     except StreamError as error:
         raise refuse_commands(str(error)) from error
-    missing = {inputs[n - FIRST_REGION]: bits for n, bits in unread(after, regions).items()}
+    missing = {inputs[n - FIRST_REGION]: bits for n, bits in unread_inputs(after, regions).items()}
     wrong = chain(
         differences(before, after, places),
         faults(after, regions),

@@ -21,7 +21,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.vela.memories import KIND, VelaTarget, npu_of, target_of
 from atoll.vela.optimised import NpuCall, calls_in, estimated_cycles
 from atoll.vela.part_files import first_alone, part_of
-from atoll.vela.regions import addresses_missing, judged_stream, refuse_commands
+from atoll.vela.regions import addresses_missing, judge_stream, refuse_commands
 from atoll.vela.run_vela import WITHOUT, VelaOutput, VelaRefusalError, optimise, vela_version
 
 LEAST_SCRATCH = 16
@@ -73,12 +73,12 @@ def with_subgraphs(
     target = target_of(soc, npu)
     wanted = [name for name, device in place.items() if identifier(device) == npu.name]
     try:
-        return _rewritten(graph, source, target, wanted)
+        return _offload(graph, source, target, wanted)
     except ModelError as error:
         raise error.about(str(source.path)) from error
 
 
-def _rewritten(
+def _offload(
     graph: Graph, source: Source, target: VelaTarget, wanted: Collection[str]
 ) -> Offloaded:
     file, data = read_file(source.path), source.data
@@ -96,14 +96,16 @@ def _rewritten(
     for name in wanted:
         if name in kept_off:
             fault = kept_off[name].faults[0]
-            raise ModelError(fault.code, fault.message, remedy=_unasked_text(name, target.npu.name))
+            raise ModelError(
+                fault.code, fault.message, remedy=_avoidance_remedy(name, target.npu.name)
+            )
     whys = {name: error.faults[0].message for name, error in kept_off.items()}
     refused = [op.name for op in graph.operators if op.name in vela.kept_off]
-    note = _told(target.npu.name, refused, placed)
+    note = _fallback_text(target.npu.name, refused, placed)
     return Offloaded(_join_parts(graph, parts), target.npu.name, whys, note)
 
 
-def _told(npu: str, refused: Sequence[str], placed: Collection[str]) -> str:
+def _fallback_text(npu: str, refused: Sequence[str], placed: Collection[str]) -> str:
     """Return what became of operators of which Vela's first commands were of no use."""
     smaller = sum(name in placed for name in refused)
     fates = {"compiled in smaller parts": smaller, "left to the cores": len(refused) - smaller}
@@ -112,7 +114,7 @@ def _told(npu: str, refused: Sequence[str], placed: Collection[str]) -> str:
     return f"{npu}: Vela failed on {what}: {told} (see 'atoll explain')" if refused else ""
 
 
-def _unasked_text(name: str, npu: str) -> str:
+def _avoidance_remedy(name: str, npu: str) -> str:
     return f"do not ask for '{npu}' for '{name}': what Vela compiles wrongly then runs on the cores"
 
 
@@ -151,7 +153,7 @@ class _Vela:
             body: its operators.
         """
         try:
-            output, calls = self._compiled(data)
+            output, calls = self._compile(data)
         except VelaRefusalError as error:
             yield from self._of_halves(body, error)
             return
@@ -174,7 +176,7 @@ class _Vela:
         try:
             if unknown := {*edges[0], *edges[1]} - {*self.names.values()}:
                 raise _untraceable(f"tensor '{min(unknown)}' at an edge, which is none of the file")
-            output, calls = self._compiled(self._part(body))
+            output, calls = self._compile(self._part(body))
             sides = [tuple(map(set, self._sides(each))) for each in calls]
             if sides != [tuple(map(set, edges))]:
                 what = f"of the part that makes {call.outputs[0]} alone it makes another one"
@@ -184,7 +186,7 @@ class _Vela:
         else:
             yield from self._fitting(output, calls[0], given)
 
-    def _compiled(self, data: bytes) -> tuple[VelaOutput, tuple[NpuCall, ...]]:
+    def _compile(self, data: bytes) -> tuple[VelaOutput, tuple[NpuCall, ...]]:
         output = optimise(data, self.target, self.strategy)
         return output, calls_in(output)
 
@@ -296,7 +298,7 @@ def _part(
     )
     name = _name(replaced)
     body = _body(graph, name, replaced, inputs, outputs)
-    payload = replace(call.payload, stream=judged_stream(body, call))
+    payload = replace(call.payload, stream=judge_stream(body, call))
     tensors = (
         _constant(f"{name}_stream", payload.for_driver()),
         _constant(f"{name}_weights", call.weights or bytes(LEAST_SCRATCH)),

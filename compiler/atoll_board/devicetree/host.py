@@ -10,7 +10,7 @@ from atoll_board.devicetree.core_nodes import controller_label, core_node, inter
 from atoll_board.devicetree.node import NOT_HERE, Node, Reference, Value, source
 from atoll_board.devicetree.shared_nodes import Parts
 from atoll_board.package import Board, Entry, generated_entry
-from atoll_board.render import made_from
+from atoll_board.render import opening_sentence
 
 
 def devicetree_files(board: Board) -> Mapping[str, Entry]:
@@ -18,7 +18,7 @@ def devicetree_files(board: Board) -> Mapping[str, Entry]:
     root = host_tree(board.soc)
     return {
         f"devicetree/{board.soc.name}.dts": generated_entry(
-            source(root, made_from(board), NOT_HERE)
+            source(root, opening_sentence(board), NOT_HERE)
         ),
         **binding_files(board, root),
     }

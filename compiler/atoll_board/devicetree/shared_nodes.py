@@ -39,8 +39,8 @@ class Parts:
     @cached_property
     def address_cells(self) -> int:
         """Cells of an address, and of a size."""
-        placed = (*self.soc.placed(), self.soc.console)
-        seen = (part.seen_at(device.name) for part in placed for device in self.soc.devices)
+        placed = (*self.soc.address_blocks(), self.soc.console)
+        seen = (part.device_range(device.name) for part in placed for device in self.soc.devices)
         return 2 if max(each.stop for each in seen) > 1 << 32 else 1
 
     @property
@@ -167,8 +167,8 @@ class Parts:
         memories = [memory for memory in self.soc.memories if memory.name in names]
         aliases = {each.name: each for each in map(self.soc.alias_for, regions) if each}
         seen = [
-            *((memory.seen_at(engine.name), memory.origin) for memory in memories),
-            *((alias.seen_at(engine.name), alias.byte) for alias in aliases.values()),
+            *((memory.device_range(engine.name), memory.origin) for memory in memories),
+            *((alias.device_range(engine.name), alias.byte) for alias in aliases.values()),
         ]
         if all(span.start == byte for span, byte in seen):
             return node

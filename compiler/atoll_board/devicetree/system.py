@@ -7,7 +7,7 @@ Source: System Devicetree Specification, chapters 2 and 3 (https://github.com/de
 from collections.abc import Iterator, Mapping
 
 from atoll.resolve.mailbox import LINE
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Cpu, Region, ResolvedSoc
 from atoll_board.devicetree.core_nodes import (
     controller_label,
@@ -20,7 +20,7 @@ from atoll_board.devicetree.node import NOT_HERE, Cell, Node, Reference, Value, 
 from atoll_board.devicetree.shared_nodes import Parts, block_label, label_of
 from atoll_board.package import Board, Entry, generated_entry
 from atoll_board.register_blocks import blocks_on_bus
-from atoll_board.render import made_from
+from atoll_board.render import opening_sentence
 
 _BUS = "bus"
 _FIRST_CPU = 1
@@ -31,7 +31,7 @@ _NO_FLAGS = 0
 
 def system_files(board: Board) -> Mapping[str, Entry]:
     """Return ``devicetree/<chip>_system.dts``."""
-    text = source(system_tree(board.soc), made_from(board), NOT_HERE)
+    text = source(system_tree(board.soc), opening_sentence(board), NOT_HERE)
     return {f"devicetree/{board.soc.name}_system.dts": generated_entry(text)}
 
 
@@ -89,7 +89,7 @@ def _cluster(parts: Parts, core: Cpu) -> Node:
 def _map(parts: Parts, core: Cpu) -> Iterator[tuple[Cell, ...]]:
     """Yield where the core sees what, on which bus, where that has it, and its bytes."""
     windows = [
-        (seen_by(parts.soc, core.name, each.origin), _BUS, each)
+        (device_address(parts.soc, core.name, each.origin), _BUS, each)
         for each, _ in parts.soc.windows(core)
         if each.size
     ]

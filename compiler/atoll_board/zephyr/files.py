@@ -15,7 +15,7 @@ from atoll_board.cortex_m import is_cortex_m
 from atoll_board.devicetree.core_nodes import interrupt
 from atoll_board.devicetree.node import source
 from atoll_board.package import Board, Entry, generated_entry, users
-from atoll_board.render import made_from, render
+from atoll_board.render import opening_sentence, render
 from atoll_board.sources import library_sources, objects, user_sources
 from atoll_board.zephyr.bindings import binding_files
 from atoll_board.zephyr.tree import core_tree, region_name
@@ -118,7 +118,7 @@ def _module(board: Board, values: Mapping[str, object]) -> Iterator[tuple[str, E
 def _board(board: Board, each: Target, values: Mapping[str, object]) -> Iterator[tuple[str, Entry]]:
     chip = values["chip"]
     path = f"boards/atoll/{chip}/{chip}_{chip}_{each.core.name}"
-    tree = source(core_tree(board.soc, each.core), made_from(board))
+    tree = source(core_tree(board.soc, each.core), opening_sentence(board))
     yield f"{path}.dts", generated_entry(tree)
     yield from _text(board, f"{path}.yaml", "board_twister", each=each, **values)
     yield from _text(board, f"{path}_defconfig", "board_defconfig", each=each, **values)

@@ -32,7 +32,7 @@ from atoll_sim.accelerator_test.chip import (
     Memories,
     kit_chip,
     one_at_a_time,
-    untimed,
+    without_timing,
 )
 from atoll_sim.accelerator_test.draw import Drawn, draw
 from atoll_sim.accelerator_test.joined import join
@@ -142,7 +142,7 @@ def measure_operators(
     with temporary_folder() as folder:
         kit = _Kit(described, params, folder, Random(seed), progress, None)
         pairs: Pairs = {}
-        socs = {memories.name: untimed(kit.chip(memories)) for memories in SETTINGS}
+        socs = {memories.name: without_timing(kit.chip(memories)) for memories in SETTINGS}
         soc = socs[SETTINGS[0].name]
         name = _engine(soc).spec.name
         if not _engine(soc).spec.rtl_module:
@@ -151,7 +151,9 @@ def measure_operators(
         every = [each for found in drawn.values() for each in found]
         networks = [join(every[at : at + TOGETHER]) for at in range(0, len(every), TOGETHER)]
         for memory, each in socs.items():
-            kit.note(f"memory {memory}", len(every), partial(_timed, networks, each, pairs))
+            kit.note(
+                f"memory {memory}", len(every), partial(_time_operators, networks, each, pairs)
+            )
         if faults := [fault for check in kit.checks for fault in check.faults]:
             raise _no_timing(name, faults[0], "run 'atoll accelerator test' until it passes")
         kinds = [support.kind for support in _engine(soc).spec.operators]
@@ -188,7 +190,7 @@ def _try_all(
     usual = kit.chip(SETTINGS[1])
     if in_rtl:
         kit.note("operators, by firmware", count, lambda: _time(networks, soc, timings))
-    kit.note("firmware, two instances at once", 1, lambda: _driven(few, usual))
+    kit.note("firmware, two instances at once", 1, lambda: _drive_both(few, usual))
     if not in_rtl or any(check.faults for check in kit.checks):
         return
     compiled = _compile_network(join([*few, *few]), usual)
@@ -228,14 +230,14 @@ def _compile_network(
 def _exact(networks: Sequence[Graph], soc: ResolvedSoc, *, in_rtl: bool) -> Iterator[str]:
     """Yield what is wrong when a native host has one instance run networks."""
     kind = AcceleratorKind.RTL if in_rtl else AcceleratorKind.MODEL
-    for network in _followed(networks):
+    for network in _follow(networks):
         compiled = _compile_network(network, soc)
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.NATIVE, accelerator=kind)
         yield from _wrong(outcome.report, network)
 
 
-def _followed(networks: Sequence[Graph]) -> Iterator[Graph]:
+def _follow(networks: Sequence[Graph]) -> Iterator[Graph]:
     """Yield networks and tell how far they are, which are about equally large."""
     steps = Steps(len(networks), current())
     for number, network in enumerate(networks):
@@ -261,7 +263,7 @@ def _show_features(name: str, network: Graph) -> str:
     return ", ".join(f"{word} {value}" for word, value in features.items())
 
 
-def _driven(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
+def _drive_both(few: Sequence[Drawn], soc: ResolvedSoc) -> Iterator[str]:
     """Yield what is wrong when firmware has both instances work, at once if they can."""
     compiled = _compile_network(join([*few, *few]), soc, FIRST, SECOND)
     samples = random_sample(compiled.graph)
@@ -275,11 +277,11 @@ def _time(
 ) -> Iterator[str]:
     """Yield what is wrong when firmware has one instance run all operators; note their cycles."""
     pairs: Pairs = {}
-    yield from _timed(networks, soc, pairs)
+    yield from _time_operators(networks, soc, pairs)
     timings += _by_kind(pairs)
 
 
-def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterator[str]:
+def _time_operators(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterator[str]:
     """Yield what is wrong when firmware has one instance run all operators; add their cycles.
 
     The host waits for each of them, so that nothing else is under way, and what it takes to start
@@ -290,7 +292,7 @@ def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterato
     engine = _engine(soc)
     start, finish, least = driver_cycles(soc)
     driving = start + finish + crossing_cycles(engine, soc)
-    for network in _followed(networks):
+    for network in _follow(networks):
         compiled = _compile_network(network, soc)
         samples = random_sample(compiled.graph)
         (outcome,) = run_models([compiled], [samples], cpu=CpuKind.RTL)
@@ -299,7 +301,7 @@ def _timed(networks: Sequence[Graph], soc: ResolvedSoc, pairs: Pairs) -> Iterato
         for layer in outcome.report.by_layer:
             if layer.device != FIRST or layer.estimate <= max(least, 2 * driving):
                 continue
-            spent = EngineCost(engine, soc).spent(operators[layer.operator], compiled.graph)
+            spent = EngineCost(engine, soc).predict(operators[layer.operator], compiled.graph)
             if spent.bound is not Bound.DRIVER:
                 found = pairs.setdefault(layer.kind.upper(), [])
                 found.append((layer.estimate - driving, layer.cycles - driving))

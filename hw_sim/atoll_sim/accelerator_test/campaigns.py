@@ -11,7 +11,7 @@ from atoll.api.kits import AcceleratorTrial
 from atoll.artifacts.samples import random_sample
 from atoll.diagnostics.progress import Progress
 from atoll.driver.pipeline import Compiled
-from atoll_sim.campaign.trials import Trial, grouped
+from atoll_sim.campaign.trials import Trial, group
 from atoll_sim.faults.campaign import run_campaign
 from atoll_sim.mutate.campaign import plant
 from atoll_sim.mutate.kinds import KINDS
@@ -44,7 +44,7 @@ class Campaigns:
             progress=self.progress,
             toolchain=self.toolchain,
         )
-        yield from _checks("hardware", grouped(campaign.trials), time.perf_counter() - begin)
+        yield from _checks("hardware", group(campaign.trials), time.perf_counter() - begin)
 
     def builds(self, count: int) -> Iterator[AcceleratorTrial]:
         """Yield a check for each part of a build that is made wrong: somebody must notice."""
@@ -58,7 +58,7 @@ class Campaigns:
             progress=self.progress,
         )
         areas = [kind.area for kind in KINDS.values()]
-        groups = grouped(campaign.trials, lambda trial: KINDS[trial.kind].area, areas)
+        groups = group(campaign.trials, lambda trial: KINDS[trial.kind].area, areas)
         yield from _checks("wrong builds", groups, time.perf_counter() - begin)
 
 

@@ -95,7 +95,7 @@ def one_at_a_time(soc: ResolvedSoc) -> ResolvedSoc:
     return _with_engines(soc, asynchronous=False)
 
 
-def untimed(soc: ResolvedSoc) -> ResolvedSoc:
+def without_timing(soc: ResolvedSoc) -> ResolvedSoc:
     """Return the chip as one of whose engines nothing was measured."""
     return _with_engines(soc, timing={})
 

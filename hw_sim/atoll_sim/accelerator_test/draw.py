@@ -7,7 +7,7 @@ from random import Random
 
 from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator, Tensor
-from atoll.ops.formulas import limited_values
+from atoll.ops.formulas import limit_values
 from atoll.ops.fused import ACCELERATOR, STEPS, outside
 from atoll.ops.registry import kind_of
 from atoll.ops.rounding import as_onnx, rounding_feature
@@ -53,7 +53,7 @@ def draw(
         graph = _as_one(network, support, engine) if support.pattern else network
         op = graph.operators[0]
         if not any(obstacles(op, graph, engine, soc)):
-            return Drawn(graph, limited_values(op, graph, engine))
+            return Drawn(graph, limit_values(op, graph, engine))
     return None
 
 
@@ -75,7 +75,7 @@ def _network(support: OperatorSupport, random: Random, edge: str) -> Graph:
         for tensor in alone.tensors:
             tensors.setdefault(names[tensor.name], replace(tensor, name=names[tensor.name]))
         operators[step.name] = replace(
-            op.renamed(names), name=step.name, outputs=(names[op.outputs[0]],)
+            op.rename_operands(names), name=step.name, outputs=(names[op.outputs[0]],)
         )
     several = tuple(operators.values())
     read = {name for each in several for name in (*each.inputs, *each.outputs)}

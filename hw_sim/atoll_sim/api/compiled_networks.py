@@ -16,7 +16,7 @@ from atoll.diagnostics.errors import UsageError
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.soc import ResolvedSoc
-from atoll_sim.backends.choice import Accelerator, asked_backends, asked_cpu, takes_part
+from atoll_sim.backends.choice import Accelerator, parse_backends, parse_cpu, takes_part
 from atoll_sim.chip.checks import check_cores
 from atoll_sim.dataset.judged import Judged
 from atoll_sim.faults import campaign as faults_of
@@ -24,7 +24,7 @@ from atoll_sim.faults import report as fault_report
 from atoll_sim.inputs.build_folder import Image, open_build
 from atoll_sim.mutate import campaign as mutants_of
 from atoll_sim.mutate import report as mutant_report
-from atoll_sim.mutate.caches import CacheCampaign, plant_left_out
+from atoll_sim.mutate.caches import CacheCampaign, plant_cache_omissions
 from atoll_sim.oracle.ask import Oracle, oracle_for, oracle_of
 from atoll_sim.runs.checked_run import CpuKind, Outcome, check_kinds, run_image, run_models
 from atoll_sim.waves.request import Waves, of_network, request_waves
@@ -53,10 +53,10 @@ def run_compiled(
     """
     if dataset:
         refuse_with_dataset(len(models), sampled=bool(samples))
-    kind, record = asked_cpu(cpu), _waves(waves, models)
+    kind, record = parse_cpu(cpu), _waves(waves, models)
     check_kinds(kind, record)
     soc = models[0].soc
-    backends = asked_backends(accelerator)
+    backends = parse_backends(accelerator)
     if not takes_part(backends) and any(each.options.accelerators for each in models):
         raise UsageError(
             "E163",
@@ -78,12 +78,12 @@ def run_compiled(
         waves=record,
     )
     if judged:
-        accuracy = judged.held_against(outcomes[0].outputs)
+        accuracy = judged.compare(outcomes[0].outputs)
         outcomes = (replace(outcomes[0], accuracy=accuracy),)
     if oracles:
         current()("asking the oracle")
         asked = zip(outcomes, oracles, models, batches, strict=True)
-        outcomes = tuple(_witnessed(*each) for each in asked)
+        outcomes = tuple(_with_oracle(*each) for each in asked)
     return outcomes
 
 
@@ -111,7 +111,7 @@ def require_oracles(files: Sequence[Path]) -> None:
         oracle_of(file)
 
 
-def _witnessed(
+def _with_oracle(
     outcome: Outcome, ask: Oracle, model: Compiled, samples: Sequence[Sample]
 ) -> Outcome:
     """Add to a report what an oracle says of the samples."""
@@ -144,13 +144,13 @@ class Folder:
         Raises:
             UsageError: E089; such cores run no firmware.
         """
-        kind = asked_cpu(cpu)
+        kind = parse_cpu(cpu)
         require_firmware(kind)
         return run_image(
             self.image,
             samples,
             cpu=kind,
-            accelerator=asked_backends(accelerator),
+            accelerator=parse_backends(accelerator),
             progress=current(),
             waves=_waves(waves, self.models),
         )
@@ -235,16 +235,16 @@ def validate_compiled(
         resume=resume,
     )
     fail = partial(faults_of.run_campaign, seed=seed, toolchain=toolchain, progress=progress)
-    leave_out = partial(plant_left_out, seed=seed, toolchain=toolchain, progress=progress)
+    leave_out = partial(plant_cache_omissions, seed=seed, toolchain=toolchain, progress=progress)
     alone = mutants or not (faults or caches)
     return Findings(
         planted=[
             mutate(each, count, first=first)
-            for each, first, count in shared(mutants, compiled if alone else ())
+            for each, first, count in share_out(mutants, compiled if alone else ())
         ],
         broken=[
             fail(each, random_sample(each.graph)[0], count, first=first)
-            for each, first, count in shared(faults, compiled)
+            for each, first, count in share_out(faults, compiled)
             if count
         ],
         cached=[leave_out(each) for each in compiled if caches],
@@ -261,7 +261,7 @@ def check_validation(soc: ResolvedSoc, *, planted: bool) -> None:
         check_cores(soc, _instead(soc))
 
 
-def shared(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compiled, int, int]]:
+def share_out(total: int, networks: Sequence[Compiled]) -> Iterator[tuple[Compiled, int, int]]:
     """Share `total` among networks: yield each with how many came before it, and its own."""
     first = 0
     for number, network in enumerate(networks):

@@ -15,7 +15,7 @@ from atoll.resolve.soc import ResolvedSoc
 from atoll.utils.scratch import temporary_folder
 from atoll_image.elf import read_image
 from atoll_image.provided import provided_faults
-from atoll_sim.backends.choice import Accelerator, asked_backends, asked_cpu
+from atoll_sim.backends.choice import Accelerator, parse_backends, parse_cpu
 from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind
 from atoll_sim.iss.rules import not_modelled
 from atoll_sim.runs.linked_networks import check_networks
@@ -44,7 +44,7 @@ def run_linked(
     Raises:
         UsageError: as `atoll.run_image`.
     """
-    kind, backends = asked_cpu(cpu), asked_backends(accelerator) or Backends()
+    kind, backends = parse_cpu(cpu), parse_backends(accelerator) or Backends()
     require_images(soc, len(images), kind, backends)
     if backends.kind is not AcceleratorKind.NONE:
         check_networks(
@@ -77,7 +77,7 @@ def run_linked(
         wall_seconds=result.wall_seconds,
         printed=result.text,
         not_modelled=not_modelled(soc) if kind is CpuKind.ISS else (),
-        ended=_ended(result),
+        ended=_ending_text(result),
     )
 
 
@@ -168,7 +168,7 @@ _PLAYERS: dict[
 }
 
 
-def _ended(result: SimResult) -> str:
+def _ending_text(result: SimResult) -> str:
     """Say how the run ended, for people."""
     after = f"after {result.cycles:,} cycles, {result.wall_seconds:.1f} s"
     if result.stop is Stop.EXIT:

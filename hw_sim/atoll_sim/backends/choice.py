@@ -51,7 +51,7 @@ def backends_of(words: Sequence[str] | None) -> Backends | None:
     return Backends(kinds[0] if kinds else AcceleratorKind.RTL, named, asked=bool(kinds))
 
 
-def asked_cpu(word: str) -> CpuKind:
+def parse_cpu(word: str) -> CpuKind:
     """Return who plays the cores.
 
     Raises:
@@ -64,7 +64,7 @@ def asked_cpu(word: str) -> CpuKind:
     return kind
 
 
-def asked_backends(asked: Accelerator) -> Backends | None:
+def parse_backends(asked: Accelerator) -> Backends | None:
     """Return who plays the accelerators; None if nobody is asked for.
 
     Raises:

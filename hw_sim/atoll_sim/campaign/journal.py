@@ -38,7 +38,7 @@ class Journal:
         except OSError as fault:
             raise unwritable(self._path.parent, fault) from fault
 
-    def remembered(self, subject: str, make: Callable[[], Noted]) -> Any:
+    def recall(self, subject: str, make: Callable[[], Noted]) -> Any:
         """Return what is noted of a trial, else what `make` returns, and note that."""
         if subject in self._noted:
             return self._noted[subject]

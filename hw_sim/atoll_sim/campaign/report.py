@@ -14,7 +14,7 @@ def lines(campaigns: Iterable[Campaign[Any, Any, Any]]) -> Iterator[str]:
             yield f"{campaign.model}, {trial}"
 
 
-def left_out(
+def untried_kinds(
     kinds: Sequence[str], trials: Sequence[Trial[Any, Any]], *, done: str, option: str, absent: str
 ) -> Iterator[str]:
     """Say which kinds were not tried, and why.

@@ -69,7 +69,7 @@ class Campaign(Generic[Subject, Result, Baseline]):
         return f"{self.model} on {self.soc}"
 
 
-def followed(
+def follow(
     trials: Iterable[Item],
     total: int,
     say: Callable[[Sequence[Item]], str],
@@ -91,13 +91,13 @@ def followed(
     return tuple(ended)
 
 
-def rotated(kinds: Sequence[Item], first: int) -> Sequence[Item]:
+def rotate(kinds: Sequence[Item], first: int) -> Sequence[Item]:
     """Return the kinds in turn, so many skipped at first: networks that share few get others."""
     begin = first % len(kinds)
     return (*kinds[begin:], *kinds[:begin])
 
 
-def grouped(
+def group(
     trials: Iterable[Trial[Subject, Result]],
     by: Callable[[Trial[Subject, Result]], str] = lambda trial: trial.kind,
     order: Iterable[str] = (),

@@ -26,7 +26,9 @@ _DATA_ACCESS = 1 << 7 | 1 << 1
 """In MMFSR, the low byte of CFSR: a load or store was kept back, and its address is known."""
 
 
-def kept_back(soc: ResolvedSoc, contract: Contract, result: SimResult) -> Iterator[Violation]:
+def blocked_accesses(
+    soc: ResolvedSoc, contract: Contract, result: SimResult
+) -> Iterator[Violation]:
     """Yield the access with which a run ended because a protection unit kept it back.
 
     Args:

@@ -75,14 +75,14 @@ def read_list(path: Path, depth: int = 0) -> FileList:
 def _words(line: str, path: Path, number: int) -> list[str]:
     text = _COMMENT.sub("", line)
 
-    def filled(found: re.Match[str]) -> str:
+    def expand(found: re.Match[str]) -> str:
         name = next(filter(None, found.groups()))
         if name not in os.environ:
             what = f"the environment has no variable '{name}'"
             raise _wrong(what, path, number, f"set {name}, or write the path")
         return os.environ[name]
 
-    return _VARIABLE.sub(filled, text).split()
+    return _VARIABLE.sub(expand, text).split()
 
 
 def _parse_word(word: str, path: Path, number: int) -> tuple[str, str]:

@@ -227,9 +227,9 @@ def _views(soc: ResolvedSoc, device: Device) -> Iterator[Target]:
     placed |= {f"reg_{name}": block for name, block in soc.register_blocks.items()}
     for signal, part in placed.items():
         if device.name in part.views:
-            yield Target(signal=signal, index="", span=part.seen_at(device.name))
+            yield Target(signal=signal, index="", span=part.device_range(device.name))
     for alias in soc.aliases:
-        seen = alias.seen_at(device.name)
+        seen = alias.device_range(device.name)
         if device.name in alias.devices and not shows_memory(soc, alias, device.name):
             yield Target(signal=f"alias_{alias.name}", index="", span=seen, alias=True)
 

@@ -78,7 +78,7 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
             for path, at in listed.sources.items():
                 if reason := unreadable(path):
                     fault = _fault(device, index, path, reason)
-                    fault = _listed_fault(fault, path, at) if named else fault
+                    fault = _locate_fault(fault, path, at) if named else fault
                     found.setdefault(str(path), fault)
             for path in listed.includes:
                 if not path.is_dir():
@@ -87,7 +87,7 @@ def source_faults(soc: ResolvedSoc) -> Iterator[Fault]:
     yield from found.values()
 
 
-def _listed_fault(fault: Fault, path: Path, at: SourceLoc) -> Fault:
+def _locate_fault(fault: Fault, path: Path, at: SourceLoc) -> Fault:
     remedy = f"correct the line; names are relative to '{at.path.name}'"
     return replace(fault, at=at, remedy=remedy)
 

@@ -25,9 +25,9 @@ from atoll.utils.scratch import temporary_folder
 from atoll.utils.workers import side_by_side
 from atoll_sim.build.model import build_model
 from atoll_sim.campaign.journal import Journal
-from atoll_sim.campaign.trials import followed
+from atoll_sim.campaign.trials import follow
 from atoll_sim.core_calibration.chips import DATA, NEAR, made_chip, settings_of
-from atoll_sim.core_calibration.fit import Cache, Kernel, fitted
+from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.measure import (
     Which,
     compile_alone,
@@ -90,15 +90,15 @@ class Calibration:
         settings = settings_of(self.soc)
         drawn = drawn_networks(self.seed, self.networks)
         layered = layered_networks(self.seed, self.networks // 3)
-        late = [*_compiled(settings[DATA], drawn)]
+        late = [*_compile_models(settings[DATA], drawn)]
         with temporary_folder() as folder:
-            ran = self._ran(settings, drawn, layered, folder)
+            ran = self._run_all(settings, drawn, layered, folder)
         counts = ran.pop(COUNTED)
         kernels = [*kernels_of(late, ran, counts)]
         if len(kernels) < FEWEST_OPERATORS:
             raise too_few(name, f"{len(kernels)} operators that take {LEAST} cycles")
-        timing = fitted(kernels, self.cache)
-        judged = [*_judged(settings, timing, layered, ran)]
+        timing = fit_timing(kernels, self.cache)
+        judged = [*_judge(settings, timing, layered, ran)]
         off = np.array([each.truth / each.estimate - 1 for each in judged])
         low, high = np.quantile(off, (0.025, 0.975), method="closest_observation")
         band = (max(0.0, -float(low)), max(0.0, float(high)))
@@ -110,10 +110,10 @@ class Calibration:
             classes=tuple(_classes(kernels, timing)),
             kinds=tuple(_by_kind(judged)),
             settings=tuple(_by_setting(judged)),
-            timing=described(replace(timing, band=band), self.source),
+            timing=describe_timing(replace(timing, band=band), self.source),
         )
 
-    def _ran(
+    def _run_all(
         self,
         settings: Mapping[str, ResolvedSoc],
         drawn: Sequence[Graph],
@@ -137,14 +137,14 @@ class Calibration:
         def act(task: tuple[str, Sequence[Graph]]) -> tuple[str, Mapping[str, Any]]:
             name, graphs = task
             subject = " ".join((name, *(graph.name for graph in graphs)))
-            return name, journal.remembered(subject, lambda: _noted(name, chips[name], graphs))
+            return name, journal.recall(subject, lambda: _note_runs(name, chips[name], graphs))
 
         def so_far(ended: Sequence[object]) -> str:
             return f"{host.spec.name}: {len(ended)} of {len(tasks)} runs"
 
         found: dict[str, dict[Which, Any]] = {name: {} for name in chips}
         ended = side_by_side(act, tasks, self.jobs)
-        for name, noted in followed(ended, len(tasks), so_far, self.progress):
+        for name, noted in follow(ended, len(tasks), so_far, self.progress):
             found[name] |= {_which(words): value for words, value in noted.items()}
         journal.close()
         return found
@@ -182,7 +182,7 @@ def _groups(graphs: Sequence[Graph]) -> Iterator[Sequence[Graph]]:
     return (graphs[at : at + AT_ONCE] for at in range(0, len(graphs), AT_ONCE))
 
 
-def _compiled(soc: ResolvedSoc, graphs: Sequence[Graph]) -> Iterator[Compiled]:
+def _compile_models(soc: ResolvedSoc, graphs: Sequence[Graph]) -> Iterator[Compiled]:
     try:
         for group in _groups(graphs):
             yield from compile_alone(soc, group)
@@ -195,8 +195,8 @@ def _compiled(soc: ResolvedSoc, graphs: Sequence[Graph]) -> Iterator[Compiled]:
         ) from error
 
 
-def _noted(name: str, soc: ResolvedSoc, graphs: Sequence[Graph]) -> Mapping[str, Any]:
-    models = [*_compiled(soc, graphs)]
+def _note_runs(name: str, soc: ResolvedSoc, graphs: Sequence[Graph]) -> Mapping[str, Any]:
+    models = [*_compile_models(soc, graphs)]
     run: Callable[[Sequence[Compiled]], Counted]
     run = instructions_of if name == COUNTED else cycles_of
     return {" ".join(which): value for which, value in run(models).items()}
@@ -228,14 +228,14 @@ def kernels_of(
                 yield Kernel(counts=counts[which], cycles=took, late=cost.late_cycles(op, graph))
 
 
-def _judged(
+def _judge(
     settings: Mapping[str, ResolvedSoc],
     timing: Timing,
     graphs: Sequence[Graph],
     ran: Mapping[str, Counted],
 ) -> Iterator[_Judged]:
     for setting, soc in settings.items():
-        for compiled in _compiled(with_host(soc, timing=timing), graphs):
+        for compiled in _compile_models(with_host(soc, timing=timing), graphs):
             graph, cost = placed_graph(compiled), CoreCost(compiled.soc.host_cpu, compiled.soc)
             for op in compiled.graph.operators:
                 truth, estimate = ran[setting][graph.name, op.name], cost.alone(op, graph)
@@ -273,7 +273,7 @@ def _by_setting(judged: Sequence[_Judged]) -> Iterator[Residual]:
         yield Residual(of=setting, count=len(off), median=float(np.median(off)), most=max(off))
 
 
-def described(timing: Timing, source: str) -> Mapping[str, Any]:
+def describe_timing(timing: Timing, source: str) -> Mapping[str, Any]:
     """Return a timing as the description of a core has it."""
     found: dict[str, Any] = {"basis": timing.basis, "source": source, "cycles": timing.cycles}
     if cache := timing.cache:

@@ -40,7 +40,7 @@ class Cache:
     line: int
 
 
-def fitted(kernels: Sequence[Kernel], cache: Cache | None) -> Timing:
+def fit_timing(kernels: Sequence[Kernel], cache: Cache | None) -> Timing:
     """Return what instructions take so that operators take what they took, as near as can be.
 
     The sum of absolute errors is least, each as a share of what an operator took. With a cache, how

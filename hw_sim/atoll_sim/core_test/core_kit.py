@@ -32,7 +32,7 @@ from atoll_sim.chip.rtl_cores import (
 from atoll_sim.chip.sources import RTL, rtl_sources, source_faults
 from atoll_sim.core_test.layout import CODE, DATA, MEMORY, header
 from atoll_sim.core_test.trial import PartRun, Promise, Task, faults_of
-from atoll_sim.model.process import LOG, bench_environment, broken_off, run_logged
+from atoll_sim.model.process import LOG, bench_environment, run_logged, unfinished_error
 
 BEAT = 8
 MOST_CYCLES = 400_000
@@ -190,5 +190,5 @@ def _simulate(model: Path, task: Task, cpu: Cpu, folder: Path) -> tuple[PartRun,
     status = run_logged([str(model)], folder, environment, LOG)
     runs = PartRun.read_all(folder)
     if status or not runs:
-        raise broken_off(folder, status)
+        raise unfinished_error(folder, status)
     return runs

@@ -47,7 +47,7 @@ class Judged:
         """The samples for the chip."""
         return tuple(map(self.labelled.sample, self.numbers))
 
-    def held_against(self, outputs: Sequence[Sample]) -> Accuracy:
+    def compare(self, outputs: Sequence[Sample]) -> Accuracy:
         """Return the accuracy with how many samples the chip made the same bytes of."""
         pairs = zip(self.numbers, outputs, strict=False)
         equal = sum(outputs_equal(self.found.outputs[number], each) for number, each in pairs)

@@ -9,7 +9,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
 from atoll.plugins.loading import Methods, Part, make_part
 from atoll.resolve.engine_parts import whole
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.interface import Bus, Outcome
 
@@ -58,7 +58,7 @@ def teach(models: Mapping[str, Part], compiled: Compiled) -> None:
             model = models.get(step.action.device)
             if model and learns(model):
                 bus = compiled.plan.address(step.action.commands)
-                address = seen_by(compiled.soc, step.action.device, bus)
+                address = device_address(compiled.soc, step.action.device, bus)
                 op = compiled.graph.operators[step.number]
                 model.call("learn", address, op, compiled.graph, about=f"operator '{op.name}'")
 

@@ -26,7 +26,7 @@ class Registers(Device, Protocol):
         """End what runs."""
         ...
 
-    def raised(self) -> int | None:
+    def interrupt_time(self) -> int | None:
         """Return from when on its interrupt line is high, if it is or will be."""
         ...
 
@@ -63,7 +63,7 @@ class EngineRegisters:
             self._values |= {"ERROR": error, "FAULT_ADDRESS": address, "COMPLETED": 0}
         self._ended = now
 
-    def raised(self) -> int | None:
+    def interrupt_time(self) -> int | None:
         """Return from when on its interrupt line is high, if it is or will be."""
         return self._ended if self._raised and self._values["IRQ_ENABLE"] & 1 else None
 

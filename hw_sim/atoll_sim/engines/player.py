@@ -10,8 +10,8 @@ from atoll.ir.graph import Graph, Operator
 from atoll.ir.job import Job
 from atoll.ir.tir import EngineAction, Step
 from atoll.ops.kind import Array
-from atoll.ops.reference import compute, computed_by
-from atoll.resolve.memory_views import seen_by
+from atoll.ops.reference import call_entry, compute
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Bus, BusFault, Outcome
@@ -21,7 +21,7 @@ def list_address(compiled: Compiled, step: Step) -> int:
     """Return where whoever reads the commands of a step sees them: its device, or the host."""
     assert isinstance(step.action, EngineAction)
     at = compiled.plan.address(step.action.commands)
-    return seen_by(compiled.soc, step.driver or step.device, at)
+    return device_address(compiled.soc, step.driver or step.device, at)
 
 
 def lists_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[Compiled, Step]]:
@@ -43,7 +43,7 @@ class Listed:
     count: int
 
 
-def joined_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[Listed, ...]]:
+def chains_of(models: Iterable[Compiled]) -> Mapping[tuple[str, int], tuple[Listed, ...]]:
     """Return the lists that an engine runs by itself after another, by engine and address.
 
     The address is that of the one which the host starts; it comes first. Models of lists follow
@@ -103,7 +103,7 @@ def _results(
     op: Operator, graph: Graph, inputs: list[Array | None], engine: Engine, compiled: Compiled
 ) -> tuple[Array, ...]:
     if entry := engine.spec.support(op.kind).model:
-        return computed_by(entry, op, graph, inputs, engine)
+        return call_entry(entry, op, graph, inputs, engine)
     return compute(op, graph, inputs, compiled.soc)
 
 
@@ -123,4 +123,4 @@ def _address(name: str, compiled: Compiled, step: Step) -> int:
     graph = compiled.graph
     stored = graph.buffer(name) if name in graph.by_name else name
     stored = compiled.copies.get(stored, stored)
-    return seen_by(compiled.soc, step.device, compiled.plan.address(stored))
+    return device_address(compiled.soc, step.device, compiled.plan.address(stored))

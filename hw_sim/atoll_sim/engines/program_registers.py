@@ -80,7 +80,7 @@ class ProgramRegisters:
         if not error and self._ended is not None and self._ended > now:
             self._ended = now
 
-    def raised(self) -> int | None:
+    def interrupt_time(self) -> int | None:
         """Return from when on its interrupt line is high, if it is or will be."""
         waited = bool(self._left) and self._left[-1].verb is Verb.WAIT and self._waits == 1
         return self._ended if waited and self._engine.spec.ports.interrupt != "none" else None

@@ -22,7 +22,7 @@ from atoll_sim.chip.memory_map import write_map
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import Fault
 from atoll_sim.faults.task import IMAGE, TASK, Answer, End, read_answer, write_task
-from atoll_sim.model.process import LOG, MAX_SECONDS, broken_off
+from atoll_sim.model.process import LOG, MAX_SECONDS, unfinished_error
 from atoll_sim.simulate.firmware import write_image
 
 FIRST_LIMIT = 10**10
@@ -59,7 +59,7 @@ Campaign: TypeAlias = trials.Campaign[Fault, Ending, Answer]
 """Its baseline is the run without a fault."""
 
 
-def judged(fault: Fault, ending: Ending) -> Trial:
+def to_trial(fault: Fault, ending: Ending) -> Trial:
     """Hold it against the chip if it hangs, or stays so, or is silently wrong and could know."""
     answer = ending.answer
     end = f"{answer.end}, status {answer.status}"
@@ -103,8 +103,8 @@ def run_campaign(
         model=compiled.graph.name,
         seed=seed,
         baseline=clean,
-        trials=trials.followed(
-            befallen(makers, count, lambda drawn: bench.run(drawn, clean)),
+        trials=trials.follow(
+            take_effective(makers, count, lambda drawn: bench.run(drawn, clean)),
             count,
             lambda ended: f"fault {len(ended)} of {count}: {ended[-1].kind}",
             progress,
@@ -112,7 +112,7 @@ def run_campaign(
     )
 
 
-def befallen(
+def take_effective(
     makers: Iterator[Callable[[], Fault]],
     count: int,
     run: Callable[[Sequence[Fault]], Iterator[Trial]],
@@ -174,7 +174,7 @@ class _Bench:
                 right=self._good(answer.end, answer.status, answer.outputs),
                 recovered=self._good(answer.again, answer.again_status, answer.again_outputs),
             )
-            yield judged(fault, ending)
+            yield to_trial(fault, ending)
 
     def _good(self, end: End, status: int, outputs: bytes) -> bool:
         return end is End.RETURNED and status == 0 and outputs == self.right
@@ -202,4 +202,4 @@ class _Bench:
             if child.over:
                 raise too_long(command, MAX_SECONDS, folder)
             if status:
-                raise broken_off(folder, status)
+                raise unfinished_error(folder, status)

@@ -10,7 +10,7 @@ from atoll.contract.contract import Span
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
 from atoll.resolve.engine_parts import emitter_of
-from atoll_sim.campaign.trials import rotated
+from atoll_sim.campaign.trials import rotate
 from atoll_sim.chip.plan import plan_chip
 from atoll_sim.engines.calls import seals
 from atoll_sim.faults.kinds import RESPONSES, Fault, FaultKind
@@ -50,7 +50,7 @@ class Draw:
             self._reset,
             self._flip(FaultKind.BIT_FLIP, self._buffers()),
         )
-        return cycle(rotated(makers, first))
+        return cycle(rotate(makers, first))
 
     def _start_faults(self) -> Iterator[Callable[[], Fault]]:
         """Yield what can go wrong with devices that the host starts."""
@@ -84,7 +84,7 @@ class Draw:
         return next(master.index for master in masters if master.name == name)
 
     def _device_at(self, name: str) -> str:
-        return self.compiled.soc.written(f"devices.{name}.")
+        return self.compiled.soc.first_setting(f"devices.{name}.")
 
     def _error(self, kind: FaultKind, action: str) -> Callable[[], Fault]:
         def make() -> Fault:
@@ -105,7 +105,7 @@ class Draw:
             name = self.random.choice(names)
             what = self.random.randint(1, LONGEST_STALL) if kind is FaultKind.STALL else 0
             where, offset = names.index(name), self._offset()
-            at = self.compiled.soc.written(f"memories.{name}.")
+            at = self.compiled.soc.first_setting(f"memories.{name}.")
             return Fault(
                 kind=kind, offset=offset, action="stall", where=where, what=what, place=name, at=at
             )
@@ -157,7 +157,7 @@ class Draw:
                 where=span.address + at,
                 what=bit,
                 place=f"{span.buffer}+{at:#x}, bit {bit}",
-                at=self.compiled.soc.written(f"pools.{span.pool}."),
+                at=self.compiled.soc.first_setting(f"pools.{span.pool}."),
             )
 
         return make

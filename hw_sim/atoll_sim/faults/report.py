@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from atoll.report.grid import Grid, Sentence
 from atoll_sim.campaign import report
-from atoll_sim.campaign.trials import grouped
+from atoll_sim.campaign.trials import group
 from atoll_sim.faults.campaign import Campaign, Trial
 from atoll_sim.faults.kinds import FaultKind
 from atoll_sim.faults.task import End
@@ -45,7 +45,7 @@ class KindReport:
 
 def by_kind(campaign: Campaign) -> tuple[KindReport, ...]:
     """Sum the trials of each kind up, in the order of the kinds."""
-    kinds = grouped(campaign.trials, order=FaultKind).items()
+    kinds = group(campaign.trials, order=FaultKind).items()
     return tuple(_kind_report(FaultKind(kind), trials) for kind, trials in kinds)
 
 
@@ -82,10 +82,10 @@ def _row(each: KindReport) -> tuple[str, ...]:
     return (each.kind, f"{each.injected}", f"{each.right}", codes or "0", *map(str, counts))
 
 
-def left_out(campaigns: Sequence[Campaign]) -> Iterator[str]:
+def untried_kinds(campaigns: Sequence[Campaign]) -> Iterator[str]:
     """Say which kinds of fault did not befall any network, and why."""
     trials = [trial for campaign in campaigns for trial in campaign.trials]
-    return report.left_out(
+    return report.untried_kinds(
         tuple(FaultKind), trials, done="left out", option="--faults", absent="cannot meet them"
     )
 
@@ -96,7 +96,7 @@ def rows_of(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[Grid | 
         yield table(campaign)
         yield from map(Sentence, report.lines([campaign]) if verbose else ())
         yield Sentence(verdict(campaign))
-    yield from map(Sentence, left_out(campaigns) if campaigns else ())
+    yield from map(Sentence, untried_kinds(campaigns) if campaigns else ())
 
 
 def verdict(campaign: Campaign) -> str:

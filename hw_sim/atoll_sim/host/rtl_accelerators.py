@@ -30,10 +30,10 @@ from atoll_sim.host.rtl_jobs import (
     program_outcome,
     pushed_bytes,
 )
-from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, broken_off
+from atoll_sim.model.process import LOG, MAX_SECONDS, bench_environment, unfinished_error
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.trace.simulation import Touched
-from atoll_sim.trace.timeline import touched_by_phase
+from atoll_sim.trace.timeline import touches_by_phase
 
 BENCH = "atoll_sim.host.bench"
 
@@ -140,7 +140,7 @@ class RtlAccelerators:
         """
         if npu.spec.program is None:
             job = list_job(npu, address, count, *self._around(npu))
-            return list_outcome(self._done(npu, address, job))
+            return list_outcome(self._run_job(npu, address, job))
         outcome, results = self._program(npu, address)
         for at, data in results.items():
             self._memory.write(at, data)
@@ -160,10 +160,10 @@ class RtlAccelerators:
         job = program_job(npu, record, self._memory.read, *self._around(npu))
         for span in pushed_bytes(npu, record):
             self._moved.append(Accessed(self._soc.host, AccessKind.READ, span))
-        report = self._done(npu, address, job)
+        report = self._run_job(npu, address, job)
         return program_outcome(npu, report), popped_bytes(npu, record, report.taken)
 
-    def _done(self, npu: Engine, address: int, job: Job) -> Report:
+    def _run_job(self, npu: Engine, address: int, job: Job) -> Report:
         """Have the model do a job; its memory is the host's then."""
         try:
             self._connection.send(job)
@@ -172,7 +172,7 @@ class RtlAccelerators:
             status = self._child.wait()
             if self._child.over:
                 raise too_long(self._command, MAX_SECONDS, self._folder) from fault
-            raise broken_off(self._folder, status) from fault
+            raise unfinished_error(self._folder, status) from fault
         if not report.ended:
             raise SimulationError(
                 "E088",
@@ -209,7 +209,7 @@ class RtlAccelerators:
         if not self._reports:
             return ()
         last, first = self._reports[-1], self._phases_taken
-        by_phase = touched_by_phase(last.counts, last.spans, self._masters)
+        by_phase = touches_by_phase(last.counts, last.spans, self._masters)
         fresh = sorted(phase for phase in by_phase if phase >= first)
         return tuple(touched for phase in fresh for touched in by_phase[phase])
 

@@ -76,7 +76,7 @@ def program_job(
     script = script_of(engine, record)
     return Job(
         before=before,
-        start=tuple(do for access in script.run for do in _done(access, origin, read)),
+        start=tuple(do for access in script.run for do in _actions(access, origin, read)),
         irq=None,
         read=tuple(origin + engine.spec.registers[each.register] for each in program.failures),
         finish=tuple((origin + each.offset, each.value) for each in script.finish),
@@ -121,7 +121,7 @@ def pushed_bytes(engine: Engine, record: bytes) -> Iterator[range]:
             yield range(access.address, access.address + access.size)
 
 
-def _done(access: Access, origin: int, read: Read) -> Iterator[Do]:
+def _actions(access: Access, origin: int, read: Read) -> Iterator[Do]:
     at = origin + access.offset
     match access.verb:
         case Verb.WRITE:

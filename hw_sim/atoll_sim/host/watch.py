@@ -107,7 +107,7 @@ class Watch:
         plan, sizes = compiled.plan, compiled.module.entry.sizes
         written: set[str] = set()
         for call in step.calls:
-            reads, writes = step.touched_by(call.device)
+            reads, writes = step.accesses_of(call.device)
             accesses = [(AccessKind.READ, name) for name in reads if name not in writes]
             accesses += [(AccessKind.WRITE, name) for name in writes if name not in written]
             written.update(writes)

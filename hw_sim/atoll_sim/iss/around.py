@@ -9,7 +9,7 @@ from atoll.resolve.soc import Cpu
 class Around(Protocol):
     """Who hears of accesses that fail, and of events."""
 
-    def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
+    def note_failure(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
         """Note an access that was kept back, or that the bus failed."""
         ...
 

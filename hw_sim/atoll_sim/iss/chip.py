@@ -9,21 +9,21 @@ from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import Step
 from atoll.protocol import ConsoleRegister, Trace, TraceEvent
 from atoll.resolve.mailbox import LINE
-from atoll.resolve.memory_views import core_as_it_sees, on_bus, seen_by
+from atoll.resolve.memory_views import core_as_it_sees, device_address, on_bus
 from atoll.resolve.soc import Cpu, Engine, ResolvedSoc
 from atoll_sim.chip.plan import interrupts_of, plan_chip
 from atoll_sim.engines.calls import not_played
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import Device, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
-from atoll_sim.engines.player import joined_of
+from atoll_sim.engines.player import chains_of
 from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.host.watch import BUS_ERRORS
 from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.devices import Console, Guard, Mailbox, Watched
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
-from atoll_sim.iss.programs import begun_of, programs_of, run_by_program
+from atoll_sim.iss.programs import begin_operator, programs_of, run_by_program
 from atoll_sim.protocol.records import AccessKind, EventKind
 from atoll_sim.simulate.firmware import Text
 from atoll_sim.simulate.serve import Bench
@@ -75,7 +75,7 @@ class IssChip:
         self._model = model
         self._bench = bench
         self._played = engines
-        self._joined = joined_of(engines.models)
+        self._joined = chains_of(engines.models)
         self._code = code
         self._masters = {master.name: master for master in plan_chip(soc).masters}
         self.instructions: list[int] = []
@@ -130,9 +130,9 @@ class IssChip:
     def _count(self) -> int:
         return self._before_reset + sum(c.instructions for c in self._cores.values())
 
-    def failed(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
+    def note_failure(self, core: Cpu, address: int, *, writes: bool, bus: bool) -> None:
         """See `around.Around`."""
-        self._guard.saw(core.ordinal, address, writes=writes, bus=bus)
+        self._guard.record(core.ordinal, address, writes=writes, bus=bus)
         self._look(self._model.cycle())
 
     def _look(self, now: int) -> None:
@@ -166,7 +166,7 @@ class IssChip:
             **self._programs,
         }
         self._cores = {
-            cpu.name: self._made_core(cpu, at)
+            cpu.name: self._make_core(cpu, at)
             for cpu in soc.cpus
             if cpu.name in self._code and not cpu.is_held
         }
@@ -174,10 +174,10 @@ class IssChip:
     def _release(self, cpu: Cpu, at: int) -> None:
         """Let a core run that its host has loaded; the host waits for its turn."""
         if cpu.name in self._code and cpu.name not in self._cores:
-            self._cores[cpu.name] = self._made_core(cpu, at)
+            self._cores[cpu.name] = self._make_core(cpu, at)
             self._cores[self._soc.host].stop()
 
-    def _made_core(self, cpu: Cpu, at: int) -> IssCore:
+    def _make_core(self, cpu: Cpu, at: int) -> IssCore:
         core = IssCore(
             core_as_it_sees(self._soc, cpu),
             self._masters[cpu.name],
@@ -194,7 +194,7 @@ class IssChip:
 
     def _blocks(self, cpu: Cpu) -> list[tuple[range, Device]]:
         devices: dict[str, Device] = {
-            "reg_console": Console(self._request, self._wrote),
+            "reg_console": Console(self._request, self._on_write),
             "reg_guard": self._guard,
             **{f"reg_{name}": engine for name, engine in self._engines.items()},
         }
@@ -204,7 +204,7 @@ class IssChip:
             (range(seen, seen + len(target.span)), Watched(devices[target.signal], self._look))
             for target in self._masters[cpu.name].targets
             if target.signal in devices
-            for seen in (seen_by(self._soc, cpu.name, target.span.start),)
+            for seen in (device_address(self._soc, cpu.name, target.span.start),)
         ]
 
     def _lines(self, cpu: Cpu) -> Mapping[int, int]:
@@ -214,7 +214,7 @@ class IssChip:
             return {} if rung is None else {LINE: rung}
         irqs = self._soc.irqs
         engines = self._engines.items()
-        raised = {irqs[name]: engine.raised() for name, engine in engines if name in irqs}
+        raised = {irqs[name]: engine.interrupt_time() for name, engine in engines if name in irqs}
         raised |= {irqs[name]: box.answered for name, box in self._mailboxes.items()}
         if self._guard.raised:
             raised[cpu.spec.bus_error_line] = 0
@@ -232,13 +232,13 @@ class IssChip:
     def _request(self) -> int:
         return int(self._model.request)
 
-    def _wrote(self, register: ConsoleRegister, value: int) -> None:
+    def _on_write(self, register: ConsoleRegister, value: int) -> None:
         kind = EVENTS[register]
         if kind is EventKind.TRACE:
             self._trace(value)
-            self._turned_to(Trace.of(value))
+            self._turn_to(Trace.of(value))
         else:
-            self._model.saw_event(kind, value & 0xFF if kind is EventKind.UART else value)
+            self._model.log_event(kind, value & 0xFF if kind is EventKind.UART else value)
         if kind is EventKind.TRACE and Trace.of(value).event == TraceEvent.RUN_BEGIN:
             self._model.litter(self._bench.work.turn(self._bench.asked - 1))
         if kind is not EventKind.UART:
@@ -248,7 +248,7 @@ class IssChip:
             self._model.reads_as_caller = False
 
     def _trace(self, word: int) -> None:
-        self._model.saw_event(EventKind.TRACE, word)
+        self._model.log_event(EventKind.TRACE, word)
         self.instructions.append(self._count())
 
     def restarts(self) -> int | None:
@@ -262,13 +262,13 @@ class IssChip:
             for core in self._cores.values():
                 core.stop()
 
-    def _turned_to(self, trace: Trace) -> None:
+    def _turn_to(self, trace: Trace) -> None:
         """Tell an accelerator with a program which operator the host turns to."""
         models = self._played.models
         if trace.event == TraceEvent.OPERATOR_BEGIN and self._bench.asked and self._programs:
             compiled = models[(self._bench.asked - 1) % len(models)]
             if found := run_by_program(compiled, trace.operator):
-                self._programs[found[0].name].begin(self._begun(*found, compiled))
+                self._programs[found[0].name].begin(self._begin(*found, compiled))
 
     def _program(self, engine: Engine) -> ProgramRegisters:
         """Return the registers of an accelerator with a program.
@@ -284,11 +284,11 @@ class IssChip:
         if not self._played.models:
             raise not_played(engine)
         found = programs_of(self._played.models, engine)
-        return [self._begun(engine, step, compiled) for compiled, step in found]
+        return [self._begin(engine, step, compiled) for compiled, step in found]
 
-    def _begun(self, engine: Engine, step: Step, compiled: Compiled) -> Begun:
+    def _begin(self, engine: Engine, step: Step, compiled: Compiled) -> Begun:
         found, peek = (engine, step), self._model.peek
-        return begun_of(found, compiled, self._played, peek, self._run_list)
+        return begin_operator(found, compiled, self._played, peek, self._run_list)
 
     def _run_list(self, engine: Engine, now: int, address: int, count: int) -> tuple[Outcome, int]:
         """Run a list, and those that the engine goes on with; return how they ended, and when."""
@@ -327,13 +327,13 @@ class IssChip:
         for each in accelerators.recent():
             if each.kind is AccessKind.WRITE:
                 self._model.engine_wrote(each.span)
-            self._model.saw_engine(master, each)
+            self._model.log_engine(master, each)
         accelerators.take_touched()
         if (kind := BUS_ERRORS.get(outcome.error)) is not None:
             writes, bus = kind is AccessKind.WRITE, outcome.error not in KEPT_BACK
             byte = on_bus(self._soc, engine.name, outcome.fault_address)
             if not bus:
-                self._model.saw_refused(master, kind.number, byte)
-            self._guard.saw(engine.ordinal, byte, writes=writes, bus=bus)
+                self._model.log_refusal(master, kind.number, byte)
+            self._guard.record(engine.ordinal, byte, writes=writes, bus=bus)
         self._model.at(now)
         return outcome, cycles

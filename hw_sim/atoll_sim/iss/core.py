@@ -100,7 +100,7 @@ class IssCore:
         found, watch = system_addresses(self._system, texts), self._emulator.watch_instructions
         watch(found, self._system_instruction)
         unit = CoreUnit(cpu.unit, self._emulator)
-        self._unit = unit.attached(texts, self.state, model.execute)
+        self._unit = unit.attach(texts, self.state, model.execute)
 
     @property
     def time(self) -> int:
@@ -162,13 +162,13 @@ class IssCore:
             self._stop()
             return
         if not self.state.refused:
-            self._model.left(self.state, self._pc)
-        if end is End.FETCH and (back := self._system.returned(self._pc)):
+            self._model.uncount(self.state, self._pc)
+        if end is End.FETCH and (back := self._system.handler_exit(self._pc)):
             self._go_on(back)
         elif end is End.FETCH:
             kept_back, byte = AccessKind.FETCH.number, self._on_bus(self._pc)
-            self._model.saw_refused(self._master.index, kept_back, byte)
-            self._chip.failed(self.cpu, byte, writes=False, bus=False)
+            self._model.log_refusal(self._master.index, kept_back, byte)
+            self._chip.note_failure(self.cpu, byte, writes=False, bus=False)
             self._go_on(self._system.trap(FETCH_FAULT, self._pc, self._pc))
         elif self.state.refused:
             self._refuse()
@@ -189,7 +189,7 @@ class IssCore:
         """Have the core stop when its next interrupt comes, to take it, or the watchdog's end."""
         restarts = self._chip.restarts()
         own = None if restarts is None else self._clock.from_host(restarts)
-        for at in (self._system.interrupted(), own):
+        for at in (self._system.next_interrupt(), own):
             if at is not None:
                 self.state.deadline = min(self.state.deadline, at)
 
@@ -202,11 +202,11 @@ class IssCore:
                 self._model.add_window(self.state, span, writes=right == WRITE)
                 for page in range(span.start // PAGE, -(-span.stop // PAGE)):
                     pages[page] = pages.get(page, 0) | right
-        for each in self._model.soc.placed():
+        for each in self._model.soc.address_blocks():
             if (view := each.views.get(self.cpu.name)) is not None:
                 self._model.add_view(self.state, view, range(each.origin, each.end), hides=True)
         for alias in self._memory.aliases:
-            seen = alias.seen_at(self.cpu.name)
+            seen = alias.device_range(self.cpu.name)
             self._model.add_view(self.state, seen.start, alias.shown, hides=False)
         memory = self._model.memory
         for right in set(pages.values()):
@@ -229,7 +229,7 @@ class IssCore:
 
     def _system_instruction(self, address: int) -> None:
         data = self._instruction(address)
-        self._model.left(self.state, address + self._system.length(data))
+        self._model.uncount(self.state, address + self._system.length(data))
         word = int.from_bytes(data, "little")
         self._go_on(self._system.execute(word, address))
         if self.halted or self.asleep:
@@ -247,7 +247,7 @@ class IssCore:
     def _stand_still(self) -> None:
         self.halted = True
         self._model.at(self.time)
-        self._model.saw_event(EventKind.TRAP, self._master.index)
+        self._model.log_event(EventKind.TRAP, self._master.index)
         self._chip.serve()
         self.stop()
 
@@ -255,12 +255,12 @@ class IssCore:
         """Take what stopped the core, if it was no deadline."""
         if self._illegal:
             self._illegal = False
-            at = self._pc - self._system.began(self._instruction(self._pc - WORD))
-            self._model.left(self.state, at)
+            at = self._pc - self._system.last_length(self._instruction(self._pc - WORD))
+            self._model.uncount(self.state, at)
             self._go_on(self._system.trap(ILLEGAL, at))
         elif self._misaligned:
             self._misaligned = False
-            self._model.left(self.state, self._pc)
+            self._model.uncount(self.state, self._pc)
             self._go_on(self._system.trap(LOAD_MISALIGNED, self._pc, 0, Why.MISALIGNED))
         elif self.state.refused:
             self._refuse()
@@ -281,9 +281,9 @@ class IssCore:
         writes, address = state.refused == 1 + AccessKind.WRITE.number, state.address
         self._model.undo(state, self._emulator.handle)
         self._pc = self._emulator.pc
-        self._model.left(state, self._pc)
+        self._model.uncount(state, self._pc)
         if why is Why.FIREWALL:
-            self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=False)
+            self._chip.note_failure(self.cpu, self._on_bus(address), writes=writes, bus=False)
         if why is Why.MISALIGNED:
             cause = STORE_MISALIGNED if writes else LOAD_MISALIGNED
             self._go_on(self._system.trap(cause, self._pc, address, why))
@@ -329,10 +329,10 @@ class IssCore:
     def _bus_failed(self, address: int, *, writes: bool) -> None:
         if self._second_word == (address, self.time):
             return
-        self._chip.failed(self.cpu, self._on_bus(address), writes=writes, bus=True)
+        self._chip.note_failure(self.cpu, self._on_bus(address), writes=writes, bus=True)
         if self.cpu.spec.traps:
             self._pc = self._emulator.pc
-            self._model.left(self.state, self._pc)
+            self._model.uncount(self.state, self._pc)
             self._second_word = address + WORD, self.time
             self._trap_access(address, writes=writes)
             self._emulator.pc = self._pc

@@ -74,7 +74,7 @@ class CoreMemory:
         """Yield where the core sees a part of a memory, and where the host has it for that."""
         for each in self._model.soc.memories:
             if each.origin <= part.start < each.end:
-                seen = part.start - each.origin + each.seen_at(self._name).start
+                seen = part.start - each.origin + each.device_range(self._name).start
                 yield (
                     range(seen, seen + len(part)),
                     self._memory_of(part.start, cached=True).pointer(part.start),
@@ -83,7 +83,7 @@ class CoreMemory:
             end = -(-(alias.byte + alias.size) // PAGE) * PAGE
             shown = range(max(part.start, alias.byte & -PAGE), min(part.stop, end))
             if shown:
-                seen = shown.start - alias.byte + alias.seen_at(self._name).start
+                seen = shown.start - alias.byte + alias.device_range(self._name).start
                 yield (
                     range(seen, seen + len(shown)),
                     self._memory_of(shown.start, cached=alias.cached).pointer(shown.start),

@@ -83,13 +83,13 @@ class CortexSystem:
         return 4 if data[1] >> 3 >= 0b11101 else 2
 
     @staticmethod
-    def began(before: bytes) -> int:
+    def last_length(before: bytes) -> int:
         """Return the bytes of the last instruction of `before`, the four bytes before the next."""
         return 4 if before[1] >> 3 >= 0b11101 else 2
 
     def trap(self, cause: int, address: int, value: int = 0, why: Why = Why.FIREWALL) -> Next:
         """Take a fault of the instruction at `address`; some cores take the end of a handler so."""
-        if (back := self.returned(address)) is not None:
+        if (back := self.handler_exit(address)) is not None:
             return back
         closed = why is Why.PROTECTED
         status = _status(cause, why)
@@ -103,7 +103,7 @@ class CortexSystem:
         self._mpu.in_fault(active=self._faults.active)
         return Next(handler)
 
-    def returned(self, address: int) -> Next | None:
+    def handler_exit(self, address: int) -> Next | None:
         """Return how the core goes on that would run `address`, if a handler ends so."""
         if not self._faults.active or address not in LEAVES:
             return None
@@ -124,7 +124,7 @@ class CortexSystem:
             rises.append(self._due)
         return min(rises, default=None)
 
-    def interrupted(self) -> int | None:
+    def next_interrupt(self) -> int | None:
         """Return when a core that runs takes its next interrupt: never."""
         return None
 

@@ -56,7 +56,7 @@ class Guard:
         self._kicked = 0
         self.restarted = False
 
-    def saw(self, device: int, address: int, *, writes: bool, bus: bool) -> None:
+    def record(self, device: int, address: int, *, writes: bool, bus: bool) -> None:
         """Remember the first access of a device that failed."""
         cause = CAUSE_WRITE * writes | CAUSE_BUS * bus
         self._seen.setdefault(device, (address, cause))

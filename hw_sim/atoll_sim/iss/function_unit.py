@@ -40,9 +40,9 @@ class CoreUnit:
         self._models: dict[int, tuple[Instruction, Any]] = {}
         self._unit = UnitModels(unit.places.get("model") if unit else None)
         for each in unit.instructions if unit else ():
-            self._models[each.word] = each, _MODEL(self._unit.guarded(each, emulator.stop))
+            self._models[each.word] = each, _MODEL(self._unit.guard(each, emulator.stop))
 
-    def attached(
+    def attach(
         self, texts: Iterable[tuple[range, bytes]], core: CoreState, execute: Any
     ) -> "CoreUnit":
         """Have the C function `execute` take what may be instructions of the unit in `texts`."""

@@ -252,7 +252,7 @@ class IssModel(Model):
         numbers = (seen, span.start, len(span), hides)
         self.library.atoll_iss_view(ctypes.byref(core), *map(ctypes.c_uint32, numbers))
 
-    def left(self, core: CoreState, address: int) -> None:
+    def uncount(self, core: CoreState, address: int) -> None:
         """Take back what was counted for instructions from `address` on: they did not run."""
         self.library.atoll_iss_left(ctypes.byref(core), ctypes.c_uint64(address))
 
@@ -260,20 +260,20 @@ class IssModel(Model):
         """Set the time of what happens next."""
         self.library.atoll_iss_at(ctypes.c_uint64(cycle))
 
-    def saw_event(self, kind: EventKind, value: int) -> None:
+    def log_event(self, kind: EventKind, value: int) -> None:
         """Log something that a core did to the console, or that befell it."""
         if kind is EventKind.TRAP:
             self.library.atoll_saw_trap(ctypes.c_uint32(value))
         else:
             self.library.atoll_saw_event(ctypes.c_uint32(kind), ctypes.c_uint32(value))
 
-    def saw_engine(self, master: int, each: Accessed) -> None:
+    def log_engine(self, master: int, each: Accessed) -> None:
         """Log an engine's access."""
         beat = min(max(each.beat, LEAST_BEAT), MOST_BEAT)
         numbers = (master, each.kind.number, each.span.start, len(each.span), beat)
         self.library.atoll_iss_engine(*map(ctypes.c_uint32, numbers))
 
-    def saw_refused(self, master: int, number: int, address: int) -> None:
+    def log_refusal(self, master: int, number: int, address: int) -> None:
         """Log that a firewall kept back an engine's access; `number` is that of its kind."""
         numbers = map(ctypes.c_uint32, (master, number, address & ~7))
         self.library.atoll_saw_blocked(*numbers, ctypes.c_uint64(1 << (address & 7)))

@@ -71,18 +71,18 @@ class PicoSystem:
                 self._registers.set(target, self._cycles_left())
                 now, _ = self._registers.counters()
                 # What has run out stays pending until it is taken.
-                if not self._ran_out():
+                if not self._is_due():
                     self._due = now + source if source else None
         return Next(following)
 
     length = staticmethod(RiscvSystem.length)
-    began = staticmethod(RiscvSystem.began)
+    last_length = staticmethod(RiscvSystem.last_length)
 
     def trap(self, cause: int, address: int, value: int = 0, why: Why = Why.FIREWALL) -> Next:
         """Stand still: every exception is the end."""
         return Next(None)
 
-    def returned(self, address: int) -> Next | None:
+    def handler_exit(self, address: int) -> Next | None:
         """Return None: an instruction of its own ends a handler."""
         return None
 
@@ -101,7 +101,7 @@ class PicoSystem:
         """Return when a core that sleeps goes on, also by a line that is masked; None is never."""
         return min(self._rises().values(), default=None)
 
-    def interrupted(self) -> int | None:
+    def next_interrupt(self) -> int | None:
         """Return when a core that runs takes its next interrupt; None is never."""
         if self._active:
             return None
@@ -116,9 +116,9 @@ class PicoSystem:
     def _pending_interrupts(self) -> int:
         now, _ = self._registers.counters()
         high = sum(1 << line for line, at in self._lines().items() if at <= now)
-        return high | self._ran_out()
+        return high | self._is_due()
 
-    def _ran_out(self) -> bool:
+    def _is_due(self) -> bool:
         now, _ = self._registers.counters()
         return self._due is not None and self._due <= now
 

@@ -33,7 +33,7 @@ def programs_of(models: Iterable[Compiled], engine: Engine) -> Iterator[tuple[Co
                 yield compiled, step
 
 
-def begun_of(
+def begin_operator(
     found: tuple[Engine, Step],
     compiled: Compiled,
     played: Engines,

@@ -138,7 +138,7 @@ class RiscvSystem:
         return 4 if data[0] & 3 == 3 else 2
 
     @staticmethod
-    def began(before: bytes) -> int:
+    def last_length(before: bytes) -> int:
         """Return the bytes of the last instruction of `before`, the four bytes before the next."""
         return 4 if before[0] & 3 == 3 else 2
 
@@ -147,7 +147,7 @@ class RiscvSystem:
         self._enter(cause, address, value)
         return Next(self._csr.get(MTVEC, 0) & ~3)
 
-    def returned(self, address: int) -> Next | None:
+    def handler_exit(self, address: int) -> Next | None:
         """Return None: an instruction of its own ends a handler."""
         return None
 
@@ -166,7 +166,7 @@ class RiscvSystem:
         enabled = self._csr.get(MIE, 0)
         return min((at for bit, at in self._rises() if enabled >> bit & 1), default=None)
 
-    def interrupted(self) -> int | None:
+    def next_interrupt(self) -> int | None:
         """Return when a core that runs takes its next interrupt; None is never."""
         return self.wakes() if self._csr[MSTATUS] & STATUS_MIE else None
 

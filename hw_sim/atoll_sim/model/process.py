@@ -111,9 +111,9 @@ def run_logged(
     return status
 
 
-def broken_off(folder: Path, status: int | None) -> SimulationError:
+def unfinished_error(folder: Path, status: int | None) -> SimulationError:
     """Describe a model's process that ended without doing its work in `folder`."""
-    log = kept_log(folder)
+    log = keep_log(folder)
     tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
     return SimulationError(
         "E087",
@@ -122,7 +122,7 @@ def broken_off(folder: Path, status: int | None) -> SimulationError:
     )
 
 
-def kept_log(folder: Path) -> Path:
+def keep_log(folder: Path) -> Path:
     """Keep the log of a run in `folder`, which is about to go, beside the last ones of others."""
     logs = cache_folder() / "logs"
     logs.mkdir(parents=True, exist_ok=True)

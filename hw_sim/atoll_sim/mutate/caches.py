@@ -18,7 +18,7 @@ from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.maintenance import Maintenance
 from atoll.ir.tir import Entry, Step
 from atoll.utils.scratch import temporary_folder
-from atoll_sim.campaign.trials import Campaign, Trial, followed
+from atoll_sim.campaign.trials import Campaign, Trial, follow
 from atoll_sim.check.layers import check_layers
 from atoll_sim.iss.engines import make_models
 from atoll_sim.iss.iss_run import simulate
@@ -77,7 +77,7 @@ class CacheCampaign(Campaign[LeftOut, str, str]):
         return {**named, "right": self.baseline, "trials": trials}
 
 
-def plant_left_out(
+def plant_cache_omissions(
     compiled: Compiled, *, seed: int, toolchain: str | None = None, progress: Progress = silent
 ) -> CacheCampaign:
     """Run a network with all operations on caches, and then without each of them.
@@ -95,9 +95,9 @@ def plant_left_out(
     CpuKind.ISS.session().check(None)
     CpuKind.ISS.check_chip(compiled.soc)
     name, right = compiled.graph.name, who_noticed(compiled, compiled, seed, toolchain)
-    missing = () if right else tuple(left_out(compiled))
+    missing = () if right else tuple(cache_omissions(compiled))
 
-    def tried(each: LeftOut) -> CacheTrial:
+    def try_one(each: LeftOut) -> CacheTrial:
         judged = with_plan(each.built, compiled.plan)  # engines may go on by themselves elsewhere
         by = who_noticed(judged, each.built, seed, toolchain)
         end = by or "unnoticed"
@@ -112,11 +112,11 @@ def plant_left_out(
         seed=seed,
         baseline=right,
         sound=not right,
-        trials=followed(map(tried, missing), len(missing), so_far, progress),
+        trials=follow(map(try_one, missing), len(missing), so_far, progress),
     )
 
 
-def left_out(compiled: Compiled) -> Iterator[LeftOut]:
+def cache_omissions(compiled: Compiled) -> Iterator[LeftOut]:
     """Yield the program without each of its operations on caches."""
     entry = compiled.module.entry
     for index, step in enumerate(entry.steps):
@@ -135,12 +135,12 @@ def who_noticed(judged: Compiled, built: Compiled, seed: int, toolchain: str | N
     with temporary_folder() as folder:
         elves = link_unchecked(judged.soc, (part_of(built),), folder, toolchain)
         for evictions in (0, seed):
-            if by := _noticed_once(judged, elves, samples, folder, evictions):
+            if by := _notice_once(judged, elves, samples, folder, evictions):
                 return by
     return ""
 
 
-def _noticed_once(
+def _notice_once(
     judged: Compiled, elves: Sequence[Path], samples: Sequence[Sample], folder: Path, evictions: int
 ) -> str:
     request = requests_for((judged,), elves, (samples,), Path(), folder / "run", beats=False)

@@ -25,7 +25,7 @@ from atoll_sim.mutate.proofs import proof
 from atoll_sim.mutate.trial import Verdict, try_image
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import Backends, CpuKind, Setup, judge
-from atoll_sim.simulate.firmware import code_brought, copied_by, data_taken, load_images
+from atoll_sim.simulate.firmware import code_brought, data_taken, load_images, start_copies
 from atoll_sim.simulate.rtl_run import request_for
 from atoll_sim.simulate.session import simulate
 from atoll_sim.trace.simulation import SimResult
@@ -72,16 +72,16 @@ def plant(
         image = (segment.data for segment in right.segments)
         journal = Journal("mutants", str(executable), str(seed), str(first), *image, resume=resume)
 
-        def tried(numbered: tuple[int, Mutant]) -> Trial:
+        def try_one(numbered: tuple[int, Mutant]) -> Trial:
             number, mutant = numbered
-            verdict = journal.remembered(
+            verdict = journal.recall(
                 f"{number} {mutant}",
                 lambda: asdict(try_mutant(right, mutant, toolchain).result),
             )
-            return judged(mutant, Verdict(**verdict))
+            return to_trial(mutant, Verdict(**verdict))
 
-        ended = side_by_side(tried, enumerate(mutants), jobs)
-        found = trials.followed(ended, len(mutants), so_far, progress)
+        ended = side_by_side(try_one, enumerate(mutants), jobs)
+        found = trials.follow(ended, len(mutants), so_far, progress)
         journal.close()
         return Campaign(
             soc=compiled.soc.name,
@@ -111,7 +111,7 @@ def run_right(
         sample=samples[0],
         touched=_touched_ranges(result),
         in_runs=_touched_ranges(result, runs_only=True),
-        copied=tuple(copied_by(tree.firmware.elves, compiled.soc)),
+        copied=tuple(start_copies(tree.firmware.elves, compiled.soc)),
         data=data_taken(tree.firmware.elves, compiled.soc),
         code=code_brought(tree.firmware.elves, compiled.soc),
         stack=report.stack[compiled.soc.host].watermark or 0,
@@ -128,13 +128,13 @@ def try_mutant(right: Right, mutant: Mutant, toolchain: str | None = None) -> Tr
             verdict = try_image(right, mutant, segments, folder)
         except AtollError as error:
             fault = error.faults[0]
-            return judged(mutant, Verdict(by=f"refused, {fault.code}", detail=fault.message))
+            return to_trial(mutant, Verdict(by=f"refused, {fault.code}", detail=fault.message))
     if not verdict.caught:
         verdict = replace(verdict, equivalent=proof(right, mutant, segments) or "")
-    return judged(mutant, verdict)
+    return to_trial(mutant, verdict)
 
 
-def judged(mutant: Mutant, verdict: Verdict) -> Trial:
+def to_trial(mutant: Mutant, verdict: Verdict) -> Trial:
     """Hold it against us if nobody noticed a mutant that is not proven to be no fault."""
     end = verdict.by or verdict.equivalent
     return Trial(

@@ -14,7 +14,7 @@ from atoll.driver.pipeline import Compiled, with_plan
 from atoll.ir.tir import EngineAction
 from atoll.plugins.loading import Part
 from atoll.resolve.engine_parts import emitter_of
-from atoll.resolve.memory_views import on_bus, seen_by
+from atoll.resolve.memory_views import device_address, on_bus
 from atoll_sim.engines.calls import seal
 from atoll_sim.mutate.mutant import Mutant, Right
 
@@ -46,7 +46,7 @@ class CommandList:
         """Return the list with another number in `size` bytes, and no other check."""
         return self.data[:at] + value.to_bytes(size, "little") + self.data[at + size :]
 
-    def believed(self, at: int, size: int, value: int) -> bytes:
+    def put_checked(self, at: int, size: int, value: int) -> bytes:
         """Return the list with another number, checked as the compiler would: it believes it."""
         wrong, begin = self.put(at, size, value), at - at % self.each
         end = begin + self.each
@@ -57,7 +57,7 @@ class CommandList:
         checked = {
             at - at % WORD
             for at in range(self.each)
-            if self.believed(at, 1, self.data[at] ^ 0xFF) == self.data
+            if self.put_checked(at, 1, self.data[at] ^ 0xFF) == self.data
         }
         return [
             at for at in range(0, len(self.data) - WORD + 1, WORD) if at % self.each not in checked
@@ -69,7 +69,7 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
     if not right.compiled.commands:
         return None
     commands = _choose(right.compiled, random)
-    words = address_words(commands, moved_commands(right.compiled))
+    words = address_words(commands, commands_elsewhere(right.compiled))
     if not words:
         return None
     at = random.choice(sorted(words))
@@ -78,26 +78,28 @@ def wrong_address(right: Right, random: Random) -> Mutant | None:
     if now < 0:
         return None
     what = f"address {was:#010x} becomes {now:#010x}"
-    return _patch(right, commands.name, commands.believed(at, WORD, now), what)
+    return _patch(right, commands.name, commands.put_checked(at, WORD, now), what)
 
 
 def other_view(right: Right, random: Random) -> Mutant | None:
     """Give an engine the address at which another device sees the byte that it needs."""
     soc, devices = right.compiled.soc, _devices(right.compiled)
-    moved = moved_commands(right.compiled)
+    moved = commands_elsewhere(right.compiled)
     found = [
         (commands, at, was, now, devices[commands.name])
         for commands in command_lists(right.compiled)
         for at in sorted(address_words(commands, moved))
         for was in (commands.get(at, WORD),)
         for byte in (on_bus(soc, devices[commands.name], was),)
-        for now in sorted({seen_by(soc, device.name, byte) for device in soc.devices} - {was})
+        for now in sorted(
+            {device_address(soc, device.name, byte) for device in soc.devices} - {was}
+        )
     ]
     if not found:
         return None
     commands, at, was, now, engine = random.choice(found)
     what = f"address {was:#010x}, as '{engine}' sees it, becomes {now:#010x}, as another does"
-    return _patch(right, commands.name, commands.believed(at, WORD, now), what)
+    return _patch(right, commands.name, commands.put_checked(at, WORD, now), what)
 
 
 def wrong_size(right: Right, random: Random) -> Mutant | None:
@@ -105,7 +107,7 @@ def wrong_size(right: Right, random: Random) -> Mutant | None:
     if not right.compiled.commands:
         return None
     commands = _choose(right.compiled, random)
-    addresses = address_words(commands, moved_commands(right.compiled))
+    addresses = address_words(commands, commands_elsewhere(right.compiled))
     halves = [
         at
         for word in commands.value_words()
@@ -118,10 +120,10 @@ def wrong_size(right: Right, random: Random) -> Mutant | None:
     was = commands.get(at, HALF)
     now = random.choice((was - 1, was + 1, 2 * was))
     what = f"{was} at byte {at} becomes {now}"
-    return _patch(right, commands.name, commands.believed(at, HALF, now), what)
+    return _patch(right, commands.name, commands.put_checked(at, HALF, now), what)
 
 
-def flipped_bit(right: Right, random: Random) -> Mutant | None:
+def flip_bit(right: Right, random: Random) -> Mutant | None:
     """Flip one bit of a command; its check is not made anew."""
     if not right.compiled.commands:
         return None
@@ -132,7 +134,7 @@ def flipped_bit(right: Right, random: Random) -> Mutant | None:
     return _patch(right, commands.name, wrong, f"bit {bit} is flipped")
 
 
-def dropped_command(right: Right, random: Random) -> Mutant | None:
+def drop_command(right: Right, random: Random) -> Mutant | None:
     """Run one command less than the list has."""
     runs = [
         (index, step, step.action)
@@ -147,7 +149,7 @@ def dropped_command(right: Right, random: Random) -> Mutant | None:
     return right.with_step(index, wrong, action.commands, sentence)
 
 
-def moved_commands(compiled: Compiled) -> Mapping[str, bytes]:
+def commands_elsewhere(compiled: Compiled) -> Mapping[str, bytes]:
     """Return the commands of another plan, in which every buffer has another address."""
     plan = compiled.plan
     moved = {
@@ -158,7 +160,7 @@ def moved_commands(compiled: Compiled) -> Mapping[str, bytes]:
 
 
 def address_words(commands: CommandList, moved: Mapping[str, bytes]) -> frozenset[int]:
-    """Return where a list holds addresses: what `moved_commands` change, checks aside."""
+    """Return where a list holds addresses: what `commands_elsewhere` changes, checks aside."""
     other = moved[commands.name]
     return frozenset(
         at

@@ -20,13 +20,13 @@ STEPS = (-4096, -256, -16, -4, -1, 1, 4, 16, 256, 4096)
 EVERYTHING = (0, 0xFFFF_FFFF)
 
 
-def shrunk_window(right: Right, random: Random) -> Mutant | None:
+def shrink_window(right: Right, random: Random) -> Mutant | None:
     """Cut a window so that it lacks some byte that the run touches."""
     found = _choose(right, random)
     if found is None:
         return None
     master, kind, index, window = found
-    touched = [span for span in touched_by(right, master, kind) if _inside(span, window)]
+    touched = [span for span in accessed_ranges(right, master, kind) if _inside(span, window)]
     if not touched:
         return None
     byte = random.choice(random.choice(touched))
@@ -35,7 +35,7 @@ def shrunk_window(right: Right, random: Random) -> Mutant | None:
     return _mutant(right, master, kind, index, (first, last), what)
 
 
-def moved_window(right: Right, random: Random) -> Mutant | None:
+def move_window(right: Right, random: Random) -> Mutant | None:
     """Move a window a little."""
     found = _choose(right, random)
     if found is None:
@@ -49,7 +49,7 @@ def moved_window(right: Right, random: Random) -> Mutant | None:
     return _mutant(right, master, kind, index, span, what)
 
 
-def closed_window(right: Right, random: Random) -> Mutant | None:
+def close_window(right: Right, random: Random) -> Mutant | None:
     """Close a window."""
     found = _choose(right, random)
     if found is None:
@@ -72,7 +72,7 @@ def open_firewalls(right: Right, random: Random) -> Mutant | None:
     return replace(wrong, windows=windows, sentence=f"{wrong.sentence}; the firewalls are open")
 
 
-def touched_by(right: Right, master: Master, kind: str) -> Sequence[range]:
+def accessed_ranges(right: Right, master: Master, kind: str) -> Sequence[range]:
     """Return the addresses that a device reads, or writes, in the right run."""
     return [span for each in KINDS[kind] for span in right.touched.get((master.name, each), ())]
 
@@ -92,7 +92,7 @@ def _choose(right: Right, random: Random) -> tuple[Master, str, int, range] | No
         each
         for each in firewall_windows(right)
         if any(m.origin <= each[3].start < m.end for m in memories)
-        and touched_by(right, each[0], each[1])
+        and accessed_ranges(right, each[0], each[1])
     ]
     return random.choice(found) if found else None
 

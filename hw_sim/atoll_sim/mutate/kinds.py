@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from random import Random
 
-from atoll_sim.campaign.trials import rotated
+from atoll_sim.campaign.trials import rotate
 from atoll_sim.mutate import aliases, commands, firewall, linker, plan, program, streams, tiles
 from atoll_sim.mutate.mutant import Mutant, Right
 
@@ -32,34 +32,34 @@ KINDS: Mapping[str, Kind] = {
     "wrong pool": Kind("plan", plan.wrong_pool),
     "early free": Kind("plan", plan.early_free),
     "output freed early": Kind("plan", plan.output_freed_early),
-    "shrunk": Kind("plan", plan.shrunk),
+    "shrunk": Kind("plan", plan.shrink_buffer),
     "alias taken for memory": Kind("plan", aliases.alias_taken_for_memory),
     "tile moved": Kind("plan", tiles.tile_moved),
-    "dropped copy": Kind("program", program.dropped_copy),
-    "dropped operator": Kind("program", program.dropped_operator),
-    "dropped wait": Kind("program", program.dropped_wait),
+    "dropped copy": Kind("program", program.drop_copy),
+    "dropped operator": Kind("program", program.drop_operator),
+    "dropped wait": Kind("program", program.drop_wait),
     "swapped operators": Kind("program", program.swap_steps),
     "wrong operand": Kind("program", program.wrong_operand),
-    "double buffer swapped early": Kind("program", streams.swapped_early),
+    "double buffer swapped early": Kind("program", streams.swap_early),
     "wrong command list": Kind("commands", program.wrong_list),
     "wrong address": Kind("commands", commands.wrong_address),
     "wrong size": Kind("commands", commands.wrong_size),
-    "flipped bit": Kind("commands", commands.flipped_bit),
-    "dropped command": Kind("commands", commands.dropped_command),
+    "flipped bit": Kind("commands", commands.flip_bit),
+    "dropped command": Kind("commands", commands.drop_command),
     "halo short": Kind("commands", tiles.halo_short),
     "other view": Kind("commands", commands.other_view),
-    "shifted pool": Kind("linker", linker.shifted_pool),
+    "shifted pool": Kind("linker", linker.shift_pool),
     "overlapping data": Kind("linker", linker.data_over),
     "stack short": Kind("linker", linker.short_stack),
-    "stack moved": Kind("linker", linker.moved_stack),
-    "truncated constant": Kind("linker", linker.truncated_constant),
-    "damaged constant": Kind("linker", linker.damaged_constant),
-    "truncated section": Kind("linker", linker.truncated_section),
-    "moved section": Kind("linker", linker.moved_section),
+    "stack moved": Kind("linker", linker.move_stack),
+    "truncated constant": Kind("linker", linker.truncate_constant),
+    "damaged constant": Kind("linker", linker.damage_constant),
+    "truncated section": Kind("linker", linker.truncate_section),
+    "moved section": Kind("linker", linker.move_section),
     "code copied wrongly": Kind("linker", linker.code_copied_wrongly),
-    "shrunk window": Kind("firewall", firewall.shrunk_window),
-    "moved window": Kind("firewall", firewall.moved_window),
-    "closed window": Kind("firewall", firewall.closed_window),
+    "shrunk window": Kind("firewall", firewall.shrink_window),
+    "moved window": Kind("firewall", firewall.move_window),
+    "closed window": Kind("firewall", firewall.close_window),
     "open firewalls": Kind("firewall", firewall.open_firewalls),
 }
 
@@ -73,7 +73,7 @@ def draw_mutants(
     Kinds take turns area by area, so that few mutants are in all parts of a build; with `first`
     kinds skipped, several builds that share a small number do not all get the same ones.
     """
-    names = rotated(_in_turn(kinds), first)
+    names = rotate(_in_turn(kinds), first)
     streams = {name: _different(name, kinds[name].make, right, seed) for name in names}
     found: list[Mutant] = []
     while streams and len(found) < count:

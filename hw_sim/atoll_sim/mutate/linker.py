@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from atoll.bsp.linker import linker_script
-from atoll.resolve.memory_views import as_seen_by, seen_by
+from atoll.resolve.memory_views import as_seen_by, device_address
 from atoll.resolve.soc import ResolvedSoc
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.simulate.firmware import Segment
@@ -16,9 +16,9 @@ STEPS = (-64, -16, -4, 4, 16, 64)
 POOL_STEPS = (-256, -128, -64, 64, 128, 256)
 
 
-def shifted_pool(right: Right, random: Random) -> Mutant | None:
+def shift_pool(right: Right, random: Random) -> Mutant | None:
     """Let the linker take a pool to begin a little lower or higher."""
-    pool = random.choice(_seen(right).pools)
+    pool = random.choice(_host_view(right).pools)
     now = pool.region.origin + random.choice(POOL_STEPS)
     if now < 0:
         return None
@@ -29,10 +29,10 @@ def shifted_pool(right: Right, random: Random) -> Mutant | None:
 def data_over(right: Right, random: Random) -> Mutant | None:
     """Let the linker put the host's data over buffers, over the stack, or past its region."""
     compiled = right.compiled
-    cpu, plan = _seen(right).host_cpu, compiled.plan
+    cpu, plan = _host_view(right).host_cpu, compiled.plan
     constants = {constant.name for constant in compiled.module.entry.constants}
     targets = {
-        f"over '{name}'": seen_by(compiled.soc, cpu.name, plan.address(name))
+        f"over '{name}'": device_address(compiled.soc, cpu.name, plan.address(name))
         for name in plan.placements.keys() - constants
     }
     targets["over the stack"] = cpu.stack.end - random.randrange(16, right.stack)
@@ -45,15 +45,15 @@ def data_over(right: Right, random: Random) -> Mutant | None:
 
 def short_stack(right: Right, random: Random) -> Mutant | None:
     """Begin the stack with less room below than the run needs."""
-    stack = _seen(right).host_cpu.stack
+    stack = _host_view(right).host_cpu.stack
     left = random.randrange(1, max(2, right.stack // STACK_ALIGNMENT)) * STACK_ALIGNMENT
     sentence = f"the stack has {left} of the {right.stack} B that the run uses"
     return _stack(right, stack.origin + left, sentence)
 
 
-def moved_stack(right: Right, random: Random) -> Mutant | None:
+def move_stack(right: Right, random: Random) -> Mutant | None:
     """Begin the stack somewhere else in RAM."""
-    soc = _seen(right)
+    soc = _host_view(right)
     memory = random.choice([each for each in soc.memories if each.kind != "rom"])
     top = memory.origin + random.randrange(1, memory.size // STACK_ALIGNMENT) * STACK_ALIGNMENT
     stack = soc.host_cpu.stack
@@ -62,7 +62,7 @@ def moved_stack(right: Right, random: Random) -> Mutant | None:
     return _stack(right, top, f"the stack begins at {top:#010x} instead of {stack.end:#010x}")
 
 
-def truncated_constant(right: Right, random: Random) -> Mutant | None:
+def truncate_constant(right: Right, random: Random) -> Mutant | None:
     """Leave the last bytes of a constant out of the image."""
     name, address, size = _constant(right, random)
     count = random.randrange(1, size // 2 + 2) if size > 1 else 1
@@ -70,7 +70,7 @@ def truncated_constant(right: Right, random: Random) -> Mutant | None:
     return _image(right, name, sentence, _cut(right.segments, address + size - count, count))
 
 
-def damaged_constant(right: Right, random: Random) -> Mutant | None:
+def damage_constant(right: Right, random: Random) -> Mutant | None:
     """Flip one bit of a constant in the image."""
     name, address, size = _constant(right, random)
     at, bit = address + random.randrange(size), random.randrange(8)
@@ -78,7 +78,7 @@ def damaged_constant(right: Right, random: Random) -> Mutant | None:
     return _image(right, name, sentence, _flip(right.segments, at, bit))
 
 
-def truncated_section(right: Right, random: Random) -> Mutant | None:
+def truncate_section(right: Right, random: Random) -> Mutant | None:
     """Leave the last bytes of a section out of the image."""
     segment = random.choice(right.segments)
     count = random.randrange(1, len(segment.data) // 2 + 2)
@@ -87,7 +87,7 @@ def truncated_section(right: Right, random: Random) -> Mutant | None:
     return _image(right, f"{segment.address:#010x}", sentence, found)
 
 
-def moved_section(right: Right, random: Random) -> Mutant | None:
+def move_section(right: Right, random: Random) -> Mutant | None:
     """Load a section a little lower or higher than it is linked for."""
     segment = random.choice(right.segments)
     now = segment.address + random.choice(STEPS)
@@ -118,7 +118,7 @@ def code_copied_wrongly(right: Right, random: Random) -> Mutant | None:
     return _make_mutant(right, name, sentence, (CODE_LOAD, wrong))
 
 
-def _seen(right: Right) -> ResolvedSoc:
+def _host_view(right: Right) -> ResolvedSoc:
     """Return the chip as the host sees it, whose addresses the script has."""
     return as_seen_by(right.compiled.soc, right.compiled.soc.host)
 
@@ -161,7 +161,7 @@ def _flip(segments: tuple[Segment, ...], address: int, bit: int) -> tuple[Segmen
 
 def region_elsewhere(right: Right, name: str, was: int, now: int, sentence: str) -> Mutant | None:
     """Begin a region of the host's linker script at `now` instead of at `was`."""
-    text = linker_script(_seen(right))
+    text = linker_script(_host_view(right))
     line = next(line for line in text.splitlines() if line.startswith(f"  {name} ("))
     wrong = line.replace(f"ORIGIN = 0x{was:08X}", f"ORIGIN = 0x{now:08X}")
     if wrong == line:

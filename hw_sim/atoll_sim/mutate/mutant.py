@@ -88,7 +88,7 @@ class Mutant:
     def __str__(self) -> str:
         return f"{self.kind}: {self.sentence}"
 
-    def edited(self, script: str) -> str:
+    def edit(self, script: str) -> str:
         """Return the host's linker script with the fault in it."""
         for right, wrong in self.script:
             assert right in script, right

@@ -41,7 +41,7 @@ def place_of(mutant: Mutant) -> Place:
     if buffer:
         pool = wrong.plan.placements[buffer].pool
         address = wrong.plan.address(buffer)
-        return Place(buffer=buffer, address=address, at=wrong.soc.written(f"pools.{pool}."))
+        return Place(buffer=buffer, address=address, at=wrong.soc.first_setting(f"pools.{pool}."))
     near = next(_addresses(mutant), None)
     return Place(buffer="", address=near, at=next(_origins(mutant), ""))
 
@@ -86,8 +86,8 @@ def _origins(mutant: Mutant) -> Iterator[str]:
     names = (mutant.subject, *QUOTED.findall(mutant.sentence))
     for name in names:
         for section in ("pools", "devices", "memories"):
-            if at := soc.written(f"{section}.{name}."):
+            if at := soc.first_setting(f"{section}.{name}."):
                 yield at
     if "stack" in (mutant.subject, *mutant.sentence.split()):
-        yield soc.written(f"devices.{soc.host}.stack.")
-    yield soc.written(f"devices.{soc.host}.")
+        yield soc.first_setting(f"devices.{soc.host}.stack.")
+    yield soc.first_setting(f"devices.{soc.host}.")

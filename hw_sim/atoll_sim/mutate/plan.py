@@ -92,7 +92,7 @@ def early_free(right: Right, random: Random) -> Mutant | None:
     problem = compiled.plan.problem
     buffers = tuple(replace(b, live=live) if b is buffer else b for b in problem.buffers)
     sentence = f"'{buffer.name}' is planned to die before step {until}, not {end}"
-    return _planned_as(compiled, replace(problem, buffers=buffers), buffer.name, sentence)
+    return _replan(compiled, replace(problem, buffers=buffers), buffer.name, sentence)
 
 
 def output_freed_early(right: Right, random: Random) -> Mutant | None:
@@ -105,10 +105,10 @@ def output_freed_early(right: Right, random: Random) -> Mutant | None:
     sentence = f"'{output}' is planned to die when the operators are done with it"
     told = build_problem(forgotten, compiled.soc)
     problem = replace(compiled.plan.problem, buffers=told.buffers, overlaps=told.overlaps)
-    return _planned_as(compiled, problem, output, sentence)
+    return _replan(compiled, problem, output, sentence)
 
 
-def shrunk(right: Right, random: Random) -> Mutant | None:
+def shrink_buffer(right: Right, random: Random) -> Mutant | None:
     """Plan a buffer smaller than it is, another right behind it; the contract follows."""
     compiled = right.compiled
     small, other = random.sample(_live(compiled), 2)
@@ -126,7 +126,7 @@ def shrunk(right: Right, random: Random) -> Mutant | None:
     return made and replace(made, subject=small.name, sentence=what)
 
 
-def _planned_as(compiled: Compiled, problem: Problem, subject: str, sentence: str) -> Mutant | None:
+def _replan(compiled: Compiled, problem: Problem, subject: str, sentence: str) -> Mutant | None:
     """Return the program on a plan of a wrong problem; None if the plan is right all the same."""
     options = compiled.options
     answer = solve(problem, name=options.algorithm, effort=options.effort)

@@ -8,20 +8,20 @@ from atoll.ir.tir import AcceleratorWait, CoreAction, EngineAction, Step
 from atoll_sim.mutate.mutant import Mutant, Right
 
 
-def dropped_copy(right: Right, random: Random) -> Mutant | None:
+def drop_copy(right: Right, random: Random) -> Mutant | None:
     """Leave out an operator that only moves bytes."""
     copies = [copy.number for copy in right.compiled.contract.copies]
     return _without(right, random.choice(copies), "copy") if copies else None
 
 
-def dropped_operator(right: Right, random: Random) -> Mutant | None:
+def drop_operator(right: Right, random: Random) -> Mutant | None:
     """Leave out an operator that computes something."""
     copies = {copy.number for copy in right.compiled.contract.copies}
     numbers = sorted(right.compiled.contract.phases.keys() - copies)
     return _without(right, random.choice(numbers), "operator")
 
 
-def dropped_wait(right: Right, random: Random) -> Mutant | None:
+def drop_wait(right: Right, random: Random) -> Mutant | None:
     """Do not wait for what was started on a device."""
     steps = right.compiled.module.entry.steps
     waits = [index for index, s in enumerate(steps) if isinstance(s.action, AcceleratorWait)]

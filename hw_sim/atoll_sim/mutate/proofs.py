@@ -16,7 +16,7 @@ from atoll.contract.program_check import program_faults
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import Step
 from atoll.resolve.soc import Memory
-from atoll_sim.mutate.firewall import firewall_windows, touched_by
+from atoll_sim.mutate.firewall import accessed_ranges, firewall_windows
 from atoll_sim.mutate.mutant import Mutant, Right
 from atoll_sim.mutate.plan import placement_faults
 from atoll_sim.protocol.records import ERASED_ROM, UNWRITTEN_RAM, AccessKind
@@ -98,7 +98,7 @@ def same_decisions(right: Right, mutant: Mutant) -> bool:
         now = mutant.windows.get((f"{master.signal}_{kind}", index))
         span = range(now[0], now[1] + 1) if now else window
         open_.setdefault((master.name, kind), []).append(span)
-        needed[master.name, kind] = touched_by(right, master, kind)
+        needed[master.name, kind] = accessed_ranges(right, master, kind)
     return all(
         any(window.start <= span.start and span.stop <= window.stop for window in open_[key])
         for key, spans in needed.items()

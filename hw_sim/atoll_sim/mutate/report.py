@@ -21,7 +21,7 @@ from atoll_sim.shadow.rules import RULES
 SURVIVED, EQUIVALENT = "survived", "equivalent"
 
 
-def noticed_by(trial: Trial) -> str:
+def verdict_of(trial: Trial) -> str:
     """Return who noticed a fault, or that it is none, or that nobody did."""
     if trial.result.caught:
         return trial.result.by
@@ -30,7 +30,7 @@ def noticed_by(trial: Trial) -> str:
 
 def table_of(trials: Sequence[Trial]) -> Grid:
     """Return how many mutants of each kind who noticed, those of the shadow memory first."""
-    counts = Counter((trial.kind, noticed_by(trial)) for trial in trials)
+    counts = Counter((trial.kind, verdict_of(trial)) for trial in trials)
     ways = columns(trials)
     rows = []
     for kind, row in KINDS.items():
@@ -48,7 +48,7 @@ def table_of(trials: Sequence[Trial]) -> Grid:
 
 def columns(trials: Sequence[Trial]) -> Sequence[str]:
     """Return everything that noticed something: the rules in their order, then the rest."""
-    found = {noticed_by(trial) for trial in trials}
+    found = {verdict_of(trial) for trial in trials}
     rules = [rule.name for rule in RULES if rule.name in found]
     return (*rules, *sorted(found - {*rules, EQUIVALENT, SURVIVED}), EQUIVALENT, SURVIVED)
 
@@ -67,16 +67,16 @@ def text_of(campaigns: Sequence[Campaign], *, verbose: bool = False) -> Group:
         parts += [
             Text(),
             table_of(trials),
-            *map(Sentence, _shown(campaigns, verbose=verbose)),
-            *map(Sentence, left_out(trials)),
+            *map(Sentence, _trial_lines(campaigns, verbose=verbose)),
+            *map(Sentence, untried_kinds(trials)),
             Sentence(summary(trials)),
         ]
     return Group(*parts)
 
 
-def left_out(trials: Sequence[Trial]) -> Iterator[str]:
+def untried_kinds(trials: Sequence[Trial]) -> Iterator[str]:
     """Say which kinds of fault were not planted, and why."""
-    return report.left_out(
+    return report.untried_kinds(
         tuple(KINDS),
         trials,
         done="not planted",
@@ -85,7 +85,7 @@ def left_out(trials: Sequence[Trial]) -> Iterator[str]:
     )
 
 
-def _shown(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[str]:
+def _trial_lines(campaigns: Sequence[Campaign], *, verbose: bool) -> Iterator[str]:
     """Yield a line for each mutant with its place, or for each that nobody noticed."""
     for campaign in campaigns:
         for trial in campaign.trials:

@@ -9,7 +9,7 @@ from atoll.memory.problem import MemoryPlan
 from atoll_sim.mutate.mutant import Mutant, Right
 
 
-def swapped_early(right: Right, random: Random) -> Mutant | None:
+def swap_early(right: Right, random: Random) -> Mutant | None:
     """Copy over what is still read, or read what is still copied; the contract stays."""
     faults = tuple(faults_of(right))
     return random.choice(faults) if faults else None

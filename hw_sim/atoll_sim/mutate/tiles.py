@@ -8,7 +8,7 @@ from atoll.codegen.commands import encode, pad_lists
 from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine
 from atoll_sim.mutate.mutant import Mutant, Right, move_buffers
 
@@ -76,7 +76,7 @@ def _shorten(op: Operator, compiled: Compiled) -> bytes | None:
     def address(name: str) -> int:
         buffer = graph.buffer(name) if name in graph.by_name else name
         at = compiled.plan.address(compiled.copies.get(buffer, buffer))
-        return seen_by(compiled.soc, engine.name, at) + (row if name == x.name else 0)
+        return device_address(compiled.soc, engine.name, at) + (row if name == x.name else 0)
 
     job, wrong = compiled.jobs[op.name], replace(op, attributes=attributes)
     return encode(wrong, short, engine, job, address, compiled.splits)

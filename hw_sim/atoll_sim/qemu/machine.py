@@ -10,7 +10,7 @@ from pathlib import Path
 
 from atoll.diagnostics.errors import SimulationError
 from atoll.protocol import ConsoleRegister, GuardRegister, Request
-from atoll.resolve.memory_views import as_seen_by, seen_by
+from atoll.resolve.memory_views import as_seen_by, device_address
 from atoll.resolve.soc import Memory, ResolvedSoc
 from atoll.utils.children import LIMIT_VARIABLE, Child, start, time_limit
 from atoll_sim.model.monitors import Event
@@ -121,7 +121,7 @@ class Machine:
     def __init__(self, soc: ResolvedSoc, remote: Remote) -> None:
         self.shadow = _Nobody()
         self._soc = as_seen_by(soc, soc.host)
-        self._seen = partial(seen_by, soc, soc.host)
+        self._seen = partial(device_address, soc, soc.host)
         self._remote = remote
         self._events: list[Event] = []
         self._text = ""

@@ -70,7 +70,7 @@ def alone(program: str) -> Sequence[str]:
 def faults_of(soc: ResolvedSoc, program: str) -> Iterator[Fault]:
     """Yield E103 for each way in which the chip is not its machine; the program is installed."""
     name, host = soc.qemu_machine, soc.host_cpu
-    needed = tuple(_needed(soc))
+    needed = tuple(_needed_addresses(soc))
     begin = as_seen_by(soc, soc.host).host_cpu.code_regions[0].origin
     spans = tuple(_spans(soc))
     question = _Question(
@@ -154,7 +154,7 @@ def _runs(core: str, host: Cpu, *, wide: bool) -> bool:
     return family is not Family.THUMB and (family is not Family.AARCH64 or wide)
 
 
-def _needed(soc: ResolvedSoc) -> Iterator[tuple[int, str, SourceLoc | None]]:
+def _needed_addresses(soc: ResolvedSoc) -> Iterator[tuple[int, str, SourceLoc | None]]:
     """Yield addresses at which the machine has memory, and what the chip has there."""
     *memories, console = _spans(soc)
     for where, what, at in memories:
@@ -199,14 +199,14 @@ def _answers(program: str, name: str, question: _Question) -> dict[str, Any]:
     path = Path(shutil.which(program) or program).resolve()
     facts = f"{path} {path.stat().st_mtime_ns} {path.stat().st_size} {name} {question}"
 
-    def asked() -> bytes:
+    def ask_machine() -> bytes:
         found = _talk(program, name, question)
         if not found["core"]:
             found["names"] = _talk(program, "none", _Question())["names"]
         return json.dumps(found).encode()
 
     key = name_of(facts, Path(__file__).read_bytes())
-    answers: dict[str, Any] = json.loads(keep_made(f"qemu/{key}", asked))
+    answers: dict[str, Any] = json.loads(keep_made(f"qemu/{key}", ask_machine))
     return answers
 
 
@@ -254,7 +254,7 @@ def _talk(program: str, name: str, question: _Question) -> dict[str, Any]:
                     table = _ask(monitor, "qom-get", {"path": path, "property": key})
                     found["table"], found["begins"] = table, _is_same(remote, words[0], table)
                 if found["there"][0]:
-                    found["lacks"] = [*_untaken(remote, question)]
+                    found["lacks"] = [*_missing_extensions(remote, question)]
                 found["core"] = core
     return found
 
@@ -301,7 +301,7 @@ def _same(
             yield one, two, here, there
 
 
-def _untaken(remote: Remote, question: _Question) -> Iterator[str]:
+def _missing_extensions(remote: Remote, question: _Question) -> Iterator[str]:
     """Yield the extensions of RISC-V whose instructions the core does not execute."""
     at, size = question.words[0], question.bits // 8
     for name in sorted(question.extensions, key=[*_TRIALS].index):

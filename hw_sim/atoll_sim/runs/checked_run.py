@@ -26,7 +26,7 @@ from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
 from atoll_sim.check.distance import own_rounding
 from atoll_sim.check.layers import check_layers
-from atoll_sim.check.protection_traps import kept_back
+from atoll_sim.check.protection_traps import blocked_accesses
 from atoll_sim.check.stack_use import overruns, stack_use, unmeasured_stacks, unused_stacks
 from atoll_sim.check.touched import touched_ranges
 from atoll_sim.inputs.build_folder import Image
@@ -227,7 +227,7 @@ def judge(
                 if 0 in result.results
                 else ()
             ),
-            *kept_back(compiled.soc, compiled.contract, result),
+            *blocked_accesses(compiled.soc, compiled.contract, result),
         ),
         stack=stacks,
         pools=compiled.plan.use,
@@ -299,11 +299,11 @@ def _layers(
             helpers={
                 core: max(0, min(end, last_access(core, during) + 1) - begin) for core in op.helpers
             },
-            moved=_moved(compiled, during, number, own) if own <= in_rtl else None,
+            moved=_bytes_by_memory(compiled, during, number, own) if own <= in_rtl else None,
         )
 
 
-def _moved(
+def _bytes_by_memory(
     compiled: Compiled, during: Sequence[Phase], number: int, own: frozenset[str]
 ) -> Mapping[str, tuple[int, int]] | None:
     """Return what the devices of an operator read and wrote in each memory, if that is known."""

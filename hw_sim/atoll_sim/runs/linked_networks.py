@@ -7,7 +7,7 @@ from pathlib import Path
 from atoll.diagnostics.errors import Fault, UsageError
 from atoll.driver.pipeline import Compiled
 from atoll.ir.tir import EngineAction
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Engine, ResolvedSoc
 from atoll_image.elf import ElfImage, read_image
 from atoll_sim.engines.calls import learns, model_of
@@ -77,7 +77,7 @@ def _different(models: Sequence[Compiled], image: ElfImage) -> Iterator[Fault]:
             if not isinstance(step.action, EngineAction):
                 continue
             bus = compiled.plan.address(step.action.commands)
-            seen = seen_by(compiled.soc, compiled.soc.host, bus)
+            seen = device_address(compiled.soc, compiled.soc.host, bus)
             if not _holds(image, seen, contents[step.action.commands]):
                 name = compiled.graph.operators[step.number].name
                 yield Fault(

@@ -74,10 +74,10 @@ def load_images(elves: Sequence[Path], soc: ResolvedSoc) -> tuple[Segment, ...]:
     return tuple(found)
 
 
-def copied_by(elves: Sequence[Path], soc: ResolvedSoc) -> Iterator[tuple[range, int]]:
+def start_copies(elves: Sequence[Path], soc: ResolvedSoc) -> Iterator[tuple[range, int]]:
     """Yield what start-up code copies: where on the bus it is loaded, and where it runs."""
     for viewer, elf in _by_viewer(elves, soc):
-        for span, runs in copied_at_start(elf):
+        for span, runs in start_copies_of(elf):
             load = on_bus(soc, viewer, span.start)
             yield range(load, load + len(span)), on_bus(soc, viewer, runs)
 
@@ -199,11 +199,11 @@ def code_brought(elves: Sequence[Path], soc: ResolvedSoc) -> Mapping[str, bytes]
             continue
         region = core_as_it_sees(soc, core).code
         address = "p_vaddr" if core.load else "p_paddr"
-        found[viewer] = _joined(elf, address, range(region.origin, region.end))
+        found[viewer] = _join_segments(elf, address, range(region.origin, region.end))
     return found
 
 
-def _joined(elf: Path, address: str, region: range) -> bytes:
+def _join_segments(elf: Path, address: str, region: range) -> bytes:
     """Return the bytes of segments in a region from its begin on; what lies between them is 0."""
     joined = bytearray()
     with _open(elf) as file:
@@ -245,7 +245,7 @@ def executable_texts(elf: Path) -> tuple[Text, ...]:
         return tuple(texts)
 
 
-def copied_at_start(elf: Path) -> Iterator[tuple[range, int]]:
+def start_copies_of(elf: Path) -> Iterator[tuple[range, int]]:
     """Yield what the start-up code of `elf` copies: where it is loaded, and where it runs."""
     with _open(elf) as file:
         for segment in file.iter_segments("PT_LOAD"):

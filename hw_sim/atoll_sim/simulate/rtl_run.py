@@ -18,7 +18,7 @@ from atoll_sim.simulate.firmware import code_brought, data_taken
 from atoll_sim.simulate.session import simulate
 from atoll_sim.simulate.stand_ins import StandIns
 from atoll_sim.trace.contents import contents_of
-from atoll_sim.trace.pace import Pace, keep_measured, measured_before
+from atoll_sim.trace.pace import Pace, keep_measured, load_measured
 from atoll_sim.trace.run_files import looking
 from atoll_sim.trace.simulation import MAX_CYCLES, STALL_CYCLES, Buffer, SimRequest, SimResult
 from atoll_sim.waves.recording import record
@@ -129,7 +129,7 @@ def _simulate(
     progress: Progress,
 ) -> SimResult:
     executable, folder = request.executable, request.run_dir
-    before = measured_before(executable)
+    before = load_measured(executable)
     pace = Pace("simulating in RTL", models, len(request.samples), before)
     pace.announce(progress)
     if waves is None:

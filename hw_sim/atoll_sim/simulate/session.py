@@ -12,7 +12,7 @@ from atoll.utils.children import LIMIT_VARIABLE, TimeLimitError, time_limit
 from atoll_sim.chip.chip_parts import PICOSECONDS
 from atoll_sim.chip.memory_map import write_map
 from atoll_sim.chip.plan import plan_chip
-from atoll_sim.model.process import broken_off, kept_log, run_watched
+from atoll_sim.model.process import keep_log, run_watched, unfinished_error
 from atoll_sim.simulate.firmware import write_image
 from atoll_sim.trace.findings import name_findings
 from atoll_sim.trace.painted_stacks import stack_name, unpainted_bytes
@@ -90,11 +90,11 @@ def _run(
         raise SimulationError(
             "E088",
             f"the simulation took more than {limit:g} s of wall-clock time",
-            remedy=f"read '{kept_log(folder)}', or allow more time with"
+            remedy=f"read '{keep_log(folder)}', or allow more time with"
             f" {LIMIT_VARIABLE}={2 * limit:g}",
         ) from error
     if status or not (folder / RESULT).is_file():
-        raise broken_off(folder, status)
+        raise unfinished_error(folder, status)
 
 
 def work_of(request: SimRequest, cores: Sequence[Cpu]) -> Work:

@@ -24,7 +24,7 @@ from atoll_sim.engines.calls import model_of, not_played, run_model, teach
 from atoll_sim.engines.common.decode import ErrorCode
 from atoll_sim.engines.interface import BusFault, Outcome
 from atoll_sim.engines.list_registers import EngineRegisters, list_registers
-from atoll_sim.engines.player import Listed, joined_of, list_address, lists_of, play
+from atoll_sim.engines.player import Listed, chains_of, list_address, lists_of, play
 from atoll_sim.engines.program_registers import Begun, ProgramRegisters
 from atoll_sim.engines.script import script_of
 
@@ -106,7 +106,7 @@ class StandIns:
         self.soc = soc
         self.error: AtollError | None = None
         self._models = models
-        self._lists, self._joined = lists_of(models), joined_of(models)
+        self._lists, self._joined = lists_of(models), chains_of(models)
         engines = [engine for engine in soc.engines if engine.name in names]
         numbers = {master.name: master.index for master in plan_chip(soc).masters}
         self._engines = {numbers[engine.name]: engine for engine in engines}
@@ -191,7 +191,7 @@ class StandIns:
                 value = registers.read(offset, self.soc.host, now)
         except BusFault:
             failed = 1
-        raised = registers.raised()
+        raised = registers.interrupt_time()
         irq = LOW if raised is None else HIGH if raised <= now else WHEN_DONE
         moved, cycles = self._started or (None, 0)
         accesses: tuple[tuple[int, int, int], ...] = tuple(moved.accesses) if moved else ()
@@ -235,9 +235,9 @@ class StandIns:
         """Return the operator that the host turns to next."""
         if self._absent:
             raise not_played(engine)
-        return (self._begun(engine, *next(self._next[engine.name])),)
+        return (self._begin(engine, *next(self._next[engine.name])),)
 
-    def _begun(self, engine: Engine, compiled: Compiled, step: Step) -> Begun:
+    def _begin(self, engine: Engine, compiled: Compiled, step: Step) -> Begun:
         assert isinstance(step.action, EngineAction)
         address = list_address(compiled, step)
         record = self.peek(address, len(compiled.commands[step.action.commands]))

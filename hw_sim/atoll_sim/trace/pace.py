@@ -73,12 +73,12 @@ class Pace:
 
     def watch(self, progress: Progress, more: Callable[[], str] = str) -> Callable[[SoFar], None]:
         """Return what tells how far a run is, and `more` about it."""
-        return lambda so_far: progress(self.line(so_far, more()), left=self.left(so_far))
+        return lambda so_far: progress(self.line(so_far, more()), left=self.seconds_left(so_far))
 
     def announce(self, progress: Progress) -> None:
         """Say what begins."""
         runs = f"{self.runs} run{'s' if self.runs != 1 else ''}"
-        progress(f"{self.what}: {runs}", left=self.left(SoFar(networks=len(self.models))))
+        progress(f"{self.what}: {runs}", left=self.seconds_left(SoFar(networks=len(self.models))))
 
     def line(self, so_far: SoFar, more: str = "") -> str:
         """Say how far a run is."""
@@ -90,12 +90,12 @@ class Pace:
         cycles = f"{so_far.cycle:,}{of} cycles" if self.counts else ""
         return f"{self.what}: {', '.join(filter(None, (where, cycles, more)))}"
 
-    def left(self, so_far: SoFar) -> float | None:
+    def seconds_left(self, so_far: SoFar) -> float | None:
         """Return the seconds that a run still takes, if something was measured."""
-        ahead, speed = self._ahead(so_far), self.measured(so_far).speed
+        ahead, speed = self._ahead(so_far), self.measure(so_far).speed
         return None if ahead is None or speed is None else ahead / speed
 
-    def measured(self, so_far: SoFar) -> Measured:
+    def measure(self, so_far: SoFar) -> Measured:
         """Return what the run has shown, and where it has not, what earlier ones have."""
         sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         for turn, took in so_far.took.items():
@@ -110,11 +110,11 @@ class Pace:
 
     def _ahead(self, so_far: SoFar) -> int | None:
         """Return the cycles to the end; None as long as nothing tells what estimates are worth."""
-        ratios = self.measured(so_far).ratios
+        ratios = self.measure(so_far).ratios
         if ALL not in ratios:
             return None
         whole = [
-            so_far.lengths.get(turn) or _corrected(parts.values(), ratios)
+            so_far.lengths.get(turn) or _correct(parts.values(), ratios)
             for turn, parts in enumerate(self._networks)
         ]
         turn, first = so_far.turn, self._estimates[0]
@@ -125,7 +125,7 @@ class Pace:
         else:
             ended = so_far.took.get(turn, {})
             rest = (part for number, part in self._networks[turn].items() if number not in ended)
-            present = _corrected(rest, ratios) - (so_far.cycle - so_far.last)
+            present = _correct(rest, ratios) - (so_far.cycle - so_far.last)
         waiting = sum(whole[number % len(whole)] for number in range(so_far.begun, self.runs))
         return max(0, present) + waiting + first.after
 
@@ -152,11 +152,11 @@ def _parts(estimate: NetworkEstimate, model: Compiled) -> Iterator[tuple[int, Pa
         yield numbers[layer.operator], Part(layer.devices[0], end - before)
 
 
-def _corrected(parts: Iterable[Part], ratios: Mapping[str, float]) -> int:
+def _correct(parts: Iterable[Part], ratios: Mapping[str, float]) -> int:
     return round(sum(part.cycles * ratios.get(part.device, ratios[ALL]) for part in parts))
 
 
-def measured_before(executable: Path) -> Measured:
+def load_measured(executable: Path) -> Measured:
     """Return what `keep_measured` wrote beside a model, if it is there and whole."""
     try:
         found = Measured(**json.loads(executable.with_name(KEPT).read_text(encoding="utf-8")))
@@ -170,5 +170,5 @@ def keep_measured(pace: Pace, executable: Path, folder: Path, result: SimResult)
     """Write what the run in `folder` has shown beside its model."""
     so_far = read_pace(folder)
     if so_far and result.wall_seconds >= LEAST_SECONDS and result.cycles:
-        found = Measured(result.cycles_per_second, pace.measured(so_far).ratios)
+        found = Measured(result.cycles_per_second, pace.measure(so_far).ratios)
         write_text(executable.with_name(KEPT), json.dumps(asdict(found)) + "\n")

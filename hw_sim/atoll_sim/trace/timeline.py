@@ -70,7 +70,7 @@ def _layers(captures: Iterable[Capture]) -> tuple[Mapping[int, Mapping[str, byte
 
 
 def _phases(record: Record, masters: Sequence[str]) -> tuple[Phase, ...]:
-    touched = touched_by_phase(record.counts, record.spans, masters)
+    touched = touches_by_phase(record.counts, record.spans, masters)
     traces = [event for event in record.events if event.kind is EventKind.TRACE]
     bounds = [Event(0, EventKind.TRACE, 0), *traces, Event(record.cycles, EventKind.TRACE, 0)]
     phases, run, inside = [], -1, False
@@ -115,7 +115,7 @@ def _heat(rows: bytes) -> tuple[Mapping[int, tuple[int, int]], ...]:
     return tuple(runs[run] for run in range(max(runs, default=-1) + 1))
 
 
-def touched_by_phase(
+def touches_by_phase(
     counts: bytes, spans: bytes, masters: Sequence[str]
 ) -> Mapping[int, Sequence[Touched]]:
     """Return what the masters touched, by the number of the phase.

@@ -52,7 +52,9 @@ def test_each_network_gets_its_share_of_what_is_asked(
         "run_campaign",
         lambda network, sample, count, *, first, **_: (sample, first, count),
     )
-    monkeypatch.setattr(compiled_networks, "plant_left_out", lambda network, **_: network.graph)
+    monkeypatch.setattr(
+        compiled_networks, "plant_cache_omissions", lambda network, **_: network.graph
+    )
     found: Any = validate_compiled((ONE, OTHER), **asked)  # type: ignore[arg-type]
     assert found == Findings(planted=planted, broken=broken, cached=cached)
     assert refused == [bool(planted or broken)]

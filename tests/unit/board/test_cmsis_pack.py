@@ -7,7 +7,7 @@ import pytest
 from tests.effort import in_gate
 
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll_board.package import Board, package_files
 
@@ -19,7 +19,7 @@ def reached(soc: ResolvedSoc, core: Cpu) -> set[tuple[str, int, int, str]]:
     own = {core.code.memory, core.data.memory, *(stack.memory for stack in core.stacks)}
     own |= {p.region.memory for p in soc.pools if p.reach[core.name] is not Access.NONE}
     return {
-        (name, seen_by(soc, core.name, memory.origin), memory.size, access)
+        (name, device_address(soc, core.name, memory.origin), memory.size, access)
         for name in own
         for memory in [soc.memory(name)]
         for access in ["rx" if memory.kind == "rom" else "rwx"]

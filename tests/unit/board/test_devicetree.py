@@ -23,7 +23,7 @@ from tests.unit.board.trees import (
 )
 
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import as_seen_by, seen_by
+from atoll.resolve.memory_views import as_seen_by, device_address
 from atoll.resolve.soc import Access, Region, RegionKind, ResolvedSoc
 from atoll_board.devicetree.node import Node, Reference, source
 from atoll_board.register_blocks import Block, blocks_of
@@ -121,7 +121,7 @@ def check_engines(chip: ResolvedSoc, soc: ResolvedSoc, found: dict[str, Any]) ->
         assert [strings(by_phandle[each], "label")[0] for each in regions] == [*pools]
         for pool in pools.values():
             on_bus = chip.pool(pool.name).region.origin
-            assert translated(node, seen_by(chip, engine.name, on_bus)) == pool.region.origin
+            assert translated(node, device_address(chip, engine.name, on_bus)) == pool.region.origin
 
 
 def translated(node: Any, address: int) -> int:

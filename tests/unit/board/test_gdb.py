@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll_board.package import Board, package_files
 
@@ -28,11 +28,11 @@ def reached(soc: ResolvedSoc, core: Cpu) -> set[tuple[int, int, str]]:
     names |= {pool.region.memory for pool in soc.pools if pool.reach[core.name] != "none"}
     found = set()
     for memory in (each for each in soc.memories if each.name in names):
-        first = seen_by(soc, core.name, memory.origin)
+        first = device_address(soc, core.name, memory.origin)
         mode = "ro" if memory.kind == "rom" else "rw"
         found.add((first, first + memory.size, mode))
     for block in soc.registers_of(core):
-        first = seen_by(soc, core.name, block.origin)
+        first = device_address(soc, core.name, block.origin)
         found.add((first, first + block.size, "rw 32"))
     return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, ResolvedSoc
 from atoll_board.package import Board, package_files
 
@@ -55,7 +55,7 @@ def check_work_area(soc: ResolvedSoc, core: str, begin: int, size: int, backup: 
     if backup:
         assert not regions
         regions = [next(each.data for each in soc.cpus if each.name == core)]
-    spans = [(seen_by(soc, core, region.origin), region.size) for region in regions]
+    spans = [(device_address(soc, core, region.origin), region.size) for region in regions]
     assert any(first <= begin and begin + size <= first + room for first, room in spans)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 from atoll_board.package import Board, package_files
 from atoll_import.facts import Facts
@@ -72,7 +72,7 @@ def cores_and_addresses(soc: ResolvedSoc, name: str) -> tuple[set[str], set[int]
     """Return who sees a memory, and where; one that no core reaches is on the bus."""
     memory = soc.memory(name)
     cores = {core.name for core in soc.cpus if reaches(soc, core, name)}
-    at = {seen_by(soc, core, memory.origin) for core in cores}
+    at = {device_address(soc, core, memory.origin) for core in cores}
     return (cores, at) if cores else ({core.name for core in soc.cpus}, {memory.origin})
 
 
@@ -86,7 +86,7 @@ def test_the_script_has_what_has_no_model(path: Path) -> None:
         assert one + size <= other or other + other_size <= one
     starts = {at for at, *_ in tags}
     for block in soc.register_blocks.values():
-        assert seen_by(soc, soc.host, block.origin) in starts
+        assert device_address(soc, soc.host, block.origin) in starts
     assert (soc.console.origin + 4, 4, "atoll_console_exit", " 0 true") in tags
     assert soc.guard.origin in starts
 

@@ -15,7 +15,7 @@ from atoll.ir.maintenance import Operation
 from atoll.ir.read_module import parse_module
 from atoll.memory.problem import Placement
 from atoll.resolve import load_soc
-from atoll_sim.mutate.caches import left_out
+from atoll_sim.mutate.caches import cache_omissions
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
 
@@ -70,7 +70,7 @@ def test_each_operation_that_is_left_out_is_refused(
     chip: str, request: pytest.FixtureRequest
 ) -> None:
     compiled: Compiled = request.getfixturevalue(chip)
-    missing = list(left_out(compiled))
+    missing = list(cache_omissions(compiled))
     assert len(missing) == len(operations(compiled)) >= 8
     for each in missing:
         with pytest.raises(PlanError) as caught:

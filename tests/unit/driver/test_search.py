@@ -26,7 +26,7 @@ from atoll.driver.task import BuildOptions, Task, prepare
 from atoll.driver.usual import propose
 from atoll.frontend.registry import Source, load_network, read_source
 from atoll.resolve import load_soc
-from atoll.rewrite.passes import Rewritten, rewritten
+from atoll.rewrite.passes import Rewritten, rewrite
 from atoll.tile.cut import Cut, Tiling
 from atoll_sim.core_calibration.random_layers import random_network
 
@@ -93,10 +93,10 @@ def test_candidates_that_differ_in_overlaps_are_placed_once(
 ) -> None:
     task = task_of("lagoon")
     compiler = Compiler(task)
-    placed = [compiler.placed(replace(plain(task), overlap=each)) for each in task.overlaps]
+    placed = [compiler.place(replace(plain(task), overlap=each)) for each in task.overlaps]
     assert len(placed) == 2
     assert placed[0] is placed[1]
-    assert compiler.placed(replace(plain(task), unlike=True)) is not placed[0]
+    assert compiler.place(replace(plain(task), unlike=True)) is not placed[0]
 
 
 def test_a_network_is_rewritten_once_for_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,9 +104,9 @@ def test_a_network_is_rewritten_once_for_all_candidates(monkeypatch: pytest.Monk
 
     def counted(*given: Any) -> Rewritten:
         made.append(given)
-        return rewritten(*given)
+        return rewrite(*given)
 
-    monkeypatch.setattr(atoll.driver.task, "rewritten", counted)
+    monkeypatch.setattr(atoll.driver.task, "rewrite", counted)
     compiled = compile_file(load_soc("lagoon", ("pools.shared.size=2 KiB",)), DIGITS)
     assert compiled.tiling.cuts
     assert len(compiled.candidates) > 2

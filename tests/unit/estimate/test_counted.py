@@ -29,11 +29,11 @@ from atoll.cost.counted import (
     fetched_bytes,
     further_latency,
     is_counted,
+    latency_in_core_cycles,
     read_counts,
     repeated_share,
-    seen_latency,
 )
-from atoll.cost.executed import Executed, Nest, UncountableError, executed
+from atoll.cost.executed import Executed, Nest, UncountableError, count_executed
 from atoll.description.core import Timing as TimingText
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.statements import PrimFunc
@@ -293,7 +293,7 @@ def test_a_core_with_another_clock_waits_for_both(clock: int, latency: int, seen
     core = soc.device("dsp")
     assert isinstance(core, Cpu)
     assert core.code.memory == "flash"
-    assert seen_latency(core, "flash", soc) == seen
+    assert latency_in_core_cycles(core, "flash", soc) == seen
     assert further_latency(core, soc) == seen - 1
 
 
@@ -313,11 +313,11 @@ def test_cycles_of_a_kernel_that_rests_on_data_are_assumed(
     def uncountable(function: PrimFunc, library: Iterable[PrimFunc]) -> Executed:
         if function.name.startswith("conv_2d"):
             raise UncountableError
-        return executed(function, library)
+        return count_executed(function, library)
 
     soc = timed(load_soc("lagoon", ("devices.cpu.core=ibex",)), ONE_EACH)
     compiled = compile_file(soc, DIGITS, ALONE)
-    monkeypatch.setattr(counted, "executed", uncountable)
+    monkeypatch.setattr(counted, "count_executed", uncountable)
     forget()
     (estimate,) = estimates_of((compiled,))
     bases = {layer.kind: layer.basis for layer in estimate.layers}
@@ -389,7 +389,7 @@ def test_cores_that_share_a_loop_repeat_what_is_around_it() -> None:
 def instructions_of(kernel: PrimFunc) -> float:
     """Return how many instructions of rv32imc a kernel runs."""
     counts = read_counts("rv32imc")
-    things = executed(kernel, LIBRARY).things
+    things = count_executed(kernel, LIBRARY).things
     run = [at for at, name in enumerate(CLASSES) if name not in ("taken", "shifted")]
     return sum(number * sum(counts[name][at] for at in run) for name, number in things.items())
 

@@ -9,7 +9,7 @@ import pytest
 from tests import tflite_builder
 from tests.differential.case import case_of
 
-from atoll.cost.executed import UncountableError, executed
+from atoll.cost.executed import UncountableError, count_executed
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ir.arithmetic import evaluate
@@ -125,7 +125,7 @@ def test_rounds_and_stores_are_those_of_each_step(first: int, tmp_path: Path) ->
                 walk.run(lowered.function.body, {})
             except UncountableError:
                 continue
-            found = executed(lowered.function, (*LIBRARY, *lowered.library)).things
+            found = count_executed(lowered.function, (*LIBRARY, *lowered.library)).things
             assert total(found, (*ROUNDS, *MOVES)) == pytest.approx(walk.rounds), op.name
             stores = (*(f"store_{width}" for width in ("8", "32", "64")), *MOVES)
             assert total(found, stores) == pytest.approx(walk.stores), op.name
@@ -200,7 +200,7 @@ def kernel(*body: Stmt) -> PrimFunc:
     ],
 )
 def test_loops_count_as_an_optimiser_leaves_them(loop: For, found: Mapping[str, float]) -> None:
-    assert executed(kernel(loop)).things == pytest.approx(found)
+    assert count_executed(kernel(loop)).things == pytest.approx(found)
 
 
 @pytest.mark.parametrize(("held", "again"), [(12, 0), (20, 8)])
@@ -210,7 +210,7 @@ def test_values_beyond_the_registers_are_loaded_again(held: int, again: int) -> 
     for each in values:
         most = maximum(most, each)
     loop = over(ROW, 300, Store("y", ROW, most))
-    found = executed(kernel(loop)).things
+    found = count_executed(kernel(loop)).things
     assert found.get("spilled", 0) == again * 300
     assert found["load_8"] == 300 + held
 
@@ -234,7 +234,7 @@ def test_bits_of_shifts_are_counted_where_they_are_known() -> None:
         (Call("right", (word, bits), Type.I32), {"alu_any_shifts": 1}),
     ):
         store = Store("y", ROW, Cast(Conversion.TRUNC, value, Type.I8))
-        things = executed(kernel(over(ROW, 900, store)), (library,)).things
+        things = count_executed(kernel(over(ROW, 900, store)), (library,)).things
         shifts = {name: each for name, each in things.items() if name.endswith(("bits", "shifts"))}
         assert shifts == {name: 900 * each for name, each in found.items()}
 
@@ -243,7 +243,7 @@ def test_the_code_of_loops_lies_in_each_other() -> None:
     """What an inner loop does not change is code of the outer one; unrolled loops are as often."""
     short = over(Var("short"), 3, Store("y", Var("short"), maximum(read(ROW), BYTE)))
     inner = over(COLUMN, 300, Store("y", multiply(COLUMN, 2), maximum(read(ROW), BYTE)))
-    nest = executed(kernel(over(ROW, 400, inner, short))).nest
+    nest = count_executed(kernel(over(ROW, 400, inner, short))).nest
     assert (nest.entered, nest.rounds, nest.code) == (1, 1, {})
     (outer,) = nest.inner
     assert (outer.entered, outer.rounds) == (1, 400)
@@ -259,12 +259,12 @@ def test_the_code_of_loops_lies_in_each_other() -> None:
 def test_what_rests_on_data_is_not_counted() -> None:
     data = Cast(Conversion.SEXT, read(Const(0)), Type.I32)
     with pytest.raises(UncountableError):
-        executed(kernel(For("row", Const(0), data, (Store("y", ROW, BYTE),))))
+        count_executed(kernel(For("row", Const(0), data, (Store("y", ROW, BYTE),))))
     block = RuntimeAllocate(
         buffer="b", type=Type.I8, elements=Const(4), align=1, scope="global.workspace"
     )
     with pytest.raises(UncountableError):
-        executed(kernel(block))
+        count_executed(kernel(block))
 
 
 def test_loops_whose_ends_rest_on_many_others_take_little_memory() -> None:
@@ -275,7 +275,7 @@ def test_loops_whose_ends_rest_on_many_others_take_little_memory() -> None:
     for name in reversed(names):
         loop = For(name, Const(0), Const(60), (loop,))
     tracemalloc.start()
-    found = executed(kernel(loop)).things
+    found = count_executed(kernel(loop)).things
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 64 * 2**20
@@ -289,7 +289,7 @@ def test_loops_one_after_the_other_and_within_each_other_are_counted_or_not() ->
         last = For(inner, Const(0), Var("at"), (Store("y", Var(inner), maximum(read(ROW), BYTE)),))
         return over(Var("at"), count, last)
 
-    found = executed(kernel(*(resting(5, f"in{number}") for number in range(80)))).things
+    found = count_executed(kernel(*(resting(5, f"in{number}") for number in range(80)))).things
     assert found["store_8"] == pytest.approx(80 * 10)
     body = over(Var("at39"), 2, Store("y", Const(0), BYTE))
     for number in reversed(range(39)):
@@ -297,4 +297,4 @@ def test_loops_one_after_the_other_and_within_each_other_are_counted_or_not() ->
         inner = For(body.variable, Const(0), end, body.body)
         body = For(f"at{number}", Const(0), Const(2), (inner,))
     with pytest.raises(UncountableError):
-        executed(kernel(body))
+        count_executed(kernel(body))

@@ -10,7 +10,7 @@ from tests.differential.case import case_of
 from atoll.cost import basis, core_costs
 from atoll.cost.basis import basis_of_operator
 from atoll.cost.core_costs import CoreCost
-from atoll.cost.counted import counted_as
+from atoll.cost.counted import core_to_count
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.pipeline import BuildOptions, compile_file
 from atoll.ops.registry import kind_of
@@ -34,11 +34,11 @@ def test_kernels_of_nearly_all_kinds_are_counted(first: int, tmp_path: Path) -> 
         except AtollError:  # some are refused on purpose
             continue
         for op in graph.operators:
-            known = counted_as(op, graph, measured.host_cpu)
+            known = core_to_count(op, graph, measured.host_cpu)
             left += known is None
             kinds |= {op.kind} if known else set()
             assert known in (measured.host_cpu, None)
-            like = counted_as(op, graph, other.host_cpu)
+            like = core_to_count(op, graph, other.host_cpu)
             assert (like is None) is (known is None)
             assert like is None or (like.spec, like.isa) == (measured.host_cpu.spec, "rv32imc")
     assert len(kinds) > 15
@@ -54,7 +54,7 @@ def test_what_nobody_counted_takes_usual_cycles(
     compiled = compile_file(soc, DIGITS, ALONE)
     op, graph = compiled.graph.operators[0], compiled.graph
     for module in (core_costs, basis):
-        monkeypatch.setattr(module, "counted_as", lambda *_: None)
+        monkeypatch.setattr(module, "core_to_count", lambda *_: None)
     monkeypatch.setattr(type(kind_of(op)), "cycles", lambda *_: told)
     results = graph.results(op)[0].elements
     usual = 36 * kind_of(op).features(op, graph)["macs"] + 80 * results

@@ -243,7 +243,7 @@ def faults_of(family: str, elf: Path) -> list[str]:
     found = disagreements(soc, "cpu", image)
     if not any("machine code" in fault.message for fault in found):
         use = stack_of(elf, image)
-        found = (*found, *limits(soc, "cpu", use), *use.unbounded())
+        found = (*found, *limits(soc, "cpu", use), *use.unbounded_faults())
     faults = tuple(replace(each, at=each.at or soc.host_cpu.at) for each in found)
     assert {fault.code for fault in faults} <= {"E140", "E183"}
     assert all(fault.at and fault.remedy for fault in faults)

@@ -442,7 +442,7 @@ def test_the_other_stacks_are_in_the_json(
 def test_a_second_stack_is_not_known_whoever_names_the_others(names: str, tmp_path: Path) -> None:
     ends = "".join(f"{name} = {0x2000_1000 + at * 64};\n" for at, name in enumerate(names.split()))
     elf = linked(tmp_path, "-DHANDLED=20", "-DSECOND", script=SCRIPT + ends)
-    (fault,) = stack_of(elf, read_image(elf), Questions()).unbounded()
+    (fault,) = stack_of(elf, read_image(elf), Questions()).unbounded_faults()
     assert fault.code == "E188"
     assert "--entry" in str(fault.remedy)
 

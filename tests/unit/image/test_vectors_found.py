@@ -99,7 +99,7 @@ def test_what_begins_elsewhere_is_not_known(set_up: str, why: str, tmp_path: Pat
     text = f"{START.format(set_up=set_up)}idle: j idle\n{HANDLER}"
     use = use_of(tmp_path, RISCV, text)
     assert why in use.roots.unknown
-    assert [fault.code for fault in use.unbounded()] == ["E183"]
+    assert [fault.code for fault in use.unbounded_faults()] == ["E183"]
 
 
 @pytest.mark.parametrize(

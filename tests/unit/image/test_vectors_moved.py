@@ -140,7 +140,7 @@ def test_a_table_in_ram_is_noticed_however_it_is_set(
     use = use_of(tmp_path, compiler, kind)
     assert use.roots.unknown
     assert use.interrupt_bytes is None
-    assert [fault.code for fault in use.unbounded()] == ["E183"]
+    assert [fault.code for fault in use.unbounded_faults()] == ["E183"]
 
 
 @each_of("USUAL", "NOTHING")

@@ -14,7 +14,7 @@ from tests.unit.importing.repeated import REPEATED
 from atoll.description.undecided import UNDECIDED
 from atoll.diagnostics.errors import UsageError
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import on_bus, seen_by
+from atoll.resolve.memory_views import device_address, on_bus
 from atoll_import.imported import Imported
 from atoll_import.vendor_values import extensions_of, is_dma, riscv_isas
 
@@ -468,9 +468,9 @@ def test_one_memory_at_two_addresses_is_planned_once(tmp_path: Path) -> None:
     assert all(low.end <= high.origin for low, high in pairwise(regions))
     pool = soc.pool("tcm").region
     for core in ("cpu_0", "cpu_1"):
-        at = seen_by(soc, core, pool.origin)
+        at = device_address(soc, core, pool.origin)
         assert on_bus(soc, core, at) == pool.origin
-    assert seen_by(soc, "cpu_1", pool.origin) == pool.origin - 0xFFE0_0000
+    assert device_address(soc, "cpu_1", pool.origin) == pool.origin - 0xFFE0_0000
     inside = [r for r in regions if pool.memory == r.memory]
     assert sum(region.size for region in inside) <= 0x10000
 

@@ -39,7 +39,7 @@ def test_the_good_module_passes_and_reads_back() -> None:
     assert str(module) == GOOD
     (step,) = module.entry.steps
     assert step.devices == ("cpu", "dsp")
-    assert step.touched_by("dsp") == (("a", "two"), ("b", "two"))
+    assert step.accesses_of("dsp") == (("a", "two"), ("b", "two"))
 
 
 @pytest.mark.parametrize(

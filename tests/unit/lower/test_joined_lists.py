@@ -14,7 +14,7 @@ from atoll.ir.maintenance import Maintenance, Operation
 from atoll.ir.tir import EngineAction, Step
 from atoll.lower.joined_lists import join_lists
 from atoll.resolve import load_soc
-from atoll.resolve.memory_views import seen_by
+from atoll.resolve.memory_views import device_address
 from atoll_sim.engines.common.decode import BYTES
 from atoll_sim.engines.reef.decode import Command
 
@@ -86,7 +86,7 @@ def test_each_list_but_the_last_ends_with_a_link_to_the_next() -> None:
         command, following = Command.from_bytes(data[own:]), steps[place + 1].action
         assert isinstance(following, EngineAction)
         goes_on = following is not steps[-1].action
-        address = seen_by(model.soc, "npu", model.plan.address(following.commands))
+        address = device_address(model.soc, "npu", model.plan.address(following.commands))
         assert command.links
         assert command.words[1:3] == (address, following.count + goes_on)
         assert command.error(load_soc("lagoon").engines[0].params) == 0

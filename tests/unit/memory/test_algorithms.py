@@ -52,7 +52,7 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> None:
     points = {"stacked": "stacked", "wrong": "on_one_spot", "gone": "nothing"}
     points |= {"silent": "silent", "elsewhere": "elsewhere"}
     theirs = {name: f"{__name__}:{value}" for name, value in points.items()}
-    monkeypatch.setattr(registry, "registered_in", lambda group: theirs)
+    monkeypatch.setattr(registry, "entries_in", lambda group: theirs)
     parts = {f"{__name__}:{each.__name__}": each for each in PLANTED}
     real = plugins.load
     monkeypatch.setattr(

@@ -66,7 +66,7 @@ class Bench:
         assert payload is not None
         regions = list(block.regions)
         regions[region] = (address, regions[region][1])
-        self.patch(f"{NAME}_commands", 0, replace(block, regions=tuple(regions)).encoded(payload))
+        self.patch(f"{NAME}_commands", 0, replace(block, regions=tuple(regions)).encode(payload))
 
     def patch(self, buffer: str, offset: int, data: bytes) -> None:
         self.memory.write(self.at(buffer) + offset, data)

@@ -4,7 +4,15 @@
 import numpy as np
 import pytest
 
-from atoll.npu_stream.judge import Place, Region, Role, differences, faults, find_unused, unread
+from atoll.npu_stream.judge import (
+    Place,
+    Region,
+    Role,
+    differences,
+    faults,
+    find_unused,
+    unread_inputs,
+)
 from atoll.npu_stream.reader import Access, Operation, StreamError, operations
 from atoll.npu_stream.spans import box, join_spans, move_spans
 
@@ -226,7 +234,7 @@ def test_what_is_left_unread_is_noticed() -> None:
     for steps in ((written, part), (written, part, written, part, rest)):
         (said,) = find_unused(steps, REGIONS)
         assert said == "no operation reads all that the pooling at word 0 writes to the scratch"
-    (found,) = unread((step(Access("ifm", 2, False, ((0, 4), (6, 16)))),), REGIONS).items()
+    (found,) = unread_inputs((step(Access("ifm", 2, False, ((0, 4), (6, 16)))),), REGIONS).items()
     assert (found[0], np.flatnonzero(found[1]).tolist()) == (2, [4, 5])
 
 

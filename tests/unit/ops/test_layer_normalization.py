@@ -13,7 +13,7 @@ from tests.kernels import hold
 from atoll.diagnostics.errors import ModelError
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.ops import reference
-from atoll.ops.reductions.layer_normalization import LAYER_NORMALIZATION, fixed_point
+from atoll.ops.reductions.layer_normalization import LAYER_NORMALIZATION, to_fixed_point
 
 QUANTIZED = Quantization(scales=(0.05,), zero_points=(3,))
 DEPTHS = (1, 2, 7, 32, 363, 1000, 65536)
@@ -24,7 +24,7 @@ Counted = Callable[..., bool]
 def network(
     rows: int, depth: int, factors: Reals, offsets: Reals, added: int, shift: int | None = None
 ) -> Graph:
-    fixed = fixed_point(factors, offsets)
+    fixed = to_fixed_point(factors, offsets)
     assert fixed is not None
     held = [
         Tensor(name=name, shape=each.shape, dtype="int32", data=each.astype(np.int32).tobytes())
@@ -111,7 +111,7 @@ def test_refusals(depth: int, added: int, shift: int | None, fault: str) -> None
 
 
 def test_what_is_too_large_has_no_fixed_point() -> None:
-    assert fixed_point(np.array([2.0**24]), np.zeros(1)) is None
-    assert fixed_point(np.ones(1), np.array([4096.0])) is None
-    assert fixed_point(np.array([np.inf]), np.zeros(1)) is None
-    assert fixed_point(np.array([2.0**24 - 2]), np.array([4095.0])) is not None
+    assert to_fixed_point(np.array([2.0**24]), np.zeros(1)) is None
+    assert to_fixed_point(np.ones(1), np.array([4096.0])) is None
+    assert to_fixed_point(np.array([np.inf]), np.zeros(1)) is None
+    assert to_fixed_point(np.array([2.0**24 - 2]), np.array([4095.0])) is not None

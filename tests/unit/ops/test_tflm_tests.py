@@ -32,7 +32,7 @@ def outcome(code: str, tensors: list[dict[str, Any]], **options: Any) -> tuple[s
         "tensors": tensors,
     }
     (case,) = read(json.dumps(told))
-    return judging.judged(case)
+    return judging.judge(case)
 
 
 QUANTISED = {"scales": [0.5], "zeros": [3], "axis": 0}

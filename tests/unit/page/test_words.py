@@ -9,7 +9,7 @@ from tests.unit.page.html_values import Element, bare_numbers, read_page, wrong_
 from tests.unit.page.test_page import documents, html
 
 from atoll.soc_checks import ALWAYS_LEFT_OUT, ELABORATES, FITS, SIMULATED
-from atoll_report.figures import shortened
+from atoll_report.figures import shorten
 
 NAME = "the_neural_processing_unit_of_the_second_cluster"
 GAIN = "would be live at a step"
@@ -222,8 +222,8 @@ def test_long_names_stay_in_their_boxes() -> None:
 
 
 def test_what_fits_is_not_cut() -> None:
-    assert shortened("npu", 222, "head") == "npu"
-    assert len(shortened("W" * 99, 222, "head")) < len(shortened("i" * 99, 222, "head"))
+    assert shorten("npu", 222, "head") == "npu"
+    assert len(shorten("W" * 99, 222, "head")) < len(shorten("i" * 99, 222, "head"))
 
 
 def test_costs_of_placement_are_told_from_the_estimate() -> None:

@@ -13,7 +13,7 @@ from atoll.diagnostics.errors import AtollError
 from atoll.resolve import load_soc
 from atoll.resolve.explain import summary
 from atoll.resolve.export import from_json, to_json
-from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, on_bus, seen_by
+from atoll.resolve.memory_views import as_seen_by, core_as_it_sees, device_address, on_bus
 from atoll.resolve.soc import Cpu, ResolvedSoc
 
 SRAM, NC, KIB = 0x2000_0000, 0x6000_0000, 1024
@@ -72,13 +72,13 @@ def test_devices_touch_a_region_at_one_address_and_see_it_at_two(chip: Any) -> N
     soc = chip({"memories.sram_nc": alias, "pools.shared": POOL})
     byte = soc.pool("shared").region.origin + 8
     at = byte - SRAM - 64 * KIB
-    assert seen_by(soc, "cpu", byte) == NC + at
-    assert seen_by(soc, "npu", byte) == 0x7000_0000 + at
+    assert device_address(soc, "cpu", byte) == NC + at
+    assert device_address(soc, "npu", byte) == 0x7000_0000 + at
     for device, seen in (("cpu", NC), ("npu", 0x7000_0000)):
         assert on_bus(soc, device, seen + at) == on_bus(soc, device, byte) == byte
     assert on_bus(soc, "npu", NC + at) == NC + at, "it sees nothing there"
     stack = soc.host_cpu.stack.origin
-    assert seen_by(soc, "cpu", stack) == stack
+    assert device_address(soc, "cpu", stack) == stack
 
 
 def test_an_alias_is_a_memory_of_the_chip_as_a_device_sees_it(chip: Any) -> None:
@@ -87,7 +87,7 @@ def test_an_alias_is_a_memory_of_the_chip_as_a_device_sees_it(chip: Any) -> None
     region = seen.pool("shared").region
     assert (region.memory, region.origin) == (
         "sram_nc",
-        seen_by(soc, "cpu", soc.pool("shared").region.origin),
+        device_address(soc, "cpu", soc.pool("shared").region.origin),
     )
     memory = seen.memory("sram_nc")
     assert memory.origin <= region.origin < region.end <= memory.end
@@ -116,7 +116,7 @@ def test_an_engine_may_see_both_at_one_address(chip: Any) -> None:
     alias = {**ALIAS, "views": {"npu": SRAM + 64 * KIB}}
     soc = chip({"memories.sram_nc": alias, "pools.shared": POOL})
     region = soc.pool("shared").region
-    assert seen_by(soc, "npu", region.origin) == region.origin
+    assert device_address(soc, "npu", region.origin) == region.origin
     assert as_seen_by(soc, "npu").pool("shared").region == region
 
 

@@ -37,7 +37,7 @@ def test_times_line_ends_and_other_text_are_left_out() -> None:
 def test_a_finding_names_the_line_of_its_device() -> None:
     chip = load_soc("lagoon")
     (found,) = judge(WHOLE, chip).findings
-    assert (found.devices, found.at) == (("npu",), chip.written("devices.npu."))
+    assert (found.devices, found.at) == (("npu",), chip.first_setting("devices.npu."))
 
 
 def test_the_last_of_several_counts() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from atoll.diagnostics.progress import line
 from atoll_sim.campaign import report
-from atoll_sim.campaign.trials import Campaign, Trial, followed, grouped, rotated
+from atoll_sim.campaign.trials import Campaign, Trial, follow, group, rotate
 
 KINDS = ("early", "late", "never")
 
@@ -36,13 +36,13 @@ def test_progress_is_told_as_each_trial_ends() -> None:
     def note(what: str, /, *, left: float | None = None) -> None:
         told.append(line(what, left))
 
-    assert followed(trials(), 3, say, note) == (0, 1, 2) == tuple(begun)
+    assert follow(trials(), 3, say, note) == (0, 1, 2) == tuple(begun)
     assert told == ["1 of 3, under 1 s left", "2 of 3, under 1 s left", "3 of 3, under 1 s left"]
 
 
 @pytest.mark.parametrize("first", range(7))
 def test_kinds_take_turns_from_the_first_that_is_not_skipped(first: int) -> None:
-    turn = [*rotated(KINDS, first)]
+    turn = [*rotate(KINDS, first)]
     assert turn[0] == KINDS[first % 3]
     assert sorted(turn) == sorted(KINDS)
     assert turn[1] == KINDS[(first + 1) % 3]
@@ -50,11 +50,11 @@ def test_kinds_take_turns_from_the_first_that_is_not_skipped(first: int) -> None
 
 def test_trials_are_grouped_in_an_order_without_empty_kinds() -> None:
     trials = [trial("late"), trial("early"), trial("late", "x"), trial("odd")]
-    assert [*grouped(trials)] == ["late", "early", "odd"]
-    found = grouped(trials, order=KINDS)
+    assert [*group(trials)] == ["late", "early", "odd"]
+    found = group(trials, order=KINDS)
     assert {name: len(same) for name, same in found.items()} == {"early": 1, "late": 2, "odd": 1}
     assert [*found] == ["early", "late", "odd"]
-    assert [*grouped(trials, lambda each: each.end)] == ["done"]
+    assert [*group(trials, lambda each: each.end)] == ["done"]
 
 
 def test_a_campaign_passes_if_its_baseline_is_sound_and_nothing_is_wrong() -> None:
@@ -68,7 +68,7 @@ def test_a_campaign_passes_if_its_baseline_is_sound_and_nothing_is_wrong() -> No
 def test_kinds_that_were_not_tried_are_named_with_the_reason() -> None:
     def told(*trials: Trial[str, int]) -> list[str]:
         words = {"done": "not tried", "option": "--count", "absent": "have none"}
-        return [*report.left_out(KINDS, trials, **words)]
+        return [*report.untried_kinds(KINDS, trials, **words)]
 
     assert told(trial("late")) == ["not tried, --count 3 or more tries them too: early, never"]
     assert told(*[trial("late")] * 3) == ["not tried, these networks have none: early, never"]

@@ -25,7 +25,7 @@ from atoll.resolve.specs import InstructionCache, Timing
 from atoll_sim.core_calibration import calibrate
 from atoll_sim.core_calibration.calibrate import Calibration
 from atoll_sim.core_calibration.chips import CODE, DATA, FAR_CODE, NEAR, made_chip, settings_of
-from atoll_sim.core_calibration.fit import Cache, Kernel, fitted
+from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.least_errors import least_errors, least_squares
 from atoll_sim.core_calibration.measure import Which, compile_alone, with_host
 from atoll_sim.core_calibration.networks import MOST_MACS, drawn_networks, layered_networks
@@ -63,7 +63,7 @@ def kernels(timing: Timing, count: int = 60, *, odd: int = 0) -> list[Kernel]:
 
 @pytest.mark.parametrize("odd", [0, 6])
 def test_what_instructions_take_is_found_again(odd: int) -> None:
-    found = fitted(kernels(TIMING, odd=odd), None)
+    found = fit_timing(kernels(TIMING, odd=odd), None)
     assert found.cycles == pytest.approx(CYCLES, abs=0.05 + odd)
     if not odd:
         assert found.waits == pytest.approx(WAITS, abs=0.05)
@@ -73,7 +73,7 @@ def test_what_instructions_take_is_found_again(odd: int) -> None:
 
 
 def test_the_lines_of_an_instruction_cache_are_found_again() -> None:
-    found = fitted(kernels(replace(TIMING, waits={}, cache=LINE)), Cache(2048, 32))
+    found = fit_timing(kernels(replace(TIMING, waits={}, cache=LINE)), Cache(2048, 32))
     assert found.cache
     assert found.cache.cycles == pytest.approx(LINE.cycles, abs=0.3)
     assert replace(found.cache, cycles=20.0) == LINE

@@ -21,7 +21,7 @@ from atoll.driver.pipeline import Compiled, compile_file
 from atoll.ops import reference
 from atoll.resolve import load_soc
 from atoll_sim.faults import campaign as campaigns
-from atoll_sim.faults.campaign import Campaign, Ending, Trial, judged, run_campaign
+from atoll_sim.faults.campaign import Campaign, Ending, Trial, run_campaign, to_trial
 from atoll_sim.faults.draw import LONGEST_STALL, Draw
 from atoll_sim.faults.kinds import Fault, FaultKind
 from atoll_sim.faults.report import as_json, by_kind, table, verdict
@@ -63,7 +63,7 @@ def trial(
 ) -> Trial:
     fault = Fault(kind=kind, offset=5, action="read", where=0, what=2, place="cpu")
     changed = replace(GOOD, **answer)  # type: ignore[arg-type]
-    return judged(fault, Ending(answer=changed, right=right, recovered=recovered))
+    return to_trial(fault, Ending(answer=changed, right=right, recovered=recovered))
 
 
 def campaign_of(*trials: Trial) -> Campaign:
@@ -281,7 +281,7 @@ def test_a_missed_fault_leaves_its_turn_to_one_of_its_kind(misses: int) -> None:
             yield replace(trial(fault.kind, befell=befell), subject=fault)
 
     makers = cycle([lambda kind=kind: trial(kind).subject for kind in kinds])
-    found = [each.kind for each in campaigns.befallen(makers, 2, run)]
+    found = [each.kind for each in campaigns.take_effective(makers, 2, run)]
     kept = misses < campaigns.DRAWS
     assert found == [FaultKind.STALL, FaultKind.RESET if kept else FaultKind.HANG]
     assert tried[FaultKind.RESET] == (misses + 1 if kept else misses)

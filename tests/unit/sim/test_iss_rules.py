@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.small_program import linked, request
+from benchmarks.small_program import link, request
 from tests.iss_program import run_program, script_of
 
 from atoll.isa.find import instruction_set
@@ -156,9 +156,7 @@ def rtl_of(folder: Path, core: str, isa: str, text: str) -> SimResult:
     soc = load_soc("lagoon", (f"devices.cpu.core={core}", f"devices.cpu.isa={isa}"))
     source = folder / "test.S"
     source.write_text(text)
-    elf = linked(
-        source, script_of(soc.host_cpu.reset_address), folder, instruction_set(WRITTEN_FOR)
-    )
+    elf = link(source, script_of(soc.host_cpu.reset_address), folder, instruction_set(WRITTEN_FOR))
     wanted = replace(
         request(soc, elf), run_dir=folder / "run", max_cycles=50_000, stall_cycles=20_000
     )
@@ -457,7 +455,7 @@ def qemu_status(core: tuple[str, str], text: str, folder: Path) -> int:
     origin = qemu_ram(core) - 0x8000
     source = folder / "test.S"
     source.write_text(f".word {origin + 0x8800:#x}, _start\n" + text)
-    elf = linked(source, script_of(origin), folder, instruction_set("armv7e-m+fp.dp"))
+    elf = link(source, script_of(origin), folder, instruction_set("armv7e-m+fp.dp"))
     words = ["qemu-system-arm", "-M", MACHINES[core[0]], "-nographic", "-monitor", "none"]
     words += ["-semihosting-config", "enable=on,target=native", "-serial", "none"]
     words += ["-kernel", str(elf)]

@@ -22,31 +22,31 @@ def never() -> str:
 
 def interrupted(*parts: str) -> None:
     notes = Journal(*parts, resume=False)
-    assert notes.remembered("one", lambda: "noticed") == "noticed"
-    assert notes.remembered("two", lambda: {"by": ""}) == {"by": ""}
+    assert notes.recall("one", lambda: "noticed") == "noticed"
+    assert notes.recall("two", lambda: {"by": ""}) == {"by": ""}
 
 
 def test_what_has_ended_is_not_tried_again() -> None:
     interrupted("a")
     again = Journal("a", resume=True)
-    assert again.remembered("one", never) == "noticed"
-    assert again.remembered("two", lambda: pytest.fail("tried again")) == {"by": ""}
-    assert again.remembered("three", lambda: "new") == "new"
-    assert Journal("a", resume=True).remembered("three", never) == "new"
+    assert again.recall("one", never) == "noticed"
+    assert again.recall("two", lambda: pytest.fail("tried again")) == {"by": ""}
+    assert again.recall("three", lambda: "new") == "new"
+    assert Journal("a", resume=True).recall("three", never) == "new"
 
 
 def test_without_resume_all_is_tried() -> None:
     interrupted("a")
     anew = Journal("a", resume=False)
-    assert anew.remembered("one", lambda: "now") == "now"
-    assert Journal("a", resume=True).remembered("two", lambda: "now") == "now"
+    assert anew.recall("one", lambda: "now") == "now"
+    assert Journal("a", resume=True).recall("two", lambda: "now") == "now"
 
 
 def test_another_campaign_or_another_atoll_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted("a")
-    assert Journal("b", resume=True).remembered("one", lambda: "other") == "other"
+    assert Journal("b", resume=True).recall("one", lambda: "other") == "other"
     monkeypatch.setattr(journal, "_own_code", lambda: "changed")
-    assert Journal("a", resume=True).remembered("one", lambda: "other") == "other"
+    assert Journal("a", resume=True).recall("one", lambda: "other") == "other"
 
 
 def test_a_line_that_was_cut_is_tried_again(cache: Path) -> None:
@@ -54,14 +54,14 @@ def test_a_line_that_was_cut_is_tried_again(cache: Path) -> None:
     (path,) = cache.iterdir()
     path.write_text(path.read_text()[:-3])
     again = Journal("a", resume=True)
-    assert again.remembered("one", never) == "noticed"
-    assert again.remembered("two", lambda: "again") == "again"
-    assert Journal("a", resume=True).remembered("two", never) == "again"
+    assert again.recall("one", never) == "noticed"
+    assert again.recall("two", lambda: "again") == "again"
+    assert Journal("a", resume=True).recall("two", never) == "again"
 
 
 def test_a_campaign_that_is_over_leaves_nothing(cache: Path) -> None:
     notes = Journal("a", resume=False)
-    notes.remembered("one", lambda: "noticed")
+    notes.recall("one", lambda: "noticed")
     notes.close()
     assert [*cache.iterdir()] == []
 

@@ -22,18 +22,18 @@ from atoll.resolve import load_soc
 from atoll_sim.engines.common.encode import with_check
 from atoll_sim.faults.draw import Draw
 from atoll_sim.faults.kinds import FaultKind
-from atoll_sim.mutate.campaign import Campaign, Trial, judged
-from atoll_sim.mutate.commands import address_words, command_lists, moved_commands
+from atoll_sim.mutate.campaign import Campaign, Trial, to_trial
+from atoll_sim.mutate.commands import address_words, command_lists, commands_elsewhere
 from atoll_sim.mutate.firewall import firewall_windows
 from atoll_sim.mutate.image import segments_of
 from atoll_sim.mutate.kinds import KINDS, draw_mutants
 from atoll_sim.mutate.mutant import Mutant, Right, move_buffers
 from atoll_sim.mutate.places import place_of
 from atoll_sim.mutate.proofs import differing_ranges, independent, proof, same_decisions
-from atoll_sim.mutate.report import as_json, left_out, text_of
+from atoll_sim.mutate.report import as_json, text_of, untried_kinds
 from atoll_sim.mutate.trial import Verdict, expected_bytes
 from atoll_sim.protocol.records import AFTER_RUN, AccessKind
-from atoll_sim.simulate.firmware import Segment, copied_by, data_taken, load_images
+from atoll_sim.simulate.firmware import Segment, data_taken, load_images, start_copies
 from atoll_sim.trace.findings import unreachable_ports
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +65,7 @@ def right_build(chip: str, folder: Path, *overrides: str) -> Right:
         sample=random_sample(compiled.graph)[0],
         touched=touched,
         in_runs=touched,
-        copied=tuple(copied_by(elves, compiled.soc)),
+        copied=tuple(start_copies(elves, compiled.soc)),
         data=data_taken(elves, compiled.soc),
         stack=512,
         cycles=1000,
@@ -155,7 +155,9 @@ def test_addresses_in_commands_are_what_another_plan_changes(lagoon: Right) -> N
     jobs = {job.commands: job for job in compiled.jobs.values()}
     for commands in command_lists(compiled):
         job = jobs[commands.name]
-        words = address_words(replace(commands, data=commands.data[:64]), moved_commands(compiled))
+        words = address_words(
+            replace(commands, data=commands.data[:64]), commands_elsewhere(compiled)
+        )
         held = {commands.get(at, 4) for at in words}
         buffers = {
             compiled.plan.address(compiled.graph.storage(name))
@@ -174,13 +176,13 @@ def test_an_engine_whose_commands_carry_no_check_gets_the_same_kinds(
     assert {mutant.kind for mutant in draw_mutants(lagoon, 60, 1)} == with_checks
     for commands in command_lists(lagoon.compiled):
         assert [*commands.value_words()] == [*range(0, len(commands.data), 4)]
-        assert commands.believed(4, 1, 7) == commands.put(4, 1, 7)
+        assert commands.put_checked(4, 1, 7) == commands.put(4, 1, 7)
     assert FaultKind.DESCRIPTOR not in drawn_faults(lagoon)
 
 
 def test_a_value_that_is_believed_has_a_right_check(lagoon: Right) -> None:
     for commands in command_lists(lagoon.compiled):
-        data = commands.believed(64 + 8, 1, 7) if len(commands.data) > 64 else commands.data
+        data = commands.put_checked(64 + 8, 1, 7) if len(commands.data) > 64 else commands.data
         for begin in range(0, len(data), 64):
             assert with_check(data[begin : begin + 64]) == data[begin : begin + 64]
 
@@ -359,9 +361,9 @@ def shown(*trials: Trial, compared: int = 1) -> tuple[Campaign, str]:
 
 def test_a_fault_that_nobody_notices_counts_against_us(lagoon: Right) -> None:
     mutant = replace(as_right(lagoon), kind="moved", sentence="it is elsewhere")
-    noticed = judged(mutant, Verdict(by="stale read", shadow=True, number="M2"))
-    harmless = judged(mutant, Verdict(by="", equivalent="the image is the same"))
-    silent = judged(mutant, Verdict(by=""))
+    noticed = to_trial(mutant, Verdict(by="stale read", shadow=True, number="M2"))
+    harmless = to_trial(mutant, Verdict(by="", equivalent="the image is the same"))
+    silent = to_trial(mutant, Verdict(by=""))
     good, text = shown(noticed, harmless)
     assert good.passed
     assert "1 of 1 faults noticed, 1 by the shadow memory; 1 more" in text
@@ -405,10 +407,10 @@ def test_every_mutant_names_a_place(drawn: Mapping[str, Sequence[Mutant]]) -> No
 
 def test_the_text_names_every_mutant_and_the_kinds_that_are_left_out(lagoon: Right) -> None:
     trials = tuple(
-        judged(mutant, Verdict(by="no buffer", shadow=True))
+        to_trial(mutant, Verdict(by="no buffer", shadow=True))
         for mutant in draw_mutants(lagoon, 3, 1)
     )
-    (few,) = left_out(trials)
+    (few,) = untried_kinds(trials)
     assert few.startswith(f"not planted, --mutants {len(KINDS)} or more tries them too: ")
     names = set(few.partition(": ")[2].split(", "))
     assert names == KINDS.keys() - {trial.kind for trial in trials}

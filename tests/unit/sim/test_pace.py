@@ -21,7 +21,7 @@ from atoll.diagnostics.shown import columns_of
 from atoll.driver.compiled import cost_of
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
 from atoll.resolve import load_soc
-from atoll_sim.trace.pace import ALL, Measured, Pace, keep_measured, measured_before
+from atoll_sim.trace.pace import ALL, Measured, Pace, keep_measured, load_measured
 from atoll_sim.trace.run_files import read_pace, write_pace
 from atoll_sim.trace.simulation import SimResult, Stop
 from atoll_sim.trace.so_far import SoFar, Teller
@@ -163,10 +163,10 @@ def test_operators_that_ended_correct_the_estimate_of_the_rest(
     so_far.cycle, so_far.seconds = now, now / 1000
     rest = sum(cycles for *_, cycles in layers_of(compiled)[5:])
     ahead = (rest + 2 * estimate.network) * factor + estimate.after
-    found = pace(compiled, 3).left(so_far)
+    found = pace(compiled, 3).seconds_left(so_far)
     assert found == pytest.approx(ahead / 1000, rel=0.01)
     so_far.cycle, so_far.seconds = now + 400, (now + 400) / 1000
-    later = pace(compiled, 3).left(so_far)
+    later = pace(compiled, 3).seconds_left(so_far)
     assert later == pytest.approx((ahead - 400) / 1000, rel=0.01), "also within an operator"
 
 
@@ -183,7 +183,7 @@ def test_each_device_is_corrected_by_its_own_operators() -> None:
         so_far.end_operator(number, now)
     so_far.cycle, so_far.seconds = now, now / 1000
     assert ended == {"cpu", "npu"}
-    ratios = pace(made, 1).measured(so_far).ratios
+    ratios = pace(made, 1).measure(so_far).ratios
     assert (ratios["cpu"], ratios["npu"]) == (3, 10)
     assert 3 < ratios[ALL] < 10
 
@@ -197,7 +197,7 @@ def test_a_run_that_ended_says_how_long_the_next_take(compiled: Compiled) -> Non
     so_far.begin_run(101_000)
     so_far.end_operator(number, 109_000)
     so_far.cycle, so_far.seconds = 111_000, 111.0
-    left = pace(compiled, 4).left(so_far)
+    left = pace(compiled, 4).seconds_left(so_far)
     assert left == (90_000 + 2 * 100_000 + estimate.after) / 1000
     assert so_far.took == {0: {number: 8_000}}
     assert SoFar.of_json(json.loads(json.dumps(so_far.as_json()))) == so_far
@@ -205,7 +205,7 @@ def test_a_run_that_ended_says_how_long_the_next_take(compiled: Compiled) -> Non
 
 def test_what_a_run_showed_lies_beside_its_model(compiled: Compiled, tmp_path: Path) -> None:
     model, so_far = tmp_path / "model", SoFar()
-    assert measured_before(model) == Measured()
+    assert load_measured(model) == Measured()
     so_far.begin_run(0)
     for number, _, cycles in layers_of(compiled):
         so_far.end_operator(number, so_far.last + 2 * cycles)
@@ -213,20 +213,20 @@ def test_what_a_run_showed_lies_beside_its_model(compiled: Compiled, tmp_path: P
     write_pace(tmp_path, so_far)
     assert read_pace(tmp_path) == so_far
     keep_measured(pace(compiled, 1), model, tmp_path, ran(2_000_000, 2.0))
-    kept = measured_before(model)
+    kept = load_measured(model)
     assert (kept.speed, kept.ratios["npu"], kept.ratios[ALL]) == (1e6, 2.0, 2.0)
     (estimate,) = estimates_of((cost_of(compiled),))
     cycles = estimate.before + 600 * estimate.network + estimate.after
-    left = pace(compiled, 300, kept).left(SoFar())
+    left = pace(compiled, 300, kept).seconds_left(SoFar())
     assert left == pytest.approx(cycles / 1e6, rel=1e-3)
     keep_measured(pace(compiled, 1), model, tmp_path, ran(10, 0.001))
-    assert measured_before(model) == kept, "too short to tell"
+    assert load_measured(model) == kept, "too short to tell"
     numbers = ('"fast"', "[]", "-1", "NaN", "Infinity")
     wrong = [f'{{"speed": {each}, "ratios": {{}}}}' for each in numbers[:1] + numbers[2:]]
     wrong += [f'{{"speed": 1.0, "ratios": {{"npu": {each}}}}}' for each in numbers]
     for text in ("nonsense", '{"speed"', '{"slow": 1}', '{"ratios": [1]}', "[]", *wrong):
         (tmp_path / "pace.json").write_text(text)
-        assert measured_before(model) == Measured()
+        assert load_measured(model) == Measured()
     (tmp_path / "pace.txt").write_text('{"cyc')
     assert read_pace(tmp_path) is None
 

@@ -14,7 +14,7 @@ from atoll.resolve import load_soc
 from atoll_sim.protocol.records import COUNT, AccessKind
 from atoll_sim.runs.checked_run import AcceleratorKind, Backends, CpuKind, Setup, judge
 from atoll_sim.trace.simulation import Phase, SimResult, Stop, Touched
-from atoll_sim.trace.timeline import touched_by_phase
+from atoll_sim.trace.timeline import touches_by_phase
 from atoll_trace.content import draw_run
 from atoll_trace.perfetto_file import encode
 
@@ -107,7 +107,7 @@ def test_each_sample_has_its_cycles(compiled: Compiled) -> None:
 def test_counts_are_added_up_by_memory() -> None:
     same = {"phase": 3, "master": 0, "kind": 0, "accesses": 4, "last": 9}
     rows = [{**same, "memory": at, "bytes": size} for at, size in ((4096, 8), (8192, 12))]
-    (found,) = touched_by_phase(
+    (found,) = touches_by_phase(
         COUNT.pack(COUNT.row(**{name: each[name] for name in COUNT.fields}) for each in rows),
         b"",
         ("npu",),

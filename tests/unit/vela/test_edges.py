@@ -26,7 +26,7 @@ from atoll.resolve import load_soc
 from atoll.vela import subgraphs
 from atoll.vela.memories import VelaTarget
 from atoll.vela.part_files import part_of
-from atoll.vela.regions import judged_stream
+from atoll.vela.regions import judge_stream
 from atoll.vela.run_vela import VelaOutput, VelaRefusalError, optimise
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -338,7 +338,7 @@ def test_what_is_not_read_as_far_as_results_need_it_is_refused(
         found = compiled(multiplied_halves(inside=inside), npu, tmp_path)
     assert not parts[0].accepted
     with pytest.raises(VelaRefusalError, match="E170") as raised:
-        judged_stream(parts[0].body, parts[0].call)
+        judge_stream(parts[0].body, parts[0].call)
     assert said in str(raised.value)
     assert len(found.graph.operators) > 1
     run_well(found)

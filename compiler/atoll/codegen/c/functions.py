@@ -167,16 +167,16 @@ class FunctionText:
         self._taken.append((heap, f"{name}_block"))
 
     def _leave_if(self, condition: str, status: Status) -> Iterator[str]:
-        yield f"if ({condition}) {{\n{indent(self._given_back(), STEP)}{STEP}return {status:d};\n}}"
+        yield f"if ({condition}) {{\n{indent(self._free_calls(), STEP)}{STEP}return {status:d};\n}}"
 
     def _leave_on(self, call: str) -> Iterator[str]:
         """Give all back and return the status of `call` if it is an error."""
         yield (
             "{\n" + indent(f"const int32_t status = {call};\n", STEP) + f"{STEP}if (status != 0) {{"
         )
-        yield f"{indent(self._given_back(), 2 * STEP)}{2 * STEP}return status;\n{STEP}}}\n}}"
+        yield f"{indent(self._free_calls(), 2 * STEP)}{2 * STEP}return status;\n{STEP}}}\n}}"
 
-    def _given_back(self) -> str:
+    def _free_calls(self) -> str:
         calls = (
             f"(void)atoll_workspace_free({heap}, {block});\n" for heap, block in self._taken[::-1]
         )

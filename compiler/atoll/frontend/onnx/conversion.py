@@ -100,7 +100,7 @@ class Conversion:
             raise Unfit(f"input {at} is absent")
         return part
 
-    def stored(self, node: Node, at: int = 0, *, wide: bool = False) -> Stored:
+    def stored_operand(self, node: Node, at: int = 0, *, wide: bool = False) -> Stored:
         """Return an operand that a tensor holds, or can hold: a result, or a constant.
 
         Args:
@@ -112,21 +112,21 @@ class Conversion:
         Raises:
             Unfit: nothing states how it is quantised.
         """
-        return self.held(self.part(node, at), node.inputs[at], wide=wide)
+        return self.to_stored(self.part(node, at), node.inputs[at], wide=wide)
 
-    def held(self, part: Part, name: str, *, wide: bool = False) -> Stored:
-        """Return a part, of a name, as a value that a tensor holds; see `stored`."""
+    def to_stored(self, part: Part, name: str, *, wide: bool = False) -> Stored:
+        """Return a part, of a name, as a value that a tensor holds; see `stored_operand`."""
         if isinstance(part, Pending):
             to = part.lies_on or (part.wide if wide else None)
             if to is None:
                 message = f"'{name}' is float where it is read"
                 raise Unfit(message, SURROUND, left_real=True)
             error = part.error + (to.scale / 2 if to.dtype == "int16" else 0.0)
-            return replace(self.settled(part, to), error=error)
+            return replace(self.emit_pending(part, to), error=error)
         if isinstance(part, Constant):
-            part.known()
+            part.require_grid()
             held = Held(part.values, "", part.quantization)
-            return self.emit.held(held, f"constant_{self.emit.index}")
+            return self.emit.store_constant(held, f"constant_{self.emit.index}")
         return part
 
     def numbers(self, node: Node, at: int) -> Array:
@@ -229,7 +229,7 @@ class Conversion:
             axis=int(node.attributes.get("axis", 1)) if len(scales) > 1 else 0,
         )
 
-    def settled(self, pending: Pending, grid: Grid) -> Stored:
+    def emit_pending(self, pending: Pending, grid: Grid) -> Stored:
         """Add the operator of a result whose grid is known now, under the number of its node.
 
         Each grid gets an operator of its own, which rounds once, from the value itself.
@@ -254,7 +254,7 @@ class Conversion:
         names = ACTIVATIONS if pending.fuses else ("none",)
         fused = next((name for name in names if _range(grid, name) == wanted), None)
         made = pending.make(grid, fused or "none")
-        return made if fused else self.clamped(made, pending.low, pending.high)
+        return made if fused else self.clamp(made, pending.low, pending.high)
 
     def with_operand(
         self, handler: "Handler", node: Node, value: Part, at: int = 0
@@ -281,16 +281,16 @@ class Conversion:
         self.parts |= dict(zip(names, parts, strict=True))
         return handler(self, replace(node, inputs=names, outputs=(result,)))
 
-    def requantized(self, value: Stored, grid: Grid) -> Stored:
+    def requantize(self, value: Stored, grid: Grid) -> Stored:
         """Return a value on another grid."""
         if value.grid == grid:
             return value
         tensor = self.emit.operator("quantize", [value], self.emit.stored_shape(value), grid)
         return replace(value, tensor=tensor, grid=grid)
 
-    def clamped(self, value: Stored, low: float, high: float) -> Stored:
+    def clamp(self, value: Stored, low: float, high: float) -> Stored:
         """Return a value that is kept between two real numbers."""
-        grid = value.known()
+        grid = value.require_grid()
         wanted, limits = _bounds(grid, low, high), grid.limits
         if wanted == limits:
             return value
@@ -305,7 +305,7 @@ class Conversion:
                 value = replace(value, tensor=tensor)
         return value
 
-    def matched(
+    def match_types(
         self, values: Sequence[Stored], to: Grid, activation: str, make: "Matched"
     ) -> Stored:
         """Make what needs operands and result of one type, with 16 bits where types differ.
@@ -316,19 +316,19 @@ class Conversion:
             activation: that is fused.
             make: takes operands, grid and activation.
         """
-        if all(value.known().dtype == to.dtype for value in values):
+        if all(value.require_grid().dtype == to.dtype for value in values):
             return make(values, to, activation)
-        wide = [self.widened(value) for value in values]
+        wide = [self.widen(value) for value in values]
         if to.dtype == "int16":
             return make(wide, to, activation)
-        made = self.requantized(make(wide, finer(to), "none"), to)
-        return self.clamped(made, *ACTIVATED[activation])
+        made = self.requantize(make(wide, finer(to), "none"), to)
+        return self.clamp(made, *ACTIVATED[activation])
 
-    def widened(self, value: Stored) -> Stored:
+    def widen(self, value: Stored) -> Stored:
         """Return a value with 16 bits, which has the same real numbers."""
-        own = value.known()
+        own = value.require_grid()
         return (
-            value if own.dtype == "int16" else self.requantized(value, grid("int16", own.scale, 0))
+            value if own.dtype == "int16" else self.requantize(value, grid("int16", own.scale, 0))
         )
 
     def unary(self, value: Stored, kind: str, grid: Grid, **attributes: Any) -> Stored:
@@ -392,13 +392,13 @@ Handler = Callable[[Conversion, Node], Part | tuple[Part, ...]]
 def handing_on(handler: Handler) -> Handler:
     """Let what only hands values on wait where its operand waits for a grid."""
 
-    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    def convert(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         part = c.part(node, 0)
         if not isinstance(part, Pending):
             return handler(c, node)
         return hand_on(c, node, handler, part, part.own if part.rounds else part.lies_on)
 
-    return made
+    return convert
 
 
 def hand_on(
@@ -420,7 +420,7 @@ def hand_on(
 
     def make(at: int, to: Grid, activation: str) -> Stored:
         if to not in results:
-            results[to] = c.with_operand(handler, node, c.settled(operand, to))
+            results[to] = c.with_operand(handler, node, c.emit_pending(operand, to))
         result = results[to][at]
         assert isinstance(result, Stored)
         return result

@@ -104,7 +104,7 @@ class Emitter:
 
     def in_order(self, value: Stored, order: Order) -> Stored:
         """Return a value whose axes are stored in an order."""
-        value = self.unfolded(value)
+        value = self.unfold(value)
         if value.order == order:
             return value
         permutation = layout.steps(value.order, order)
@@ -115,18 +115,18 @@ class Emitter:
         """Return a value as ONNX has it."""
         return self.in_order(value, layout.plain(len(value.shape)))
 
-    def unfolded(self, value: Stored) -> Stored:
+    def unfold(self, value: Stored) -> Stored:
         """Return a value whose last axis is as ONNX has it."""
         if not value.folded:
             return value
         leading = self.stored_shape(value)[:-1]
         rank = len(leading)
-        whole = self.reshaped(value.tensor, (*leading, *value.folded))
+        whole = self.reshape(value.tensor, (*leading, *value.folded))
         permutation = (*range(rank), *(rank + axis for axis in value.unfolded))
-        tensor = self.reshaped(self._permute(whole, permutation), (*leading, value.shape[-1]))
+        tensor = self.reshape(self._permute(whole, permutation), (*leading, value.shape[-1]))
         return replace(value, tensor=tensor, folded=(), unfolded=())
 
-    def reshaped(self, name: str, shape: Sequence[int]) -> str:
+    def reshape(self, name: str, shape: Sequence[int]) -> str:
         """Return the same elements with other extents."""
         source = self._reshaped.get(name, name)
         tensor = self._tensors[source]
@@ -139,7 +139,7 @@ class Emitter:
             self._ordered[key] = made
         return self._ordered[key]
 
-    def copied(self, name: str) -> str:
+    def copy(self, name: str) -> str:
         """Return a tensor of its own with the same bytes."""
         return self._move("reshape", [name], self._tensors[name].shape)
 
@@ -159,13 +159,13 @@ class Emitter:
         """Tell whether an operator writes a tensor: it is no input and no constant."""
         return name not in self._inputs and self._tensors[name].data is None
 
-    def stored(self, tensor: str, grid: Grid) -> Stored:
+    def as_stored(self, tensor: str, grid: Grid) -> Stored:
         """Return a tensor as a value whose order is its own."""
         shape = self._tensors[tensor].shape
         order = layout.plain(len(shape))
         return Stored(tensor=tensor, shape=shape, order=order, grid=grid, real=True)
 
-    def held(self, held: Held, name: str) -> Stored:
+    def store_constant(self, held: Held, name: str) -> Stored:
         """Return a constant as a value in ONNX's order."""
         tensor = self._constant(name, held)
         grid = held.quantization and Grid(held.values.dtype.name, held.quantization)
@@ -177,12 +177,12 @@ class Emitter:
         shape = self._tensors[name].shape
         moved = layout.permute(shape, permutation)
         if not layout.moves_bytes(shape, permutation):
-            return self.reshaped(name, moved)
+            return self.reshape(name, moved)
         if len(shape) > MOST_AXES:
-            extents, fewer = layout.coalesced(shape, permutation)
+            extents, fewer = layout.coalesce_axes(shape, permutation)
             if len(fewer) > MOST_AXES:
                 raise Unfit(f"moves {len(fewer)} axes, {MOST_AXES} are the most")
-            return self.reshaped(self._permute(self.reshaped(name, extents), fewer), moved)
+            return self.reshape(self._permute(self.reshape(name, extents), fewer), moved)
         if self._tensors[name].dtype == "bool":  # which TRANSPOSE does not move
             bytes_ = self.operator("cast", [self._plain(name)], shape, grid("int8", 1.0, 0))
             return self.operator(

@@ -86,7 +86,7 @@ def convert(file: File) -> Conversion:
         if node.place in left:
             real.update(node.outputs)
         c.parts |= {name: part for name, part in zip(node.outputs, results, strict=False) if name}
-    faults += _left_real(left)
+    faults += _unquantised_faults(left)
     found = (
         (*list_unsupported(unknown, file.total, _INSTEAD, "node"), *faults)
         if unknown
@@ -97,7 +97,7 @@ def convert(file: File) -> Conversion:
     return c
 
 
-def _left_real(left: Mapping[str, str]) -> list[Fault]:
+def _unquantised_faults(left: Mapping[str, str]) -> list[Fault]:
     """Return one fault for all nodes that compute with what nothing quantises, if there are some.
 
     Args:
@@ -186,7 +186,7 @@ def finish(c: Conversion) -> Graph:
             faults.append(_fault(f"the model's output '{short(name)}'", unfit))
             continue
         free = c.emit.is_free(tensor) and tensor not in outputs
-        outputs.append(tensor if free else c.emit.copied(tensor))
+        outputs.append(tensor if free else c.emit.copy(tensor))
     if faults:
         raise ModelError.all(faults)
     graph = c.emit.graph(outputs)
@@ -202,7 +202,7 @@ def _output(c: Conversion, part: Part | None) -> str:
     if isinstance(part, Pending):
         if part.own is None:
             raise Unfit("is float, and no QuantizeLinear states how to quantise it", SURROUND)
-        part = c.settled(part, part.own)
+        part = c.emit_pending(part, part.own)
     if isinstance(part, Constant):
         raise Unfit("is a constant", "remove it; its values are known before the run", "E055")
     return c.emit.plain(part).tensor

@@ -93,7 +93,7 @@ def joinable(old: Sequence[int], new: Sequence[int]) -> Order:
     return tuple(axis for _, sources in found for axis in sources)
 
 
-def coalesced(shape: Sequence[int], permutation: Order) -> tuple[tuple[int, ...], Order]:
+def coalesce_axes(shape: Sequence[int], permutation: Order) -> tuple[tuple[int, ...], Order]:
     """Return a permutation of fewer axes that moves the same bytes, and their extents."""
     long = [axis for axis, extent in enumerate(shape) if extent != 1]
     runs: list[list[int]] = []

@@ -122,11 +122,11 @@ class Stored:
     @property
     def range(self) -> Range:
         """The least and the greatest real number that it can hold."""
-        to = self.known()
+        to = self.require_grid()
         least, most = ((each - to.zero_point) * to.scale for each in to.limits)
         return least, most
 
-    def known(self) -> Grid:
+    def require_grid(self) -> Grid:
         """Return the grid.
 
         Raises:
@@ -154,7 +154,7 @@ class Constant:
         """ONNX's extents."""
         return self.values.shape
 
-    def known(self) -> Grid:
+    def require_grid(self) -> Grid:
         """Return the grid of integers that are quantised as a whole.
 
         Raises:
@@ -227,7 +227,7 @@ class Pending:
         most = max(map(abs, self.span))
         return grid("int16", max(most / _WIDEST, _LEAST_SCALE), 0) if most < _MOST else None
 
-    def clamped(self, low: float, high: float) -> "Pending":
+    def clamp(self, low: float, high: float) -> "Pending":
         """Return the same, clamped."""
         low, high = max(self.low, low), min(self.high, high)
         return replace(self, low=low, high=high, biased=None)

@@ -86,7 +86,7 @@ class Rewriter:
         self._taken = taken
         self._numbers = count()
 
-    def rewritten(self, node: NodeProto) -> Iterator[NodeProto]:
+    def rewrite(self, node: NodeProto) -> Iterator[NodeProto]:
         """Yield what a node stands for: itself, unless it quantises itself."""
         op = name_of(node)
         if op in _SAME:

@@ -12,7 +12,7 @@ from atoll.frontend.onnx.qoperators import name_of
 
 
 def read(data: bytes) -> File:
-    """Read what `settling.settled` has returned.
+    """Read what `settling.settle_file` has returned.
 
     Raises:
         ModelError: E052; the values of a constant do not fit its shape or type.

@@ -134,7 +134,7 @@ def _rewrite(model: ModelProto) -> None:
     names = {name for node in graph.node for name in (*node.input, *node.output)}
     rewriter, made = Rewriter(names), list[NodeProto]()
     for index, node in enumerate(graph.node):
-        for each in rewriter.rewritten(node):
+        for each in rewriter.rewrite(node):
             each.doc_string = f"{index} {name_of(node)}"
             made.append(each)
     copies = [NodeProto.FromString(each.SerializeToString()) for each in made]

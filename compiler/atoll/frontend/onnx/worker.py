@@ -28,7 +28,7 @@ _GOOD, _BAD = b"+", b"-"
 
 @contextmanager
 def settler() -> Iterator[Callable[[bytes], bytes]]:
-    """Give a function that settles files, as `settling.settled`; its process ends with the block.
+    """Give a function that does as `settling.settle_file`; its process ends with the block.
 
     Raises:
         ToolchainError: E070, the process does not start.

@@ -24,7 +24,7 @@ _NO_LIST = "export without a list of results: Keras layers of recurrence take un
 _REMEDY = "convert the model again, with fixed shapes, quantised alike inside and outside of bodies"
 
 
-def damaged_constants(model: FileModel) -> Iterator[Fault]:
+def all_constant_faults(model: FileModel) -> Iterator[Fault]:
     """Yield what is wrong with the bytes of constants, of all subgraphs."""
     for number, tensors in enumerate((model.tensors, *(each.tensors for each in model.others))):
         for tensor in tensors:
@@ -86,7 +86,7 @@ class Bodies(Known):
         given = (each and (each.buffer, each.shape, _type(each)) for each in operands)
         return (op.code, id(op.options), *given, result.shape, _type(result))
 
-    def left(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
+    def remaining_operators(self, outputs: Sequence[int]) -> tuple[FileOperator, ...]:
         """Return the operators that are left to run, without choices of numbers nothing reads."""
         needed, kept = {*outputs}, list[FileOperator]()
         for op in reversed(self.operators):
@@ -134,7 +134,7 @@ class Bodies(Known):
             self._make(name, "reshape", RESHAPE, (value,), result)
         return result
 
-    def chosen(self, condition: int, pair: tuple[int, int], name: str) -> int:
+    def select(self, condition: int, pair: tuple[int, int], name: str) -> int:
         """Return one of two tensors that are alike, by a condition of one element."""
         then, other = pair
         if then == other:

@@ -246,10 +246,10 @@ def _interface(model: FileModel) -> Iterator[Fault]:
             yield _damage(f"{where} appears more than once among the model's {side}s")
     for number in model.outputs:
         if number not in written:
-            yield _unwritten(model, model.tensors[number])
+            yield _output_fault(model, model.tensors[number])
 
 
-def _unwritten(model: FileModel, tensor: FileTensor) -> Fault:
+def _output_fault(model: FileModel, tensor: FileTensor) -> Fault:
     """Refuse an output that no operator writes and that cannot be copied either."""
     where = f"the model's output, {describe(tensor)}"
     if tensor.index not in model.inputs and not is_constant(model, tensor):

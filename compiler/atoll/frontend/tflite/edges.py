@@ -24,14 +24,14 @@ def with_signed_edges(model: FileModel) -> FileModel:
         for number in (*op.inputs, *op.outputs):
             touching.setdefault(number, set()).add(op.code)
 
-    def signed(tensor: FileTensor) -> FileTensor:
+    def to_signed(tensor: FileTensor) -> FileTensor:
         if tensor.dtype != "uint8" or not touching.get(tensor.index, {""}).issubset(BETWEEN):
             return tensor
         if is_constant(model, tensor) or len(tensor.zero_points) != 1:
             return tensor
         return replace(tensor, dtype="int8", zero_points=(tensor.zero_points[0] - 128,))
 
-    return replace(model, tensors=tuple(map(signed, model.tensors)))
+    return replace(model, tensors=tuple(map(to_signed, model.tensors)))
 
 
 def strip_float_edges(model: FileModel) -> FileModel:

@@ -64,7 +64,7 @@ def verify(data: bytes, schema: Schema, root: str) -> None:
         ModelError: E051, an offset leads out of the file.
     """
     walk = _Walk(data, schema)
-    walk.table(walk.unsigned(0, 4, root), root, root)
+    walk.table(walk.read_unsigned(0, 4, root), root, root)
 
 
 class _Walk:
@@ -85,19 +85,19 @@ class _Walk:
 
     def slots(self, position: int, place: str) -> tuple[int, ...]:
         """Return the table's field offsets, 0 where a field is absent."""
-        distance = self.unsigned(position, 4, place)
+        distance = self.read_unsigned(position, 4, place)
         vtable = position - (distance - 2**32 if distance >= 2**31 else distance)
-        size = self.unsigned(vtable, 2, place)
+        size = self.read_unsigned(vtable, 2, place)
         if size < 4 or size % 2:
             raise _damage(place, f"its field table has a size of {size} bytes")
-        self.unsigned(vtable, size, place)
-        return tuple(self.unsigned(vtable + at, 2, place) for at in range(4, size, 2))
+        self.read_unsigned(vtable, size, place)
+        return tuple(self.read_unsigned(vtable + at, 2, place) for at in range(4, size, 2))
 
     def field(self, at: int, field: Field, place: str, owner: tuple[int, tuple[int, ...]]) -> None:
         """Check one field that is present."""
         match field:
             case Scalar(size):
-                self.unsigned(at, size, place)
+                self.read_unsigned(at, size, place)
             case Vector(size):
                 self.vector(at, size, place)
             case Child(kind):
@@ -116,16 +116,16 @@ class _Walk:
     def vector(self, at: int, size: int, place: str) -> tuple[int, int]:
         """Return where the items start and how many there are."""
         start = self.target(at, place)
-        count = self.unsigned(start, 4, place)
+        count = self.read_unsigned(start, 4, place)
         if start + 4 + count * size > len(self.data):
             raise _damage(place, f"a list of {count} items of {size} bytes passes its end")
         return start + 4, count
 
     def target(self, at: int, place: str) -> int:
         """Follow the offset stored at `at`."""
-        return at + self.unsigned(at, 4, place)
+        return at + self.read_unsigned(at, 4, place)
 
-    def unsigned(self, at: int, size: int, place: str) -> int:
+    def read_unsigned(self, at: int, size: int, place: str) -> int:
         """Read a little-endian number."""
         if not 0 <= at <= len(self.data) - size:
             raise _damage(place, f"it leads to byte {at} of a file of {len(self.data)} bytes")

@@ -13,7 +13,7 @@ from math import prod
 
 from atoll.diagnostics.errors import ModelError
 from atoll.frontend.network_names import identifier
-from atoll.frontend.tflite.bodies import Bodies, damaged_constants
+from atoll.frontend.tflite.bodies import Bodies, all_constant_faults
 from atoll.frontend.tflite.checks import describe, is_constant, place
 from atoll.frontend.tflite.reader import FileModel, FileOperator, FileSubgraph, FileTensor
 
@@ -43,7 +43,7 @@ def with_bodies(model: FileModel) -> FileModel:
     """
     if not any(op.code in FLOW for op in model.operators):
         return model
-    if faults := [*damaged_constants(model)]:
+    if faults := [*all_constant_faults(model)]:
         raise ModelError.all(faults)
     return _Flow(model).flat()
 
@@ -93,7 +93,7 @@ class _Flow:
             self._model,
             buffers=tuple(self._made.buffers),
             tensors=tuple(self._made.tensors),
-            operators=self._made.left(outputs),
+            operators=self._made.remaining_operators(outputs),
             outputs=outputs,
         )
 
@@ -164,7 +164,7 @@ class _Flow:
             return made[0]
         pairs = enumerate(zip(*made, strict=True))
         return [
-            self._made.chosen(condition, pair, f"{prefix}_select_v2_{at}") for at, pair in pairs
+            self._made.select(condition, pair, f"{prefix}_select_v2_{at}") for at, pair in pairs
         ]
 
     def _while(self, op: FileOperator, scope: _Scope) -> list[int]:
@@ -207,7 +207,7 @@ class _Flow:
         for turn, (condition, before) in reversed([*enumerate(leaving)]):
             pairs = enumerate(zip(values, before, strict=True))
             names = f"{prefix}_{turn}_select_v2"
-            values = [self._made.chosen(condition, pair, f"{names}_{at}") for at, pair in pairs]
+            values = [self._made.select(condition, pair, f"{names}_{at}") for at, pair in pairs]
         return values
 
     def _condition(self, op: FileOperator, scope: _Scope, values: Sequence[int]) -> int:

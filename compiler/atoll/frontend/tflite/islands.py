@@ -55,7 +55,7 @@ def with_tables(model: FileModel) -> FileModel:
     """
     writers = {number: op for op in model.operators for number in op.outputs}
     instead = (
-        (op, _looked_up(model, op, writers) or _rank_integers(model, op, writers))
+        (op, _as_lookup(model, op, writers) or _rank_integers(model, op, writers))
         for op in model.operators
     )
     changed = {op.index: made for op, made in instead if made}
@@ -63,7 +63,7 @@ def with_tables(model: FileModel) -> FileModel:
     return replace(model, operators=_read(model, operators)) if changed else model
 
 
-def _looked_up(
+def _as_lookup(
     model: FileModel, last: FileOperator, writers: Mapping[int, FileOperator]
 ) -> FileOperator | None:
     """Return the operator that takes the place of a QUANTIZE, None if it stays."""

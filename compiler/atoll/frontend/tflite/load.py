@@ -16,9 +16,9 @@ from atoll.frontend.tflite.int4 import with_int8_filters
 from atoll.frontend.tflite.islands import with_tables
 from atoll.frontend.tflite.known import with_known
 from atoll.frontend.tflite.operators import (
-    changed_name,
     graph_operator,
     graph_tensor,
+    next_name,
     output_of,
 )
 from atoll.frontend.tflite.reader import (
@@ -28,7 +28,7 @@ from atoll.frontend.tflite.reader import (
     read_file,
 )
 from atoll.frontend.tflite.tensor_names import tensor_names
-from atoll.frontend.tflite.variables import assigned_last, with_variables
+from atoll.frontend.tflite.variables import move_assignments_last, with_variables
 from atoll.frontend.unsupported import Unsupported, list_unsupported, operator_faults
 from atoll.ir.graph import Graph, Operator
 
@@ -59,7 +59,7 @@ class Tflite(FrontEnd):
         total = len(model.operators)
         model = with_variables(with_symmetric_filters(with_int8_filters(model)))
         model = strip_float_edges(with_signed_edges(model))
-        model = assigned_last(with_own_outputs(with_tables(model)))
+        model = move_assignments_last(with_own_outputs(with_tables(model)))
         _require_kinds(model, total)
         check_content(model)
         return _graph(with_known(model))
@@ -136,7 +136,7 @@ def _graph(model: FileModel) -> Graph:
         if names[number] in used | interface
     ]
     changed = [
-        replace(tensor, name=changed_name(tensor.name), view=tensor.name, initial=None, index=-1)
+        replace(tensor, name=next_name(tensor.name), view=tensor.name, initial=None, index=-1)
         for tensor in tensors
         if tensor.initial is not None
     ]

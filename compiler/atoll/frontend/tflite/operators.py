@@ -38,7 +38,7 @@ def graph_operator(model: Held, op: FileOperator, names: dict[int, str]) -> Oper
         inputs=tuple(names[tensor.index] if tensor is not None else "" for tensor in inputs),
         outputs=(
             *(names[number] for number in op.outputs),
-            *(changed_name(names[number]) for number in _states(op)),
+            *(next_name(names[number]) for number in _states(op)),
         ),
         attributes=options,
         index=-1 if op.name else op.index,
@@ -56,7 +56,7 @@ def _states(op: FileOperator) -> list[int]:
     return [op.inputs[at] for at in places if at < len(op.inputs) and op.inputs[at] >= 0]
 
 
-def changed_name(state: str) -> str:
+def next_name(state: str) -> str:
     """Name what a state becomes."""
     return f"{state}_next"
 

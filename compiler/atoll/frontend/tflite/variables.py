@@ -46,7 +46,7 @@ def with_variables(model: FileModel) -> FileModel:
     return _Variables(model).model_without()
 
 
-def assigned_last(model: FileModel) -> FileModel:
+def move_assignments_last(model: FileModel) -> FileModel:
     """Return the model with what changes variables behind all that reads them."""
     ordered = sorted(model.operators, key=lambda op: op.code == ASSIGN)
     return replace(model, operators=tuple(ordered))
@@ -191,7 +191,7 @@ def _handles(subgraph: FileSubgraph) -> Mapping[int, Key]:
 def _first_values(model: FileModel) -> Mapping[Key, bytes]:
     """Return what the subgraphs that run once assign, which are constants."""
     firsts: dict[Key, bytes] = {}
-    for subgraph in called_once(model):
+    for subgraph in initialization_subgraphs(model):
         handles = _handles(subgraph)
         for op in subgraph.operators:
             if op.code == HANDLE:
@@ -205,7 +205,7 @@ def _first_values(model: FileModel) -> Mapping[Key, bytes]:
     return firsts
 
 
-def called_once(model: FileModel) -> Iterable[FileSubgraph]:
+def initialization_subgraphs(model: FileModel) -> Iterable[FileSubgraph]:
     """Return the subgraphs that CALL_ONCE names."""
     found: list[FileSubgraph] = []
     for op in (each for each in model.operators if each.code == ONCE):

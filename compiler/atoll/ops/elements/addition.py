@@ -36,10 +36,10 @@ from atoll.ops.quantization import (
     Integers,
     activation_range,
     bounds_of,
+    factor_values,
     mbqm,
     quantize_multiplier,
     scale_of,
-    scaled_by,
     zero_point_of,
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
@@ -63,7 +63,7 @@ def _sum(weights: WeightedSum, limits: tuple[int, int], values: Sequence[Expr]) 
     return clamp(binary(Operation.SHR, total, weights.places), *limits)
 
 
-def _looked_up(
+def _make_adder(
     tables: TabledSum, limits: tuple[int, int], builder: KernelBuilder
 ) -> Callable[[Sequence[Expr]], Expr]:
     """Return what adds entries of tables; those of the first one have the start if they may."""
@@ -72,7 +72,7 @@ def _looked_up(
     first = builder.table("first", np.array(tables.first)[order] + folded)
     second = builder.table("second", np.array(tables.second)[order])
 
-    def summed(values: Sequence[Expr]) -> Expr:
+    def add_entries(values: Sequence[Expr]) -> Expr:
         total = add(first[entry_of(values[0])], second[entry_of(values[1])])
         if tables.away is not None:
             total = builder.let("total", total)
@@ -81,7 +81,7 @@ def _looked_up(
         total = add(total, tables.start - folded)
         return clamp(binary(Operation.SHR, total, tables.places), *limits)
 
-    return summed
+    return add_entries
 
 
 class Add(Elementwise):
@@ -109,7 +109,7 @@ class Add(Elementwise):
         pairs = zip(names, map(quantize_multiplier, add_factors(op, graph)), strict=True)
         found = {"left_shift": _how(op, graph)[1]}
         for name, pair in pairs:
-            found |= scaled_by(name, pair)
+            found |= factor_values(name, pair)
         return found | bounds_of(op, graph)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
@@ -125,7 +125,7 @@ class Add(Elementwise):
         limits, weights = activation_range(op, graph.results(op)[0]), weighted_sum_of(op, graph)
         fast = weights and (arithmetic.multiplies or weights.shifts)
         if not fast and large(op, graph) and (tables := tabled_sum_of(op, graph)):
-            return lower_elements(op, graph, partial(_looked_up, tables, limits))
+            return lower_elements(op, graph, partial(_make_adder, tables, limits))
         if weights:
             return lower_elements(op, graph, lambda builder: partial(_sum, weights, limits))
         *factors, result = (quantize_multiplier(factor) for factor in add_factors(op, graph))

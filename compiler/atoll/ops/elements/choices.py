@@ -107,16 +107,16 @@ class Comparison(Elementwise):
         return lower_elements(op, graph, self._prepare(op, graph))
 
     def _prepare(self, op: Operator, graph: Graph) -> Prepare:
-        def compared(values: Sequence[Expr]) -> Expr:
+        def compare(values: Sequence[Expr]) -> Expr:
             return cast(self._compare(values[0], values[1]), Type.I32)
 
         x, y = require_input(op, graph, 0), require_input(op, graph, 1)
         if x.dtype != "int8":
-            return _always(compared)
+            return _always(compare)
         whole = [_comparable(each, VALUES.astype(np.int64)) for each in (x, y)]
         ordered = np.sort(VALUES).astype(np.int64)
         if np.array_equal(whole[0], whole[1]) and (np.diff(_comparable(x, ordered)) > 0).all():
-            return _always(compared)
+            return _always(compare)
         ranks = np.unique(np.concatenate(whole), return_inverse=True)[1].reshape(2, -1)
 
         def prepare(builder: KernelBuilder) -> Result:
@@ -124,7 +124,7 @@ class Comparison(Elementwise):
                 builder.table(name, each, Type.I16)
                 for name, each in zip(("first", "second"), ranks, strict=True)
             )
-            return lambda values: compared(
+            return lambda values: compare(
                 (first.wide(entry_of(values[0])), second.wide(entry_of(values[1])))
             )
 
@@ -213,10 +213,10 @@ class Select(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
 
-        def chosen(values: Sequence[Expr]) -> Expr:
+        def choose(values: Sequence[Expr]) -> Expr:
             return select(binary(Operation.NE, values[0], 0), values[1], values[2])
 
-        return lower_elements(op, graph, _always(chosen))
+        return lower_elements(op, graph, _always(choose))
 
 
 def _condition(op: Operator, graph: Graph) -> Iterator[Fault]:

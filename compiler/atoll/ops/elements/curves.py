@@ -93,9 +93,9 @@ class Sigmoid(Unary):
         made = np.where(centred >= radius, INT8_MAX, made + self.zero_point)
         return np.where(centred <= -radius, INT8_MIN, made)
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Interpolate between entries of two tables."""
-        return self.wide.computed(scale_of(require_input(op, graph, 0)), builder)
+        return self.wide.element_expression(scale_of(require_input(op, graph, 0)), builder)
 
     def _scales(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         x, (output,) = require_input(op, graph, 0), graph.results(op)
@@ -260,7 +260,7 @@ class Rsqrt(Unary):
         (output,) = graph.results(op)
         return np.where(centred > 0, scaled + zero_point_of(output), LIMITS[output.dtype][1])
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Do the same to an element of int16."""
         (factor,), (output,) = _root_factor(op, graph), graph.results(op)
         multiplier, shift = quantize_multiplier(factor)

@@ -79,7 +79,7 @@ class Quotient(Elementwise):
             inverses = builder.table("inverse", inverse)
             rights = builder.table("places", places - shift, Type.I8)
 
-            def scaled(terms: Sequence[Expr]) -> Expr:
+            def divide(terms: Sequence[Expr]) -> Expr:
                 left, right = terms
                 negative = binary(Operation.LT, right, 0)
                 signed = builder.let("dividend", select(negative, subtract(0, left), left))
@@ -89,7 +89,7 @@ class Quotient(Elementwise):
                 high = loops.srdhm(whole, multiplier)
                 return loops.rdbp(high, add(headroom, rights.wide(entry)))
 
-            return compute_centred(op, graph, scaled)(builder)
+            return compute_centred(op, graph, divide)(builder)
 
         return lower_elements(op, graph, prepare, LONG_NEIGHBOURS)
 
@@ -136,7 +136,7 @@ def _plain(op: Operator, graph: Graph) -> Iterator[Fault]:
             yield checks.fault(op, "is quantised; TFLM divides plain int32", tensor=tensor)
 
 
-def _divided_arrays(left: Integers, right: Integers) -> Array:
+def _divide_arrays(left: Integers, right: Integers) -> Array:
     magnitudes = np.abs(left) // np.maximum(np.abs(right), 1)
     return np.where((left < 0) == (right < 0), magnitudes, -magnitudes)
 
@@ -151,4 +151,4 @@ def _divide(left: Expr, right: Expr) -> Expr:
     return select(binary(Operation.EQ, right, INT32_MIN), least, signed)
 
 
-DIV = Div(Quotient(), _divided_arrays, _divide, types=("int8", "int32"))
+DIV = Div(Quotient(), _divide_arrays, _divide, types=("int8", "int32"))

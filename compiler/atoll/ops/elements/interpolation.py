@@ -50,11 +50,11 @@ class Interpolation:
         results: Integers = np.where(scaled >= 0, made + above, below - made) >> end
         return results
 
-    def computed(self, scale: float, builder: KernelBuilder) -> Result:
+    def element_expression(self, scale: float, builder: KernelBuilder) -> Result:
         """Return what does the same to an element."""
-        return self.between(scale, builder, self.placed(builder))
+        return self.between(scale, builder, self.add_tables(builder))
 
-    def placed(self, builder: KernelBuilder, prefix: str = "") -> tuple[Buffer, Buffer]:
+    def add_tables(self, builder: KernelBuilder, prefix: str = "") -> tuple[Buffer, Buffer]:
         """Give a kernel the tables; they are the same for every scale."""
         base, slope = _tables(signed=self.signed)
         return (

@@ -103,10 +103,10 @@ class Numbers(Elementwise):
         return self._quantised.lower_for(op, graph, arithmetic)
 
     def _numbers(self, op: Operator, graph: Graph) -> Lowered:
-        def made(values: Sequence[Expr]) -> Expr:
+        def compute(values: Sequence[Expr]) -> Expr:
             return clamp(self._operation(*values), *self._limits(op))
 
-        return lower_elements(op, graph, lambda builder: made)
+        return lower_elements(op, graph, lambda builder: compute)
 
     def _plain(self, op: Operator, graph: Graph) -> Iterator[Fault]:
         """Require numbers that stand for themselves, as TFLM takes them, whatever scale they have.

@@ -31,10 +31,10 @@ from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     Integers,
     bounds_of,
+    factor_values,
     mbqm,
     quantize_multiplier,
     scale_of,
-    scaled_by,
     scaling_of,
 )
 from atoll.ops.tflite_form import TfliteForm, only_activation
@@ -62,7 +62,7 @@ class Mul(Elementwise):
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how the result is scaled, and its least and greatest value."""
         (factor,) = scale_factor(op, graph)
-        return scaled_by("output", quantize_multiplier(factor)) | bounds_of(op, graph)
+        return factor_values("output", quantize_multiplier(factor)) | bounds_of(op, graph)
 
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output, with dimensions joined that broadcast alike."""
@@ -105,12 +105,12 @@ class Prelu(Elementwise):
         identity, slope = map(quantize_multiplier, _slopes(op, graph))
         scaling = loops.scaling_of(op)
 
-        def scaled(terms: Sequence[Expr]) -> Expr:
+        def scale_by_sign(terms: Sequence[Expr]) -> Expr:
             x, alpha = terms
             positive = binary(Operation.LE, 0, x)
             return select(positive, scaling(x, *identity), scaling(multiply(x, alpha), *slope))
 
-        return lower_elements(op, graph, compute_centred(op, graph, scaled), LONG_NEIGHBOURS)
+        return lower_elements(op, graph, compute_centred(op, graph, scale_by_sign), LONG_NEIGHBOURS)
 
 
 def _int8_alpha(op: Operator, graph: Graph) -> Iterator[Fault]:
@@ -165,7 +165,7 @@ class SquaredDifference(Elementwise):
         places = _square_places(op, graph)
 
         def prepare(builder: KernelBuilder) -> Result:
-            def scaled(terms: Sequence[Expr]) -> Expr:
+            def square_difference(terms: Sequence[Expr]) -> Expr:
                 left, right = (
                     loops.mbqm(binary(Operation.SHL, term, places), *factor)
                     for term, factor in zip(terms, factors, strict=True)
@@ -173,7 +173,7 @@ class SquaredDifference(Elementwise):
                 difference = builder.let("difference", subtract(left, right))
                 return loops.mbqm(multiply(difference, difference), *result)
 
-            return compute_centred(op, graph, scaled)(builder)
+            return compute_centred(op, graph, square_difference)(builder)
 
         return lower_elements(op, graph, prepare, LONG_NEIGHBOURS)
 

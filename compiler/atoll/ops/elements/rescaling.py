@@ -24,10 +24,10 @@ from atoll.ops.quantization import (
     LIMITS,
     Integers,
     bounds_of,
+    factor_values,
     mbqm,
     quantize_multiplier,
     scale_of,
-    scaled_by,
     scaling_of,
     zero_point_of,
 )
@@ -63,7 +63,7 @@ class Quantize(Scaled):
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how the result is scaled, and its least and greatest value."""
         factor = quantize_multiplier(self.real(op, graph))
-        return scaled_by("output", factor) | bounds_of(op, graph)
+        return factor_values("output", factor) | bounds_of(op, graph)
 
     def real(self, op: Operator, graph: Graph) -> float:
         """Return the input's scale in units of the output's, or what `FACTOR` says."""
@@ -106,7 +106,7 @@ class Relu6(Unary):
         """Clamp to 0 .. 6."""
         return np.clip(values, *self._range(graph.results(op)[0]))
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Clamp likewise."""
         least, greatest = self._range(graph.results(op)[0])
         return lambda values: clamp(values[0], least, greatest)
@@ -134,7 +134,7 @@ class Abs(Scaled):
         distance = np.abs(values - zero_point_of(require_input(op, graph, 0)))
         return mbqm(distance, *quantize_multiplier(self.real(op, graph))) + zero_point_of(output)
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
         zero, (output,) = zero_point_of(require_input(op, graph, 0)), graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
@@ -173,7 +173,7 @@ class LeakyRelu(Unary):
         scaled = np.where(centred >= 0, scaling(centred, *identity), below)
         return scaled + zero_point_of(graph.results(op)[0])
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
         identity, alpha, sign = _leak_factors(op, graph)
         zero, (output,) = zero_point_of(require_input(op, graph, 0)), graph.results(op)

@@ -64,7 +64,7 @@ class Unary(Elementwise):
     def results(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return the results of values as they are stored; they are clamped to the type."""
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Return what computes an element of a type that is wider than int8."""
         raise AssertionError(f"{op.name}: {self.types} have tables")
 
@@ -86,7 +86,7 @@ class Unary(Elementwise):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over the output: look int8 up in a table, unless that only moves and clamps it."""
         if require_input(op, graph, 0).dtype != "int8":
-            prepare = partial(self.computed, op, graph)
+            prepare = partial(self.element_expression, op, graph)
             return lower_elements(op, graph, prepare, LONG_NEIGHBOURS, self.library)
         results = self.reference(op, graph, (VALUES,))[0]
         if clamps := find_clamp(results):
@@ -157,7 +157,7 @@ class Scaled(Unary):
         scaled = scaling_of(op)(values - zero_point_of(require_input(op, graph, 0)), *factor)
         return np.maximum(scaled + zero_point_of(output), self.least(op, graph))
 
-    def computed(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
+    def element_expression(self, op: Operator, graph: Graph, builder: KernelBuilder) -> Result:
         """Scale likewise."""
         zero, (output,) = zero_point_of(require_input(op, graph, 0)), graph.results(op)
         factor = quantize_multiplier(self.real(op, graph))
@@ -173,4 +173,6 @@ class Scaled(Unary):
         results = self.reference(op, graph, (VALUES,))[0]
         if large(op, graph) or find_clamp(results):
             return super().lower(op, graph)
-        return lower_elements(op, graph, partial(self.computed, op, graph), LONG_NEIGHBOURS)
+        return lower_elements(
+            op, graph, partial(self.element_expression, op, graph), LONG_NEIGHBOURS
+        )

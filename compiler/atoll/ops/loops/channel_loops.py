@@ -98,7 +98,7 @@ class ChannelSums:
         self._folds = folds
         given = graph.tensor(op.inputs[1]).array if weights is None else weights
         rows = np.moveaxis(given, axis, 0).astype(np.int64).reshape(len(bias), -1)
-        pitch = self.registers.padded(rows.shape[1])
+        pitch = self.registers.padded_length(rows.shape[1])
         self.weights = (
             self.builder.input(1, "weights")
             if pitch == rows.shape[1] and weights is None
@@ -161,16 +161,16 @@ class ChannelSums:
         halves = binary(Operation.SHL, 2 * self._y_zero + 1, subtract(shift, 1))
         offset = builder.let("offset", halves)
 
-        def scaled(total: Expr) -> Expr:
+        def scale_shifted(total: Expr) -> Expr:
             if self._lanes == 1:
-                right = loops.scaled_right_once if self._once else loops.scaled_right
+                right = loops.scale_right_once if self._once else loops.scale_right
                 return right(total, multiplier, shift, offset)
             if self._once:
                 high = add(loops.sdhm(total, multiplier), offset)
                 return binary(Operation.SHR, high, shift)
-            return loops.rounded_right(loops.srdhm(total, multiplier), shift, offset)
+            return loops.round_right(loops.srdhm(total, multiplier), shift, offset)
 
-        return lambda total: clamp(scaled(total), *self._limits)
+        return lambda total: clamp(scale_shifted(total), *self._limits)
 
     def dot(
         self,

@@ -62,7 +62,7 @@ def _mbqm_once() -> PrimFunc:
     )
 
 
-def _rounded_right() -> PrimFunc:
+def _make_rounded_right() -> PrimFunc:
     """Half away from zero is half up, less one for what is negative."""
     builder = FunctionBuilder("rounded_right")
     high, right, offset = (builder.scalar(n) for n in ("high", "right", "offset"))
@@ -70,7 +70,7 @@ def _rounded_right() -> PrimFunc:
     return builder.function(binary(Operation.SHR, add(high, offset, sign), right))
 
 
-def _scaled_right() -> PrimFunc:
+def _make_scaled_right() -> PrimFunc:
     builder = FunctionBuilder("scaled_right")
     x, doubled, right, offset = (builder.scalar(n) for n in ("x", "doubled", "right", "offset"))
     wide = multiply(cast(x, Type.I64), Cast(Conversion.ZEXT, doubled, Type.I64))
@@ -78,7 +78,7 @@ def _scaled_right() -> PrimFunc:
     half = binary(Operation.AND, cast(binary(Operation.SHR, product, 31), Type.I32), 1)
     whole = cast(binary(Operation.SHR, product, 32), Type.I32)
     high = builder.let("high", add(whole, half))
-    return builder.function(rounded_right(high, right, offset))
+    return builder.function(round_right(high, right, offset))
 
 
 def _sdhm() -> PrimFunc:
@@ -89,7 +89,7 @@ def _sdhm() -> PrimFunc:
     return builder.function(cast(high, Type.I32))
 
 
-def _scaled_right_once() -> PrimFunc:
+def _make_scaled_right_once() -> PrimFunc:
     builder = FunctionBuilder("scaled_right_once")
     x, doubled, right, offset = (builder.scalar(n) for n in ("x", "doubled", "right", "offset"))
     product = multiply(cast(x, Type.I64), Cast(Conversion.ZEXT, doubled, Type.I64))
@@ -126,7 +126,7 @@ def scaling_of(op: Operator) -> Callable[[Operand, Operand, Operand], Expr]:
     return mbqm_once if rounds_once(op) else mbqm
 
 
-def scaled_right(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
+def scale_right(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
     """Call `scaled_right`: `mbqm` for what is shifted to the right, and its zero point.
 
     Args:
@@ -138,7 +138,7 @@ def scaled_right(x: Operand, doubled: Operand, right: Operand, offset: Operand) 
     return _call("scaled_right", x, doubled, right, offset)
 
 
-def rounded_right(high: Operand, right: Operand, offset: Operand) -> Expr:
+def round_right(high: Operand, right: Operand, offset: Operand) -> Expr:
     """Call `rounded_right`: the second half of `scaled_right`, from what `srdhm` gives."""
     return _call("rounded_right", high, right, offset)
 
@@ -148,7 +148,7 @@ def sdhm(a: Operand, b: Operand) -> Expr:
     return _call("sdhm", a, b)
 
 
-def scaled_right_once(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
+def scale_right_once(x: Operand, doubled: Operand, right: Operand, offset: Operand) -> Expr:
     """Call `scaled_right_once`: what `scaled_right` is to `mbqm`, to `mbqm_once`.
 
     What the product has below its high word is less than one of the steps of `offset`, so that it
@@ -166,9 +166,9 @@ LIBRARY: tuple[PrimFunc, ...] = (
     _srdhm(),
     _rdbp(),
     _mbqm(),
-    _rounded_right(),
-    _scaled_right(),
+    _make_rounded_right(),
+    _make_scaled_right(),
     _mbqm_once(),
     _sdhm(),
-    _scaled_right_once(),
+    _make_scaled_right_once(),
 )

@@ -30,7 +30,7 @@ class Block:
     ahead: int = 2
     steps: tuple[int, ...] = (2, 1)
 
-    def padded(self, length: int) -> int:
+    def padded_length(self, length: int) -> int:
         """Return how many products a sum of `length` is made of, zeros included."""
         return -(-length // self.align) * self.align
 

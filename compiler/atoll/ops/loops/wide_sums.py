@@ -97,10 +97,10 @@ class WideSums:
             multiplier = self.builder.let("multiplier", self._multiplier[channel])
             shift = self.builder.let("shift", self._shift[channel])
             for pixel, target in zip(sums, targets, strict=True):
-                scaled = self._scaled(pixel[lane][0], multiplier, shift)
+                scaled = self._scale_total(pixel[lane][0], multiplier, shift)
                 self._y[add(target, lane)] = clamp(scaled, *self._limits)
 
-    def _scaled(self, total: Expr, multiplier: Expr, shift: Expr) -> Expr:
+    def _scale_total(self, total: Expr, multiplier: Expr, shift: Expr) -> Expr:
         if self._type is Type.I32:
             return self._scaling(total, multiplier, shift)
         return _scale(total, multiplier, shift, once=self._once)
@@ -142,7 +142,7 @@ def simple_sums(
     return ChannelSums(op, graph, folds=False, axis=axis, weights=weights)
 
 
-def scaled_wide(total: Expr, multiplier: int, shift: int, *, once: bool = False) -> Expr:
+def scale_wide(total: Expr, multiplier: int, shift: int, *, once: bool = False) -> Expr:
     """Call what gives `mbqm_wide`, or `mbqm_wide_once`; a kernel has it in its library then."""
     if once:
         return _scale(total, Const(multiplier), Const(31 - shift), once=True)
@@ -155,7 +155,7 @@ def _scale(total: Expr, multiplier: Expr, places: Expr, *, once: bool) -> Expr:
     return Call(function, (total, multiplier, places), Type.I32)
 
 
-def _scaled_wide() -> PrimFunc:
+def _make_scaled_wide() -> PrimFunc:
     """`mbqm_wide`, of a multiplier that is reduced, and 15 less the shift."""
     builder = FunctionBuilder("scaled_wide")
     x = builder.scalar("x", Type.I64)
@@ -166,7 +166,7 @@ def _scaled_wide() -> PrimFunc:
     return builder.function(cast(binary(Operation.SHR, add(product, half), wide), Type.I32))
 
 
-def _scaled_wide_once() -> PrimFunc:
+def _make_scaled_wide_once() -> PrimFunc:
     """`mbqm_wide_once`, of 31 less the shift: the sum's low 16 bits are multiplied apart."""
     builder = FunctionBuilder("scaled_wide_once")
     x = builder.scalar("x", Type.I64)
@@ -179,4 +179,4 @@ def _scaled_wide_once() -> PrimFunc:
     return builder.function(cast(binary(Operation.SHR, total, subtract(wide, 16)), Type.I32))
 
 
-WIDE_LIBRARY = (_scaled_wide(), _scaled_wide_once())
+WIDE_LIBRARY = (_make_scaled_wide(), _make_scaled_wide_once())

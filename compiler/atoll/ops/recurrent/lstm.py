@@ -17,7 +17,7 @@ from atoll.ops.elements.interpolation import Interpolation
 from atoll.ops.kernel_builder import KernelBuilder
 from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
-from atoll.ops.loops.wide_sums import WIDE_LIBRARY, scaled_wide
+from atoll.ops.loops.wide_sums import WIDE_LIBRARY, scale_wide
 from atoll.ops.quantization import (
     LIMITS,
     Integers,
@@ -135,7 +135,7 @@ class Lstm(OperatorKind):
     def lower(self, op: Operator, graph: Graph) -> Lowered:
         """Loop over batches, steps and units; what units say is heard when all have spoken."""
         kernel = _Kernel(op, graph)
-        return kernel.lowered()
+        return kernel.lower()
 
 
 class _Kernel:
@@ -158,8 +158,8 @@ class _Kernel:
                 ("hidden_starts", (HIDDEN, FROM_HIDDEN, None)),
             )
         ]
-        sigmoid = LOGISTIC.wide.placed(builder, "logistic_")
-        tanh = TANH.wide.placed(builder, "tanh_")
+        sigmoid = LOGISTIC.wide.add_tables(builder, "logistic_")
+        tanh = TANH.wide.add_tables(builder, "tanh_")
         self.curves = [
             curve.between(GATE_SCALE, builder, tanh if curve is TANH.wide else sigmoid)
             for curve in CURVES
@@ -168,7 +168,7 @@ class _Kernel:
         self.hidden, self.cell = builder.state("hidden", 1), builder.state("cell", 2)
         self.y = builder.output()
 
-    def lowered(self) -> Lowered:
+    def lower(self) -> Lowered:
         """Return the program."""
         builder, extents = self.builder, self.extents
         said = builder.allocate("said", self.said, extents.units, scope=GLOBAL)
@@ -197,8 +197,8 @@ class _Kernel:
         )
         gates = []
         for gate, curve in enumerate(self.curves):
-            one = self._scaled(from_input[gate], scaling.from_input[gate])
-            other = self._scaled(from_hidden[gate], scaling.from_hidden[gate])
+            one = self._scale(from_input[gate], scaling.from_input[gate])
+            other = self._scale(from_hidden[gate], scaling.from_hidden[gate])
             both = builder.let("both", clamp(add(one, other), _LOW, _HIGH))
             gates.append(builder.let(GATES[gate], curve((both,))))
         taken, kept, new, shown = gates
@@ -212,9 +212,9 @@ class _Kernel:
         said = loops.mbqm(product, *scaling.made)
         return cast(loops.quantize(said, self.zero, self.limits), self.said)
 
-    def _scaled(self, total: Expr, factor: Factor) -> Expr:
+    def _scale(self, total: Expr, factor: Factor) -> Expr:
         return (
-            clamp(scaled_wide(total, *factor), _LOW, _HIGH) if self.wide else _clamp(total, factor)
+            clamp(scale_wide(total, *factor), _LOW, _HIGH) if self.wide else _clamp(total, factor)
         )
 
     def _sums(

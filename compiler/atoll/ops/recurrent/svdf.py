@@ -142,7 +142,7 @@ class Svdf(OperatorKind):
             sums[0] = kernel.ends[unit]
             with builder.loop("rank", 0, extents.rank) as rank:
                 number = builder.let("filter", add(multiply(unit, extents.rank), rank))
-                sums[0] = kernel.filtered(number, batch, sums[0])
+                sums[0] = kernel.advance_filter(number, batch, sums[0])
             scaled = loops.mbqm(sums[0], *second)
             limits = (INT8_MIN, INT8_MAX)
             place = add(multiply(batch, extents.units), unit)
@@ -168,7 +168,7 @@ class _Kernel:
         self.ends = builder.table("ends", _ends(op, graph))
         self._state = builder.state("state", 1)
 
-    def filtered(self, number: Expr, batch: Expr, total: Expr) -> Expr:
+    def advance_filter(self, number: Expr, batch: Expr, total: Expr) -> Expr:
         """Move the state of a filter on; return a sum with what it makes of that."""
         builder, extents, state = self.builder, self._extents, self._state
         begin = multiply(add(multiply(batch, extents.filters), number), extents.steps)

@@ -18,10 +18,10 @@ from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     INT8_MAX,
     INT8_MIN,
+    factor_values,
     mbqm,
     quantize_multiplier,
     scale_of,
-    scaled_by,
     zero_point_of,
 )
 from atoll.ops.reductions.reduction import axes_of, one_axis, valid_axes
@@ -61,7 +61,7 @@ class Cumsum(OperatorKind):
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how sums are scaled."""
-        return scaled_by("output", quantize_multiplier(*_factor(op, graph)))
+        return factor_values("output", quantize_multiplier(*_factor(op, graph)))
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]

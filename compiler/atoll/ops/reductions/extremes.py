@@ -29,7 +29,7 @@ class Extreme(Reduction):
         int8 = checks.int8_activations(0)
         checks.apply((*rules(int8), checks.same_quantization), op, graph)
 
-    def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
+    def reduce(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Keep the greatest or the least."""
         choose = np.max if self.greatest else np.min
         result: Integers = choose(values, axis=axes_of(op, graph))
@@ -65,7 +65,7 @@ class Arg(Reduction):
         types = checks.activations(0, types=("int8",), results=("int32",))
         checks.apply((checks.operands(2, 2), one_axis, *rules(types)), op, graph)
 
-    def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
+    def reduce(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return where along the axis the first of the greatest or least values is."""
         choose = np.argmax if self.greatest else np.argmin
         (axis,) = axes_of(op, graph)

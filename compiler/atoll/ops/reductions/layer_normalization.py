@@ -108,7 +108,7 @@ class LayerNormalization(ByRow):
         return builder.lowered((*LIBRARY, INVERSE_ROOT))
 
 
-def fixed_point(
+def to_fixed_point(
     factors: NDArray[np.float64], offsets: NDArray[np.float64]
 ) -> tuple[Integers, Integers, int] | None:
     """Return factors and offsets as the operator has them, and its `shift`.

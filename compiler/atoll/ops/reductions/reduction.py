@@ -48,7 +48,7 @@ class Reduction(OperatorKind):
     ) -> tuple[Array, ...]:
         """Reduce the axes."""
         (output,) = graph.results(op)
-        result = self.reduced(op, graph, np.asarray(inputs[0], np.int64))
+        result = self.reduce(op, graph, np.asarray(inputs[0], np.int64))
         return (result.astype(output.dtype).reshape(output.shape),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
@@ -76,7 +76,7 @@ class Reduction(OperatorKind):
         return builder.lowered()
 
     @abstractmethod
-    def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
+    def reduce(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Return the results, in the range of their type, of the input's values."""
 
     @abstractmethod

@@ -17,9 +17,9 @@ from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.quantization import (
     Integers,
     activation_range,
+    factor_values,
     quantize_multiplier,
     scale_of,
-    scaled_by,
     scaling_of,
     zero_point_of,
 )
@@ -58,9 +58,9 @@ class ScaledSum(Reduction):
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how sums are scaled."""
-        return scaled_by("output", self.scaling(op, graph))
+        return factor_values("output", self.scaling(op, graph))
 
-    def reduced(self, op: Operator, graph: Graph, values: Integers) -> Integers:
+    def reduce(self, op: Operator, graph: Graph, values: Integers) -> Integers:
         """Scale the sums of the values less their zero point."""
         x, (output,) = require_input(op, graph, 0), graph.results(op)
         sums = (values - zero_point_of(x)).sum(axis=axes_of(op, graph))

@@ -72,11 +72,11 @@ class WideSoftmax(Softmax):
         values = np.asarray(inputs[0], np.int64)
         distances = values - values.max(axis=-1, keepdims=True)
         scaled = mbqm(distances, *quantize_multiplier(_factor(op, graph))) + _HIGH
-        powers = _looked_up(exponentials(), np.clip(scaled, _LOW, _HIGH))
+        powers = _interpolate(exponentials(), np.clip(scaled, _LOW, _HIGH))
         total = powers.sum(axis=-1, keepdims=True)
         zeros = leading_zeros(total)
         share = ((total << (zeros - 1)) + (1 << 13)) >> 14
-        inverse = _looked_up(inverses(), np.clip(share - (3 << 15), _LOW, _HIGH))
+        inverse = _interpolate(inverses(), np.clip(share - (3 << 15), _LOW, _HIGH))
         right = 31 - zeros
         made = (powers * inverse + (1 << (right - 1))) >> right
         return (np.clip(made, 0, _HIGH).astype(np.int16),)
@@ -130,7 +130,7 @@ def _table(
 ) -> Integers:
     """Return entries, moved by half of what a line to the next is off in the middle, as float32."""
 
-    def made(x: Reals) -> Reals:
+    def evaluate(x: Reals) -> Reals:
         return function(x.astype(np.float64)).astype(np.float32)
 
     one = np.float32
@@ -141,7 +141,7 @@ def _table(
     steepness = one(_SPAN + 1) / (unit * one(_HIGH) - unit * one(_LOW))
     at = np.arange(ENTRIES, dtype=np.float32)
     here, middle, there = (
-        made(places) * steepness
+        evaluate(places) * steepness
         for places in (
             first + at * step,
             first + at * step + step / one(2),
@@ -150,7 +150,7 @@ def _table(
     )
     entries = _round(here)
     off = _round((there + entries) / one(2)) - _round(middle)
-    end = _round(made(np.array([last])) * steepness)
+    end = _round(evaluate(np.array([last])) * steepness)
     every = np.append(entries - _round(off / one(2)), end)
     return np.clip(every.astype(np.int64), _LOW, _HIGH)
 
@@ -160,7 +160,7 @@ def _round(x: Reals) -> Reals:
     return np.trunc(x.astype(np.float64) + np.copysign(0.5, x)).astype(np.float32)
 
 
-def _looked_up(table: Integers, values: Integers) -> Integers:
+def _interpolate(table: Integers, values: Integers) -> Integers:
     """Return what lies between two entries."""
     at, rest = (values >> PLACES) + ENTRIES // 2, values & ((1 << PLACES) - 1)
     result: Integers = table[at] + (((table[at + 1] - table[at]) * rest + 64) >> PLACES)

@@ -20,12 +20,12 @@ from atoll.ops.kind import Array, OperatorKind
 from atoll.ops.loops import fixed_point_loops as loops
 from atoll.ops.loops.broadcast_loops import broadcast
 from atoll.ops.loops.channel_loops import block_width
-from atoll.ops.loops.wide_sums import WIDE_LIBRARY, factors, is_wide, scaled_wide
+from atoll.ops.loops.wide_sums import WIDE_LIBRARY, factors, is_wide, scale_wide
 from atoll.ops.quantization import (
     activation_range,
+    factor_values,
     quantize_multiplier,
     scale_of,
-    scaled_by,
     scaling_of,
     wide_scaling_of,
     zero_point_of,
@@ -96,7 +96,7 @@ class BatchMatmul(OperatorKind):
 
     def quantities(self, op: Operator, graph: Graph) -> Mapping[str, int]:
         """Return how sums are scaled."""
-        return scaled_by("output", quantize_multiplier(*_factor(op, graph)))
+        return factor_values("output", quantize_multiplier(*_factor(op, graph)))
 
     def reference(
         self, op: Operator, graph: Graph, inputs: Sequence[Array | None]
@@ -128,9 +128,9 @@ class BatchMatmul(OperatorKind):
         builder, lanes = KernelBuilder(op, graph), block_width(right.columns)
         a, b, y = builder.input(0, "a"), builder.input(1, "b"), builder.output()
 
-        def stored(total: Expr) -> Expr:
+        def requantize(total: Expr) -> Expr:
             if wide:
-                scaled = scaled_wide(total, *factor, once=rounds_once(op))
+                scaled = scale_wide(total, *factor, once=rounds_once(op))
             else:
                 scaled = scaling(total, *factor)
             return loops.quantize(scaled, zero_point_of(output), activation_range(op, output))
@@ -156,7 +156,7 @@ class BatchMatmul(OperatorKind):
                 operands = (Factor(a, left, zeros[0]), Factor(b, right, zeros[1]))
                 sums = _sums(builder, operands, places, lanes, Type.I64 if wide else Type.I32)
                 for lane, total in enumerate(sums):
-                    y[add(target, lane)] = stored(total)
+                    y[add(target, lane)] = requantize(total)
         return builder.lowered(WIDE_LIBRARY if wide else ())
 
 

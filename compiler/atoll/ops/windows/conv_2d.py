@@ -90,7 +90,7 @@ class Conv2D(Convolution):
         window = _join_lines(window_loops.window_of(op, x.shape, y.shape, (height, width)))
         taps, places = height * width * depth, window.across.output
         together = min(kernel.registers.pixels, places) if taps <= _MOST_TAPS else 1
-        pitch = kernel.registers.padded(taps)
+        pitch = kernel.registers.padded_length(taps)
         gather = _Gather(kernel, window, weights.shape, together, pitch)
         builder = kernel.builder
         with window.lines(builder) as line:

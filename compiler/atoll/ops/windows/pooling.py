@@ -82,7 +82,7 @@ class Pooling(OperatorKind):
     ) -> tuple[Array, ...]:
         """Pool every window."""
         (output,) = graph.results(op)
-        pooled = self.pooled(np.asarray(inputs[0], np.int64), op, graph)
+        pooled = self.pool_windows(np.asarray(inputs[0], np.int64), op, graph)
         return (np.clip(pooled, *activation_range(op, output)).astype(output.dtype),)
 
     def overlap(self, op: Operator, graph: Graph) -> Distances:
@@ -97,7 +97,7 @@ class Pooling(OperatorKind):
         return window_rows(op, _window(op), x.shape[1], rows) if x.dtype == "int8" else None
 
     @abstractmethod
-    def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
+    def pool_windows(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Return one value for each window and channel [N, OH, OW, C]."""
 
 
@@ -110,7 +110,7 @@ class AveragePool2D(Pooling):
         """Return how halves are rounded, too."""
         return {**super().features(op, graph), **rounding_feature(op)}
 
-    def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
+    def pool_windows(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Divide sums as C does, after adding half the divisor to the magnitude."""
         window = _window(op)
         sums = window.patches(image, 0).sum(axis=(4, 5))
@@ -141,7 +141,7 @@ class MaxPool2D(Pooling):
 
     tflite = TfliteForm(code="MAX_POOL_2D", table="Pool2DOptions", fields=_TABLE, read=_options)
 
-    def pooled(self, image: Integers, op: Operator, graph: Graph) -> Integers:
+    def pool_windows(self, image: Integers, op: Operator, graph: Graph) -> Integers:
         """Let padding lose against every value."""
         greatest: Integers = _window(op).patches(image, LEAST).max(axis=(4, 5))
         return greatest

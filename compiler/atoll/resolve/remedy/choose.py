@@ -76,7 +76,7 @@ def try_remedies(faults: Sequence[Fault], root: Node, folder: Path) -> tuple[Fau
     causes_first = sorted(faults, key=lambda fault: fault.code not in _CAUSES)
     for fault in causes_first:
         search.add(fault)
-    return tuple(filter(None, map(search.said, faults)))
+    return tuple(filter(None, map(search.add_remedy, faults)))
 
 
 class _Search:
@@ -99,7 +99,7 @@ class _Search:
             fresh = tuple(edit for edit in chosen.edits if edit not in self._so_far)
             self._so_far = (*self._so_far, *fresh)
 
-    def said(self, fault: Fault) -> Fault | None:
+    def add_remedy(self, fault: Fault) -> Fault | None:
         """Return a fault with its remedy, None if it only follows from another one."""
         if _follows(fault, list(self._chosen.values())):
             return None

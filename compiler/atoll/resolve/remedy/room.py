@@ -60,7 +60,7 @@ def _smaller(case: Case, key: Key) -> Candidate | None:
     while low <= high and case.trial.left > 0:
         middle = (low + high) // 2
         edits = (set_key(key, format_size(middle * GRANULE)),)
-        if _gone(case, edits):
+        if _is_gone(case, edits):
             found, low = (edits if middle >= least else found), middle + 1
         else:
             high = middle - 1
@@ -96,7 +96,7 @@ def _grow(case: Case, key: Key, size: int) -> Candidate:
     return (edit, Edit((*key, "origin"), hexadecimal(free[0])))
 
 
-def _gone(case: Case, edits: Candidate) -> bool:
+def _is_gone(case: Case, edits: Candidate) -> bool:
     return not any(_same(each, case.fault) for each in case.trial.faults(edits))
 
 

@@ -60,7 +60,7 @@ def bad_value(case: Case) -> Iterator[Candidate]:
     """Yield what somebody may have meant who wrote a value that its key cannot have."""
     old = case.at(*case.key)
     expected = case.fault.message.partition(" must be ")[2].rpartition(", not ")[0]
-    yield from ((set_key(case.key, value),) for value in _meant(expected, old, case))
+    yield from ((set_key(case.key, value),) for value in _likely_values(expected, old, case))
     yield from add_key(case)
     example = re.match(r"write '\S+: (.*)', for example", case.fault.remedy or "")
     if example:
@@ -68,7 +68,7 @@ def bad_value(case: Case) -> Iterator[Candidate]:
     yield (Edit(case.key),)
 
 
-def _meant(expected: str, old: Any, case: Case) -> Iterator[Any]:
+def _likely_values(expected: str, old: Any, case: Case) -> Iterator[Any]:
     if isinstance(old, float) and not math.isfinite(old):
         return
     if choices := _CHOICE.findall(expected):

@@ -34,7 +34,7 @@ class Block:
     regions: tuple[tuple[int, int], ...]
     written: frozenset[int]
 
-    def encoded(self, payload: bytes) -> bytes:
+    def encode(self, payload: bytes) -> bytes:
         """Return the bytes; regions that are not used are empty, where the first is."""
         spare = ((self.regions[0][0], 0),) * (REGIONS - len(self.regions))
         words = (MAGIC, *self.payload, len(self.regions))

@@ -45,18 +45,18 @@ class EthosUEmitter:
         Regions are the constants, the scratch, inputs and outputs.
         """
 
-        def placed(name: str) -> tuple[int, int]:
+        def place_of(name: str) -> tuple[int, int]:
             return address(name), graph.tensor(name).size
 
         *outputs, scratch = op.outputs
         edges = (*op.inputs[FIRST_INPUT:], *outputs)
-        weights, work = placed(op.inputs[WEIGHTS]), placed(scratch)
-        regions = (weights, work, *map(placed, edges))
+        weights, work = place_of(op.inputs[WEIGHTS]), place_of(scratch)
+        regions = (weights, work, *map(place_of, edges))
         first = len(regions) - len(outputs)
         written = frozenset({1, *range(first, len(regions))})
         payload = graph.tensor(op.inputs[STREAM]).data
         assert payload is not None, f"{op.name} has no payload"
-        return Block(placed(op.inputs[STREAM]), regions, written).encoded(payload)
+        return Block(place_of(op.inputs[STREAM]), regions, written).encode(payload)
 
     def identity(self, npu: Engine) -> Mapping[str, int]:
         """Return what tells the model of the border."""

@@ -61,7 +61,8 @@ def greatest_products(
         table: [O, 4], see `requantise`.
     """
     values, inside = (
-        each.repeat(command.depth_multiplier, axis=2) for each in _seen(command, image)
+        each.repeat(command.depth_multiplier, axis=2)
+        for each in _windows_and_inside(command, image)
     )
     # A window with nothing inside of the image has one product, 0.
     inside[..., 0, 0] |= ~inside.any(axis=(3, 4))
@@ -85,7 +86,7 @@ def requantise(
         table: [O, 4] of bias, multiplier (never negative, so nothing saturates), shift, unused.
     """
     bias, multiplier, shift = table[:, 0], table[:, 1], table[:, 2]
-    scale = rescaled_once if command.once else rescale
+    scale = rescale_once if command.once else rescale
     scaled = scale(sums + bias, multiplier, shift) + command.signed_byte(11, 1)
     low, most = command.signed_byte(11, 2), command.signed_byte(11, 3)
     clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), most)
@@ -108,7 +109,7 @@ def rescale(
     return scaled
 
 
-def rescaled_once(
+def rescale_once(
     values: NDArray[np.int64], multiplier: NDArray[np.int64], shift: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Scale with one rounding, halves up."""
@@ -132,7 +133,9 @@ def _windows(command: Command, image: NDArray[np.int8]) -> NDArray[np.int16]:
     return views[:: command.stride[0], :: command.stride[1]]
 
 
-def _seen(command: Command, image: NDArray[np.int8]) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
+def _windows_and_inside(
+    command: Command, image: NDArray[np.int8]
+) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
     """Return `_windows`, and which of their taps lie inside of the image."""
     ones = np.full_like(image, command.signed_byte(11, 0))
     moved = (ones.astype(np.int16) + np.where(ones < 127, 1, -1)).astype(np.int8)

@@ -173,13 +173,13 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
     width = narrower(npu.constants_width, npu)
     parameters, filled = (read_cycles(size, width, npu) for size in (table, weights))
     if rows > most:
-        share = _seen(shape)
+        share = _inside_share(shape)
         return _Loads(parameters, ceil(filled * share), -(-table // port), True, share)
     beats = -(-table // port) - (-weights // port)
     return _Loads(parameters + filled, 0, beats, 2 * rows <= most)
 
 
-def _seen(shape: Geometry) -> float:
+def _inside_share(shape: Geometry) -> float:
     """Return the share of the taps of all windows that lie inside the image."""
     taps = (sum(map(len, each)) for each in windows_of(shape))
     return prod(taps) / prod((*shape.output[:2], *shape.kernel))

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atoll_sim.engines.reef.arithmetic import rescale, rescaled_once
+from atoll_sim.engines.reef.arithmetic import rescale, rescale_once
 from atoll_sim.engines.reef.decode import ADD, Command
 
 _MORE_BITS = 20
@@ -29,7 +29,7 @@ def element_results(
         )
     else:
         total = terms[0] * terms[1]
-    scale = rescaled_once if command.once else rescale
+    scale = rescale_once if command.once else rescale
     scaled = scale(np.asarray(total, np.int64), *_scale(command, 2)) + command.signed_byte(10, 2)
     low, high = command.signed_byte(11, 2), command.signed_byte(11, 3)
     clamped: NDArray[np.int64] = np.minimum(np.maximum(scaled, low), high)

@@ -52,7 +52,7 @@ class Windows(Family):
         overlap = SafeOverlap(op.outputs[0], op.inputs[0], strips.distance)
         return self.make_job(
             op.inputs[:1],
-            tuple(self._packed(shape)),
+            tuple(self._pack(shape)),
             (overlap,) if strips.useful else (),
             count=strips.count,
         )
@@ -100,7 +100,7 @@ class Windows(Family):
     def _shape(self) -> Geometry:
         return geometry_of(self.op, self.graph, self.npu)
 
-    def _packed(self, shape: Geometry) -> Iterator[Tensor]:
+    def _pack(self, shape: Geometry) -> Iterator[Tensor]:
         """Yield weights and parameter table."""
         inputs, lanes = self.npu.params["input_lanes"], self.npu.params["output_lanes"]
         values = weights_of(self.op, self.graph, shape, lanes)

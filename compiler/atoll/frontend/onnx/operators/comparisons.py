@@ -29,7 +29,7 @@ _RANKS = grid("int16", 1.0, 0)
 def comparison(kind: str) -> Handler:
     """Return what compares two operands as integers of 32 bits, which are in the same order."""
 
-    def made(c: Conversion, node: Node) -> Part:
+    def convert(c: Conversion, node: Node) -> Part:
         left, right = (_operand(c, node, at) for at in (0, 1))
         if isinstance(left, Stored) and isinstance(right, Stored):
             return _result(c, node, kind, _rank(c, left, right))
@@ -37,14 +37,14 @@ def comparison(kind: str) -> Handler:
             return _with_constant(c, node, _SWAPPED[kind], right, left, node.inputs[0])
         return _with_constant(c, node, kind, left, right, node.inputs[1])
 
-    return made
+    return convert
 
 
 def _operand(c: Conversion, node: Node, at: int) -> Stored | Constant:
     part = c.part(node, at)
     if isinstance(part, Constant):
         return part
-    x = c.stored(node, at)
+    x = c.stored_operand(node, at)
     if not x.real:
         raise Unfit("compares integers", "put it between DequantizeLinear and QuantizeLinear")
     return x
@@ -58,7 +58,7 @@ def _with_constant(
     numbers = real_values(constant, name).astype(np.float32)
     if np.isnan(numbers).any():
         raise Unfit(f"compares with '{name}', which is not a number")
-    bounds = Constant(values=_bounds(kind, x.known(), numbers))
+    bounds = Constant(values=_bounds(kind, x.require_grid(), numbers))
     return _result(c, node, kind, [x, bounds])
 
 
@@ -85,7 +85,7 @@ def _rank(c: Conversion, left: Stored, right: Stored) -> list[Stored]:
     Raises:
         Unfit: their grids differ, and one has 16 bits.
     """
-    grids = [left.known(), right.known()]
+    grids = [left.require_grid(), right.require_grid()]
     if grids[0] == grids[1]:
         return [left, right]
     if any(each.dtype != "int8" for each in grids):
@@ -110,10 +110,10 @@ def _integer(c: Conversion, x: Operand) -> Operand:
 def logic(kind: str) -> Handler:
     """Return what combines truth values."""
 
-    def made(c: Conversion, node: Node) -> Part:
+    def convert(c: Conversion, node: Node) -> Part:
         return _result(c, node, kind, [truth(c, node, at) for at in range(len(node.inputs))])
 
-    return made
+    return convert
 
 
 def _result(c: Conversion, node: Node, kind: str, parts: Sequence[Stored | Constant]) -> Stored:

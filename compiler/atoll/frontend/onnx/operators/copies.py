@@ -17,7 +17,7 @@ MOST_COPIES = 256
 
 def expand(c: Conversion, node: Node) -> Part:
     """Repeat extents of 1 by CONCATENATION."""
-    x, shape = c.stored(node), c.result(node)
+    x, shape = c.stored_operand(node), c.result(node)
     missing = len(shape) - len(x.shape)
     if missing < 0:
         raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
@@ -27,14 +27,14 @@ def expand(c: Conversion, node: Node) -> Part:
 
 def tile(c: Conversion, node: Node) -> Part:
     """Repeat all along axes by CONCATENATION."""
-    x, times = c.stored(node), c.integers(node, 1)
+    x, times = c.stored_operand(node), c.integers(node, 1)
     if len(times) != len(x.shape) or min(times, default=1) < 1:
         raise Unfit(f"repeats {[*times]} times what has {len(x.shape)} dimensions")
     return _tile(c, x, times)
 
 
 def _tile(c: Conversion, x: Stored, times: Sequence[int]) -> Stored:
-    x = c.emit.unfolded(x)
+    x = c.emit.unfold(x)
     for axis, count in enumerate(times):
         if count > MOST_COPIES:
             raise Unfit(f"repeats {count} times, the most is {MOST_COPIES}")
@@ -42,7 +42,9 @@ def _tile(c: Conversion, x: Stored, times: Sequence[int]) -> Stored:
             shape = tuple(n * count if at == axis else n for at, n in enumerate(x.shape))
             options: dict[str, int | str] = {"axis": x.order.index(axis), "activation": "none"}
             made = layout.permute(shape, x.order)
-            tensor = c.emit.operator("concatenation", [x] * count, made, x.known(), **options)
+            tensor = c.emit.operator(
+                "concatenation", [x] * count, made, x.require_grid(), **options
+            )
             x = replace(x, tensor=tensor, shape=shape)
     return x
 

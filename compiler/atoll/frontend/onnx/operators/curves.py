@@ -52,28 +52,28 @@ def clip(c: Conversion, node: Node) -> Part:
 
 def _clip_integers(c: Conversion, node: Node, x: Stored) -> Stored:
     """Clamp what is quantised, as exporters do that use fewer values than a type has."""
-    to = x.known()
+    to = x.require_grid()
     bounds = [-np.inf, np.inf]
     for at in (1, 2):
         if c.has(node, at):
             values = c.numbers(node, at)
             shift = 128 if values.dtype == np.uint8 else 0
             bounds[at - 1] = (int(values.reshape(-1)[0]) - shift - to.zero_point) * to.scale
-    return c.clamped(x, *bounds)
+    return c.clamp(x, *bounds)
 
 
 def _clamp(c: Conversion, node: Node, low: float, high: float) -> Pending:
     part = c.part(node, 0)
     if isinstance(part, Pending):
-        return part.clamped(low, high)
-    x = c.stored(node)
+        return part.clamp(low, high)
+    x = c.stored_operand(node)
     if not x.real:
         raise Unfit("clamps integers", "put it between DequantizeLinear and QuantizeLinear")
 
     def make(to: Grid, activation: str) -> Stored:
-        if activation == "relu" and x.known().dtype == to.dtype:
+        if activation == "relu" and x.require_grid().dtype == to.dtype:
             return c.unary(x, "relu", to)
-        return c.clamped(c.requantized(x, to), *ACTIVATED[activation])
+        return c.clamp(c.requantize(x, to), *ACTIVATED[activation])
 
     return Pending(
         shape=x.shape,
@@ -97,14 +97,14 @@ def leaky_relu(c: Conversion, node: Node) -> Part:
 def multiply_below_zero(c: Conversion, x: Stored, alpha: float) -> Pending:
     """Return what is multiplied with a number where it is below 0."""
 
-    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+    def emit(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
         (operand,) = values
         return c.unary(operand, "leaky_relu", to, alpha=alpha)
 
     low, high = x.range
     return Pending(
         shape=x.shape,
-        make=lambda to, activation: c.matched([x], to, activation, made),
+        make=lambda to, activation: c.match_types([x], to, activation, emit),
         range=(min(0.0, alpha * low), max(high, alpha * low)),
         error=x.error * max(1.0, abs(alpha)),
         of=(x, round_results(lambda given: np.where(given < 0, alpha * given, given))),
@@ -123,17 +123,17 @@ def sigmoid(kind: str) -> Handler:
     """Return what makes a LOGISTIC or TANH, whose grid TFLite prescribes, or a table."""
     own, computes = _SIGMOIDS[kind]
 
-    def made(c: Conversion, node: Node) -> Part:
+    def convert(c: Conversion, node: Node) -> Part:
         x = real_operand(c, node, wide=True)
-        wide = x.known().dtype == "int16"
+        wide = x.require_grid().dtype == "int16"
 
         def make(to: Grid, activation: str) -> Stored:
             if to == own and not wide:
                 return c.unary(x, kind, own)
             if not wide:
-                return looked_up(c, x, computes, to)
-            fine = c.requantized(x, finer(x.known()))
-            return c.requantized(c.unary(fine, kind, _WIDE), to)
+                return look_up(c, x, computes, to)
+            fine = c.requantize(x, finer(x.require_grid()))
+            return c.requantize(c.unary(fine, kind, _WIDE), to)
 
         return Pending(
             shape=x.shape,
@@ -141,12 +141,12 @@ def sigmoid(kind: str) -> Handler:
             own=own,
             rounds=True,
             range=(-1.0, 1.0),
-            error=x.error + (_off(kind, x.known().scale, computes) if wide else 0.0),
+            error=x.error + (_off(kind, x.require_grid().scale, computes) if wide else 0.0),
             exact=f"quantise '{node.inputs[0]}' to int8 or uint8",
             of=(x, computes),
         )
 
-    return made
+    return convert
 
 
 @cache
@@ -165,7 +165,7 @@ _GATE = grid("int16", 1 / 16384, 0)
 
 def _gate(c: Conversion, x: Stored, alpha: float, beta: float) -> Stored:
     """Return alpha * x + beta between 0 and 1, with 16 bits."""
-    value = c.requantized(x, finer(x.known()))
+    value = c.requantize(x, finer(x.require_grid()))
     for kind, number in (("mul", alpha), ("add", beta)):
         if number:
             step = grid("int16", abs(number) / _WHOLE, 0)
@@ -173,7 +173,7 @@ def _gate(c: Conversion, x: Stored, alpha: float, beta: float) -> Stored:
             stored = c.emit.stored_shape(value)
             tensor = c.emit.operator(kind, [value, held], stored, _GATE, activation="none")
             value = replace(value, tensor=tensor, grid=_GATE)
-    return c.clamped(value, 0.0, 1.0)
+    return c.clamp(value, 0.0, 1.0)
 
 
 def hard_sigmoid(c: Conversion, node: Node) -> Part:
@@ -184,7 +184,7 @@ def hard_sigmoid(c: Conversion, node: Node) -> Part:
         raise Unfit(f"has alpha {alpha:g} and beta {beta:g}; alpha is 0 to 1, beta -1 to 1")
 
     def make(to: Grid, activation: str) -> Stored:
-        return c.requantized(_gate(c, x, alpha, beta), to)
+        return c.requantize(_gate(c, x, alpha, beta), to)
 
     computes = round_results(lambda given: np.clip(alpha * given + beta, 0, 1))
     return Pending(
@@ -200,16 +200,16 @@ def hard_swish(c: Conversion, node: Node) -> Part:
     """Make a HARD_SWISH; of 16 bits, a product with what HardSigmoid makes."""
     x = real_operand(c, node, wide=True)
     low, high = x.range
-    gate = _GATE.scale if x.known().dtype == "int16" else 0.0
+    gate = _GATE.scale if x.require_grid().dtype == "int16" else 0.0
 
     def make(to: Grid, activation: str) -> Stored:
-        if x.known().dtype == to.dtype == "int8":
+        if x.require_grid().dtype == to.dtype == "int8":
             return c.unary(x, "hard_swish", to)
         factor = _gate(c, x, 1 / 6, 0.5)
-        value, shape = c.requantized(x, finer(x.known())), c.emit.stored_shape(x)
+        value, shape = c.requantize(x, finer(x.require_grid())), c.emit.stored_shape(x)
         fine = finer(to)
         tensor = c.emit.operator("mul", [value, factor], shape, fine, activation="none")
-        return c.requantized(replace(value, tensor=tensor, grid=fine), to)
+        return c.requantize(replace(value, tensor=tensor, grid=fine), to)
 
     computes = round_results(lambda given: given * np.clip(given / 6 + 0.5, 0, 1))
     return Pending(
@@ -221,9 +221,9 @@ def hard_swish(c: Conversion, node: Node) -> Part:
     )
 
 
-def looked_up(c: Conversion, x: Stored, computes: RealFunction, to: Grid) -> Stored:
+def look_up(c: Conversion, x: Stored, computes: RealFunction, to: Grid) -> Stored:
     """Make a table of a function, with results rounded as by onnxruntime's QuantizeLinear."""
-    made = results_of(computes, x.known())
+    made = results_of(computes, x.require_grid())
     table = to.nearest(np.where(np.isnan(made), -np.inf, made))
     return c.unary(x, "lookup", to, table=tuple(map(int, table)))
 
@@ -236,12 +236,12 @@ def results_of(computes: RealFunction, given: Grid) -> NDArray[np.float32]:
 
 
 def real_operand(c: Conversion, node: Node, *, wide: bool = False) -> Stored:
-    """Return the operand of a node that computes with real numbers; see `Conversion.stored`.
+    """Return the operand of a node that computes with reals; see `Conversion.stored_operand`.
 
     Raises:
         Unfit: it stands for integers, or nothing states how it is quantised.
     """
-    x = c.stored(node, wide=wide)
+    x = c.stored_operand(node, wide=wide)
     if not x.real:
         raise Unfit("computes with integers", "put it between DequantizeLinear and QuantizeLinear")
     return x

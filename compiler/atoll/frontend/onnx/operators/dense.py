@@ -27,7 +27,7 @@ from atoll.frontend.onnx.operators.windows import make_sums
 def gemm(c: Conversion, node: Node) -> Part:
     """Make a FULLY_CONNECTED of A [M, K] and constant B."""
     found = attributes_as(node, {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0})
-    x, right = c.stored(node, wide=True), c.part(node, 1)
+    x, right = c.stored_operand(node, wide=True), c.part(node, 1)
     if found["transA"]:
         x = _swap_axes(x)
     if found["alpha"] <= 0:
@@ -36,7 +36,7 @@ def gemm(c: Conversion, node: Node) -> Part:
     if not isinstance(right, Constant):
         if found["alpha"] != 1 or biased:
             raise Unfit("has computed weights with a bias or alpha", "use MatMul and Add")
-        y = c.stored(node, 1, wide=True)
+        y = c.stored_operand(node, 1, wide=True)
         y = _swap_axes(y) if found["transB"] else y
         return make_matmul(c, x, y, c.result(node))
     if len(right.shape) != 2:
@@ -63,7 +63,7 @@ def gemm(c: Conversion, node: Node) -> Part:
     if not by_row:
         added = Constant(values=np.asarray(values, np.float64))
         return make_dense(c, node, x, weights, constant_bias(added, node.inputs[2], x, weights))
-    plain = c.held(make_dense(c, node, x, weights, None), node.outputs[0], wide=True)
+    plain = c.to_stored(make_dense(c, node, x, weights, None), node.outputs[0], wide=True)
     return make_binary(c, "add", [plain, in_16_bits(values)], node.outputs * 2, plain.shape)
 
 
@@ -73,11 +73,11 @@ def matmul(c: Conversion, node: Node) -> Part:
     if min(len(c.part(node, at).shape) for at in (0, 1)) < 2:
         return _of_vectors(c, node)
     if not isinstance(right, Constant) or len(right.shape) != 2:
-        left, right = (c.stored(node, at, wide=True) for at in (0, 1))
+        left, right = (c.stored_operand(node, at, wide=True) for at in (0, 1))
         return make_matmul(c, left, right, c.result(node))
     weights = constant_weights(right, node.inputs[1], 1)
     weights = replace(weights, values=weights.values.T, axis=0)
-    return make_dense(c, node, c.stored(node, wide=True), weights, None)
+    return make_dense(c, node, c.stored_operand(node, wide=True), weights, None)
 
 
 def _of_vectors(c: Conversion, node: Node) -> Part:
@@ -98,7 +98,7 @@ def _of_vectors(c: Conversion, node: Node) -> Part:
                 Constant(values=part.values.reshape(wide[at]), quantization=quantization)
             )
         else:
-            brought.append(reshape_value(c, c.stored(node, at, wide=True), wide[at]))
+            brought.append(reshape_value(c, c.stored_operand(node, at, wide=True), wide[at]))
     made = c.with_operands(matmul, node, brought, whole)
     assert isinstance(made, Pending)
 
@@ -138,10 +138,10 @@ def make_dense(
         filters = Held(weights.filters(weights.values, 1), "filter", weights.along(0))
         operand = x
         if weights.wide:
-            operand = c.emit.stored(
-                repeat_channels(c, x.tensor, x.known(), weights.parts), x.known()
+            operand = c.emit.as_stored(
+                repeat_channels(c, x.tensor, x.require_grid(), weights.parts), x.require_grid()
             )
-        held = None if values is None else weights.held_bias(x, values)
+        held = None if values is None else weights.bias_constant(x, values)
         tensor = c.emit.operator(
             "fully_connected",
             [operand, filters, held],
@@ -161,10 +161,10 @@ def make_matmul(c: Conversion, left: Stored, right: Stored, shape: tuple[int, ..
     for value in (left, right):
         rank = len(value.shape)
         swapped = (*range(rank - 2), rank - 1, rank - 2)
-        adjoint.append(c.emit.unfolded(value).order == swapped)
+        adjoint.append(c.emit.unfold(value).order == swapped)
         operands.append(c.emit.in_order(value, swapped if adjoint[-1] else layout.plain(rank)))
 
-    def made(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
+    def emit(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
         tensor = c.emit.operator(
             "batch_matmul", values, shape, grid, adj_x=adjoint[0], adj_y=adjoint[1]
         )
@@ -176,7 +176,7 @@ def make_matmul(c: Conversion, left: Stored, right: Stored, shape: tuple[int, ..
     most = depth * first * second
     return Pending(
         shape=shape,
-        make=lambda to, activation: c.matched(operands, to, activation, made),
+        make=lambda to, activation: c.match_types(operands, to, activation, emit),
         range=(-most, most),
         error=depth * (first * right.error + second * left.error),
     )

@@ -27,10 +27,10 @@ def quantize(c: Conversion, node: Node) -> Part:
             message = f"'{node.inputs[0]}' is computed with 16 bits and may be {steps} off"
             remedy = f"choose a scale of {part.error / _LESS_OFF:.3g} or more"
             raise Unfit(message, f"{remedy}, or {part.exact or SURROUND}")
-        return replace(c.settled(part, grid), real=False)
+        return replace(c.emit_pending(part, grid), real=False)
     if not part.real:
         raise Unfit(f"'{node.inputs[0]}' is quantised already")
-    return replace(c.requantized(part, grid), real=False)
+    return replace(c.requantize(part, grid), real=False)
 
 
 def dequantize(c: Conversion, node: Node) -> Part:

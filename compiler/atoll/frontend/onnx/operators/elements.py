@@ -35,10 +35,10 @@ _GREATEST_OF_16, _LEAST = 32767, 2.0**-100
 def binary(kind: str) -> Callable[[Conversion, Node], Part]:
     """Return what makes an ADD, SUB or MUL of two operands."""
 
-    def made(c: Conversion, node: Node) -> Part:
+    def convert(c: Conversion, node: Node) -> Part:
         return _bias(c, node, kind) or _pair(c, node, kind, [_either(c, node, at) for at in (0, 1)])
 
-    return made
+    return convert
 
 
 def total(c: Conversion, node: Node) -> Part:
@@ -53,8 +53,8 @@ def total(c: Conversion, node: Node) -> Part:
     for part, other in parts[1:]:
         if isinstance(made, Constant):
             raise Unfit("has no operand that is computed", "simplify the model")
-        pair: list[Stored | Constant] = [c.held(made, name, wide=True)]
-        pair.append(part if isinstance(part, Constant) else c.held(part, other, wide=True))
+        pair: list[Stored | Constant] = [c.to_stored(made, name, wide=True)]
+        pair.append(part if isinstance(part, Constant) else c.to_stored(part, other, wide=True))
         shape = broadcast(made.shape, part.shape)
         made = make_binary(c, "add", pair, (name, other), shape)
     return made
@@ -63,7 +63,7 @@ def total(c: Conversion, node: Node) -> Part:
 def average(c: Conversion, node: Node) -> Part:
     """Divide the sum of all operands by how many there are."""
     share = Constant(values=np.array(1 / len(node.inputs)))
-    whole = c.held(total(c, node), node.outputs[0], wide=True)
+    whole = c.to_stored(total(c, node), node.outputs[0], wide=True)
     return make_binary(c, "mul", [whole, share], (node.outputs[0], ""), whole.shape)
 
 
@@ -79,12 +79,16 @@ def divide(c: Conversion, node: Node) -> Part:
         raise Unfit(message, "multiply by their inverses, quantised per tensor")
     if not value:
         raise Unfit("divides by 0")
-    return _pair(c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(1 / value))])
+    return _pair(
+        c, node, "mul", [c.stored_operand(node, wide=True), Constant(values=np.array(1 / value))]
+    )
 
 
 def negate(c: Conversion, node: Node) -> Part:
     """Multiply by -1."""
-    return _pair(c, node, "mul", [c.stored(node, wide=True), Constant(values=np.array(-1.0))])
+    return _pair(
+        c, node, "mul", [c.stored_operand(node, wide=True), Constant(values=np.array(-1.0))]
+    )
 
 
 def power(c: Conversion, node: Node) -> Part:
@@ -98,7 +102,7 @@ def power(c: Conversion, node: Node) -> Part:
         raise Unfit(message, "write a power for each, or one exponent for all")
     if exponent != 2:
         raise Unfit("has another exponent than 2", "write the power as products")
-    x = c.stored(node, wide=True)
+    x = c.stored_operand(node, wide=True)
     return _pair(c, node, "mul", [x, x])
 
 
@@ -107,14 +111,14 @@ def prelu(c: Conversion, node: Node) -> Part:
     slopes = c.part(node, 1)
     if not isinstance(slopes, Constant):
         raise Unfit(f"slopes '{node.inputs[1]}' are computed")
-    x, shape = c.stored(node, wide=True), c.result(node)
+    x, shape = c.stored_operand(node, wide=True), c.result(node)
     if slopes.quantization is None:
         slope = uniform(slopes, node.inputs[1])
         if slope is not None and np.isfinite(slope):
             return multiply_below_zero(c, x, slope)
         slopes = _slopes(slopes, node.inputs[1])
 
-    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+    def emit(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
         operands, order = align(c, [*values, slopes], shape)
         return _result(c, "prelu", operands, shape, order, to)
 
@@ -123,7 +127,7 @@ def prelu(c: Conversion, node: Node) -> Part:
     most = max(high, steepest * -low)
     return Pending(
         shape=shape,
-        make=lambda to, activation: c.matched([x], to, activation, made),
+        make=lambda to, activation: c.match_types([x], to, activation, emit),
         range=(-most, most),
         error=x.error * steepest,
     )
@@ -163,7 +167,7 @@ def _bias(c: Conversion, node: Node, kind: str) -> Pending | None:
 
 def _either(c: Conversion, node: Node, at: int) -> Stored | Constant:
     part = c.part(node, at)
-    return part if isinstance(part, Constant) else c.stored(node, at, wide=True)
+    return part if isinstance(part, Constant) else c.stored_operand(node, at, wide=True)
 
 
 def _pair(c: Conversion, node: Node, kind: str, given: Sequence[Stored | Constant]) -> Pending:
@@ -188,7 +192,7 @@ def make_binary(
         parts.append(_exact(part, name) if plain and isinstance(part, Constant) else part)
     stored = [part for part in parts if isinstance(part, Stored)]
 
-    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+    def emit(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
         brought = iter(values)
         typed = [
             next(brought) if isinstance(part, Stored) else _quantize_constant(part, to.dtype)
@@ -210,7 +214,7 @@ def make_binary(
         error = errors[0] * max(-least, most) + errors[1] * max(-low, high)
     return Pending(
         shape=shape,
-        make=lambda to, activation: c.matched(stored, to, activation, made),
+        make=lambda to, activation: c.match_types(stored, to, activation, emit),
         fuses=True,
         range=(min(corners), max(corners)),
         error=error,
@@ -226,7 +230,7 @@ def _span(part: Stored | Constant, name: str) -> tuple[float, float]:
 
 def _quantize_constant(part: Constant, dtype: str) -> Constant:
     """Return a constant that is quantised as a whole with 8 or 16 bits."""
-    to = part.known()
+    to = part.require_grid()
     if to.dtype == dtype or dtype != "int16":
         return part
     values = part.values.astype(np.int16) - np.int16(to.zero_point)
@@ -274,9 +278,9 @@ def align(
     wide: list[Stored | Constant] = []
     for part in parts:
         if isinstance(part, Stored):
-            part = c.emit.unfolded(part)
+            part = c.emit.unfold(part)
             extents = (1,) * (rank - len(part.shape))
-            tensor = c.emit.reshaped(part.tensor, (*extents, *c.emit.stored_shape(part)))
+            tensor = c.emit.reshape(part.tensor, (*extents, *c.emit.stored_shape(part)))
             order = layout.with_axes(part.order, rank)
             part = replace(part, tensor=tensor, order=order, shape=(*extents, *part.shape))
         wide.append(part)
@@ -291,7 +295,7 @@ def _order(c: Conversion, part: Stored | Constant, order: Order, rank: int) -> O
     values = part.values.reshape((1,) * (rank - part.values.ndim) + part.values.shape)
     if part.quantization is None and values.dtype in (np.bool_, np.int32):
         return Held(values.transpose(order), "compared")
-    part.known()
+    part.require_grid()
     return Held(values.transpose(order), "", part.quantization)
 
 
@@ -312,13 +316,13 @@ def _result(
 def extremes(kind: str) -> Handler:
     """Return what makes a MAXIMUM or MINIMUM of two or more operands, all on the result's grid."""
 
-    def made(c: Conversion, node: Node) -> Part:
+    def convert(c: Conversion, node: Node) -> Part:
         shape = c.result(node)
         parts = [c.part(node, at) for at in range(len(node.inputs))]
         make = partial(_chain, c, node, kind, parts, shape)
-        return handed_on(parts, node.inputs, shape, make)
+        return pending_result(parts, node.inputs, shape, make)
 
-    return made
+    return convert
 
 
 def _chain(
@@ -358,7 +362,7 @@ def choice(c: Conversion, node: Node) -> Part:
         operands, order = align(c, [condition, *brought], shape)
         return _result(c, "select_v2", operands, shape, order, to)
 
-    return handed_on(parts, names, shape, make)
+    return pending_result(parts, names, shape, make)
 
 
 def truth(c: Conversion, node: Node, at: int) -> Stored | Constant:
@@ -371,7 +375,7 @@ def truth(c: Conversion, node: Node, at: int) -> Stored | Constant:
     return part
 
 
-def handed_on(
+def pending_result(
     parts: Sequence[Part],
     names: Sequence[str],
     shape: tuple[int, ...],
@@ -410,9 +414,9 @@ def common_grid(parts: Sequence[Part]) -> Grid | None:
 def on_grid(c: Conversion, part: Part, name: str, to: Grid) -> Stored | Constant:
     """Return an operand on a grid; constants are rounded to it."""
     if isinstance(part, Pending):
-        return c.settled(part, to)
+        return c.emit_pending(part, to)
     if isinstance(part, Stored):
-        return c.requantized(part, to)
+        return c.requantize(part, to)
     return Constant(values=to.nearest(real_values(part, name)), quantization=to.quantization)
 
 

@@ -13,7 +13,7 @@ from atoll.frontend.onnx.conversion import Conversion, Handler, attributes_as
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Stored, Unfit, grid
 from atoll.frontend.onnx.operators.curves import (
-    looked_up,
+    look_up,
     multiply_below_zero,
     real_operand,
     results_of,
@@ -53,15 +53,15 @@ def function(
         defaults: of the attributes.
     """
 
-    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    def convert(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         computes = of(attributes_as(node, defaults))
         x, before = _source(c, node, 0) or (real_operand(c, node, wide=True), None)
-        if wide is not None and x.known().dtype != "int8":
+        if wide is not None and x.require_grid().dtype != "int8":
             return wide(c, node)
         made = _table(c, x, after(computes, before) if before else computes)
         return replace(made, exact=f"quantise '{node.inputs[0]}' to int8 or uint8")
 
-    return made
+    return convert
 
 
 def with_number(
@@ -75,7 +75,7 @@ def with_number(
         every: whether a table takes its place too, where `handler` refuses the number.
     """
 
-    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    def convert(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         parts = [c.part(node, at) for at in range(len(node.inputs))]
         numbers = [
             uniform(part, name) if isinstance(part, Constant) else None
@@ -95,13 +95,13 @@ def with_number(
         except Unfit:
             if not every or x.shape != c.result(node):
                 raise
-            return replace(_table(c, c.stored(node, at, wide=True), joined), exact=exact)
-        fits = isinstance(x, Stored) and x.real and x.known().dtype == "int8"
+            return replace(_table(c, c.stored_operand(node, at, wide=True), joined), exact=exact)
+        fits = isinstance(x, Stored) and x.real and x.require_grid().dtype == "int8"
         if not isinstance(x, Stored) or not fits or x.shape != c.result(node):
             return result
         return _with_table(c, result, x, joined) if isinstance(result, Pending) else result
 
-    return made
+    return convert
 
 
 def _share_function(
@@ -119,7 +119,7 @@ def _share_function(
     parts = [c.part(node, at) for at in (0, 1)]
     sources = [part.of[0] for part in parts if isinstance(part, Pending) and part.of]
     if every and parts[0] == parts[1] and not isinstance(parts[0], Constant):
-        sources = [c.stored(node, wide=True)]
+        sources = [c.stored_operand(node, wide=True)]
     if not sources or sources[0].shape != c.result(node):
         return None
     x = sources[0]
@@ -131,7 +131,7 @@ def _share_function(
         with np.errstate(all="ignore"):
             return np.asarray(computes(left(given), right(given)))
 
-    if x.known().dtype == "int8":
+    if x.require_grid().dtype == "int8":
         return _table(c, x, whole)
     try:
         made = handler(c, node)
@@ -155,7 +155,11 @@ def _of(c: Conversion, part: Part, x: Stored) -> RealFunction | None:
     if isinstance(part, Pending):
         if part.of is not None:
             return _clamp(part) if part.of[0] == x else None
-        if part.wide is None or x.known() != part.wide or c.held(part, "", wide=True) != x:
+        if (
+            part.wide is None
+            or x.require_grid() != part.wide
+            or c.to_stored(part, "", wide=True) != x
+        ):
             return None
         return np.asarray
     return np.asarray if part == x else None
@@ -185,19 +189,23 @@ def _join(computes: Callable[[Any, Any], Any], at: int, number: Any) -> RealFunc
 def _source(c: Conversion, node: Node, at: int) -> tuple[Stored, RealFunction] | None:
     """Return the value that an operand is a function of, clamped, if nothing quantises it."""
     part = c.part(node, at)
-    if not isinstance(part, Pending) or part.of is None or part.of[0].known().dtype != "int8":
+    if (
+        not isinstance(part, Pending)
+        or part.of is None
+        or part.of[0].require_grid().dtype != "int8"
+    ):
         return None
     return part.of[0], _clamp(part)
 
 
 def _table(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
-    if x.known().dtype != "int8":
+    if x.require_grid().dtype != "int8":
         return _pieces(c, x, computes)
-    greatest = float(np.fmax.reduce(np.abs(results_of(computes, x.known())), initial=0.0))
+    greatest = float(np.fmax.reduce(np.abs(results_of(computes, x.require_grid())), initial=0.0))
     fine = greatest / _WIDEST if 0 < greatest < np.inf else 1.0
     return Pending(
         shape=x.shape,
-        make=lambda to, _: looked_up(c, x, computes, to),
+        make=lambda to, _: look_up(c, x, computes, to),
         own=grid("int16", max(fine, _LEAST_SCALE), 0),
         of=(x, computes),
     )
@@ -209,7 +217,7 @@ def _pieces(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
     Raises:
         Unfit: the function has no value somewhere.
     """
-    own, shape = x.known(), c.emit.stored_shape(x)
+    own, shape = x.require_grid(), c.emit.stored_shape(x)
     coarse, reals = grid("int8", _PIECE * own.scale, 0), np.arange(-(2**15), 2**15) * own.scale
     middles = coarse.scale * np.arange(-128, 128)
     exact, before, at, behind = (
@@ -235,13 +243,13 @@ def _pieces(c: Conversion, x: Stored, computes: RealFunction) -> Pending:
             made = c.emit.operator(kind, [left, right], shape, result, activation="none")
             return replace(left, tensor=made, grid=result)
 
-        high = c.requantized(x, coarse)
-        rest = of("sub", x, c.widened(high), own)
+        high = c.requantize(x, coarse)
+        rest = of("sub", x, c.widen(high), own)
         value, slope = (
             c.unary(high, "lookup", each, table=tuple(map(int, each.nearest(np.roll(table, 128)))))
             for each, table in ((fine, values), (steep, slopes))
         )
-        return c.requantized(of("add", value, of("mul", rest, slope, fine), fine), to)
+        return c.requantize(of("add", value, of("mul", rest, slope, fine), fine), to)
 
     off = np.abs(flat + more - exact).max()
     off += 2.5 * fine.scale + steep.scale / 2 * np.abs(far).max()
@@ -281,10 +289,10 @@ def _swish(alpha: float) -> RealFunction:
     return round_results(lambda x: x / (1 + np.exp(-alpha * x)))
 
 
-def _raised(handler: Handler) -> Handler:
+def _with_real_exponent(handler: Handler) -> Handler:
     """Let the exponent of a power be a real number, where the file has an integer."""
 
-    def made(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
+    def convert(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         part = c.part(node, 1)
         if (
             isinstance(part, Constant)
@@ -295,7 +303,7 @@ def _raised(handler: Handler) -> Handler:
             return c.with_operand(handler, node, exponent, at=1)
         return handler(c, node)
 
-    return made
+    return convert
 
 
 def _wide_abs(c: Conversion, node: Node) -> Part:
@@ -311,7 +319,9 @@ def _wide_swish(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
         raise Unfit(f"has alpha {alpha:g}; above 0 is supported where the operand has 16 bits")
     if alpha != 1:
         product = make_binary(c, "mul", [x, Constant(values=np.array(alpha))], ("", ""), x.shape)
-        scaled = c.settled(product, grid("int16", alpha * x.known().scale, 0))  # the same bytes
+        scaled = c.emit_pending(
+            product, grid("int16", alpha * x.require_grid().scale, 0)
+        )  # the same bytes
     gate = c.with_operands(sigmoid("logistic"), node, [scaled or x], x.shape)
     assert isinstance(gate, Pending)
     computes = round_results(lambda given: 1 / (1 + np.exp(-alpha * given)))
@@ -341,7 +351,7 @@ HANDLERS: dict[str, Handler] = {
     "Mish": _plain(round_results(lambda x: x * np.tanh(_softplus(x)))),
     "Mul": with_number(binary("mul"), operator.mul),
     "Neg": _plain(COMMON["NEG"], negate),
-    "Pow": _raised(with_number(power, np.power, every=True)),
+    "Pow": _with_real_exponent(with_number(power, np.power, every=True)),
     "Reciprocal": _plain(reciprocal),
     "Round": _plain(COMMON["ROUND"]),
     "Selu": function(

@@ -18,7 +18,7 @@ from atoll.frontend.onnx.conversion import (
 from atoll.frontend.onnx.emitter import Held, Operand
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Stored, Unfit, finer
-from atoll.frontend.onnx.operators.elements import align, common_grid, handed_on, on_grid
+from atoll.frontend.onnx.operators.elements import align, common_grid, on_grid, pending_result
 from atoll.frontend.onnx.protos import AGAIN
 
 MOST_RUNS = 256
@@ -46,22 +46,22 @@ def reshape(c: Conversion, node: Node) -> Part:
         raise Unfit(f"makes {[*shape]} of {[*part.shape]}", AGAIN, "E052")
     if isinstance(part, Constant):
         return _constant(part, lambda values: values.reshape(shape))
-    return reshape_value(c, c.stored(node), shape)
+    return reshape_value(c, c.stored_operand(node), shape)
 
 
 def reshape_value(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
     """Return a value with other extents of as many elements."""
-    x = x if shape == x.shape else c.emit.unfolded(x)
+    x = x if shape == x.shape else c.emit.unfold(x)
     order = x.order if x.folded else layout.reshape(x.shape, x.order, shape)
     if order is not None:
         stored = c.emit.stored_shape(x) if x.folded else layout.permute(shape, order)
-        return replace(x, tensor=c.emit.reshaped(x.tensor, stored), shape=shape, order=order)
+        return replace(x, tensor=c.emit.reshape(x.tensor, stored), shape=shape, order=order)
     kept = len(shape) - 1
     if shape[:-1] == x.shape[:kept] and x.order[:kept] == layout.plain(kept):
         behind = x.order[kept:]
         return replace(
             x,
-            tensor=c.emit.reshaped(x.tensor, shape),
+            tensor=c.emit.reshape(x.tensor, shape),
             shape=shape,
             order=layout.plain(kept + 1),
             folded=tuple(x.shape[axis] for axis in behind),
@@ -70,7 +70,7 @@ def reshape_value(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Stored:
     x = c.emit.in_order(x, layout.joinable(x.shape, shape))
     joined = layout.reshape(x.shape, x.order, shape)
     assert joined is not None, f"{x.shape} as {x.order} to {shape}"
-    tensor = c.emit.reshaped(x.tensor, layout.permute(shape, joined))
+    tensor = c.emit.reshape(x.tensor, layout.permute(shape, joined))
     return replace(x, tensor=tensor, shape=shape, order=joined)
 
 
@@ -83,12 +83,12 @@ def transpose(c: Conversion, node: Node) -> Part:
         raise Unfit(f"has perm {axes} for {rank} dimensions")
     if isinstance(part, Constant):
         return _constant(part, lambda values: values.transpose(axes), axes)
-    return rename_axes(c, c.stored(node), axes)
+    return rename_axes(c, c.stored_operand(node), axes)
 
 
 def rename_axes(c: Conversion, x: Stored, axes: tuple[int, ...]) -> Stored:
     """Return a value whose axes are those of another one, in this order."""
-    x = c.emit.unfolded(x)
+    x = c.emit.unfold(x)
     shape = tuple(x.shape[axis] for axis in axes)
     return replace(x, shape=shape, order=tuple(axes.index(axis) for axis in x.order))
 
@@ -106,7 +106,7 @@ def _constant(part: Constant, move: object, axes: Sequence[int] = ()) -> Constan
 
 def slice_(c: Conversion, node: Node) -> Part:
     """Make a SLICE, or a STRIDED_SLICE where there are steps."""
-    x = c.stored(node)
+    x = c.stored_operand(node)
     rank = len(x.shape)
     starts, ends = c.integers(node, 1), c.integers(node, 2)
     axes = c.integers(node, 3) if c.has(node, 3) else tuple(range(len(starts)))
@@ -123,7 +123,7 @@ def slice_(c: Conversion, node: Node) -> Part:
 
 def take_ranges(c: Conversion, x: Stored, ranges: Sequence[range]) -> Stored:
     """Return the elements at some places along each axis of ONNX."""
-    x = c.emit.unfolded(x)
+    x = c.emit.unfold(x)
     ranges = [each if len(each) != 1 else range(each[0], each[0] + 1) for each in ranges]
     shape = tuple(map(len, ranges))
     if 0 in shape:
@@ -157,7 +157,7 @@ def _table(values: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
 
 def split(c: Conversion, node: Node) -> tuple[Part, ...]:
     """Make a SLICE for each result."""
-    x = c.stored(node)
+    x = c.stored_operand(node)
     axis = attributes_as(node, {"axis": 0})["axis"] % len(x.shape)
     parts, begin = list[Part](), 0
     for at in range(len(node.outputs)):
@@ -171,7 +171,7 @@ def split(c: Conversion, node: Node) -> tuple[Part, ...]:
 
 def gather(c: Conversion, node: Node) -> Part:
     """Take a run of places along an axis, or one place, which loses the axis."""
-    x, indices = c.stored(node), c.numbers(node, 1)
+    x, indices = c.stored_operand(node), c.numbers(node, 1)
     axis = attributes_as(node, {"axis": 0})["axis"] % len(x.shape)
     places = [int(each) % x.shape[axis] for each in indices.reshape(-1)]
     if indices.ndim > 1 or not places:
@@ -183,7 +183,7 @@ def gather(c: Conversion, node: Node) -> Part:
 
 def pick(c: Conversion, x: Stored, axis: int, places: Sequence[int]) -> Stored:
     """Return the elements at some places along an axis: regular runs of them, joined."""
-    x, runs = c.emit.unfolded(x), [*_runs(places)]
+    x, runs = c.emit.unfold(x), [*_runs(places)]
     if len(runs) > MOST_RUNS:
         raise Unfit(f"takes {len(runs)} runs of places, the most is {MOST_RUNS}")
     whole = [range(extent) for extent in x.shape]
@@ -192,7 +192,7 @@ def pick(c: Conversion, x: Stored, axis: int, places: Sequence[int]) -> Stored:
         return parts[0]
     shape = (*x.shape[:axis], len(places), *x.shape[axis + 1 :])
     options: dict[str, int | str] = {"axis": x.order.index(axis), "activation": "none"}
-    made, to = layout.permute(shape, x.order), x.known()
+    made, to = layout.permute(shape, x.order), x.require_grid()
     tensor = c.emit.operator("concatenation", parts, made, to, **options)
     return replace(x, tensor=tensor, shape=shape)
 
@@ -228,7 +228,7 @@ def concat(c: Conversion, node: Node) -> Part:
 
     if own and all(isinstance(value, Stored) for value in values):
         return make(own, "none")
-    return handed_on(values, node.inputs, shape, make)
+    return pending_result(values, node.inputs, shape, make)
 
 
 def pad(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
@@ -248,7 +248,7 @@ def pad(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
 
 def let_wait(c: Conversion, x: Stored) -> Pending:
     """Return a value as one that waits for its grid."""
-    return Pending(shape=x.shape, make=lambda to, _: c.requantized(x, to), own=x.grid)
+    return Pending(shape=x.shape, make=lambda to, _: c.requantize(x, to), own=x.grid)
 
 
 def _pad_value(c: Conversion, node: Node) -> float | None:
@@ -266,13 +266,13 @@ def _pad_value(c: Conversion, node: Node) -> float | None:
 
 
 def _pad(c: Conversion, node: Node) -> Part:
-    x, shape, rank = c.stored(node), c.result(node), len(c.part(node, 0).shape)
-    value, to = _pad_value(c, node), x.known()
+    x, shape, rank = c.stored_operand(node), c.result(node), len(c.part(node, 0).shape)
+    value, to = _pad_value(c, node), x.require_grid()
     pads = c.integers(node, 1)
     axes = [axis % rank for axis in c.integers(node, 3)] if c.has(node, 3) else [*range(rank)]
     if len(pads) != 2 * len(axes) or min(pads, default=0) < 0:
         raise Unfit(f"has pads {[*pads]}; they may not be less than 0", "use Slice to crop")
-    x = c.emit.unfolded(x)
+    x = c.emit.unfold(x)
     table = np.zeros((rank, 2), np.int32)
     for at, axis in enumerate(axes):
         table[x.order.index(axis)] = pads[at], pads[at + len(axes)]

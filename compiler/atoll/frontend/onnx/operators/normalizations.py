@@ -14,7 +14,7 @@ from atoll.frontend.onnx.onnx_values import Constant, Grid, Part, Pending, Store
 from atoll.frontend.onnx.operators.curves import real_operand
 from atoll.frontend.onnx.operators.moves import reshape_value
 from atoll.frontend.onnx.operators.weights import real_values
-from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, fixed_point
+from atoll.ops.reductions.layer_normalization import GREATEST_ADDED, to_fixed_point
 
 Reals = NDArray[np.float64]
 
@@ -30,8 +30,8 @@ def layer_normalization(c: Conversion, node: Node) -> Part:
         raise Unfit("hands out means or deviations")
     factors = _parameters(c, node, 1, depth)
     offsets = _parameters(c, node, 2, depth) if c.has(node, 2) else np.zeros(depth)
-    added = _added_to_deviation(x, found["epsilon"], depth)
-    x = c.emit.unfolded(x)
+    added = _deviation_offset(x, found["epsilon"], depth)
+    x = c.emit.unfold(x)
     x = c.emit.in_order(x, layout.last(x.order, rank - 1))
     return Pending(
         shape=x.shape, make=lambda to, _: _make_normalization(c, x, to, factors, offsets, added)
@@ -46,7 +46,7 @@ def instance_normalization(c: Conversion, node: Node) -> Part:
     channels, extents = shape[1], shape[2:]
     factors, offsets = (_parameters(c, node, at, channels)[:, None] for at in (1, 2))
     depth = math.prod(extents)
-    added = _added_to_deviation(x, attributes_as(node, {"epsilon": 1e-5})["epsilon"], depth)
+    added = _deviation_offset(x, attributes_as(node, {"epsilon": 1e-5})["epsilon"], depth)
     x = reshape_value(c, c.emit.plain(x), (shape[0], channels, depth))
     x = c.emit.plain(x)
 
@@ -56,10 +56,10 @@ def instance_normalization(c: Conversion, node: Node) -> Part:
     return Pending(shape=shape, make=make)
 
 
-def _added_to_deviation(x: Stored, epsilon: float, depth: int) -> int:
+def _deviation_offset(x: Stored, epsilon: float, depth: int) -> int:
     """Return what a deviation gets, in squares of `depth` steps of x."""
-    added = epsilon * (depth / x.known().scale) ** 2
-    if x.known().dtype != "int8" or not 0 <= added <= GREATEST_ADDED:
+    added = epsilon * (depth / x.require_grid().scale) ** 2
+    if x.require_grid().dtype != "int8" or not 0 <= added <= GREATEST_ADDED:
         raise Unfit("has an operand of 16 bits, or one whose steps are much finer than 'epsilon'")
     return round(added)
 
@@ -67,7 +67,7 @@ def _added_to_deviation(x: Stored, epsilon: float, depth: int) -> int:
 def _make_normalization(
     c: Conversion, x: Stored, to: Grid, factors: Reals, offsets: Reals, added: int
 ) -> Stored:
-    fixed = fixed_point(factors / to.scale, offsets / to.scale + to.zero_point)
+    fixed = to_fixed_point(factors / to.scale, offsets / to.scale + to.zero_point)
     if to.dtype != "int8" or fixed is None:
         raise Unfit("has a result of 16 bits, or one whose steps are too fine for it")
     operands = [

@@ -11,7 +11,7 @@ from atoll.frontend.onnx import layout
 from atoll.frontend.onnx.conversion import Conversion, Handler
 from atoll.frontend.onnx.model import Node
 from atoll.frontend.onnx.onnx_values import Grid, Part, Pending, Stored, Unfit, grid
-from atoll.frontend.onnx.operators.curves import looked_up, real_operand
+from atoll.frontend.onnx.operators.curves import look_up, real_operand
 from atoll.frontend.onnx.operators.dense import make_matmul
 from atoll.frontend.onnx.operators.elements import make_binary
 from atoll.frontend.onnx.operators.moves import reshape_value, take_ranges
@@ -29,7 +29,7 @@ def product(c: Conversion, node: Node) -> Part:
     made: Stored | Pending = real_operand(c, node, wide=True)
     shape, axes = c.result(node), axes_of(c, node)
     for axis in axes:
-        x, left = c.held(made, node.inputs[0], wide=True), list[Stored]()
+        x, left = c.to_stored(made, node.inputs[0], wide=True), list[Stored]()
         made = x
         while (extent := x.shape[axis]) > 1:
             half = extent // 2
@@ -37,9 +37,9 @@ def product(c: Conversion, node: Node) -> Part:
                 left.append(_part(c, x, axis, range(extent - 1, extent)))
             halves = [_part(c, x, axis, range(first, first + half)) for first in (0, half)]
             made = _product(c, halves)
-            x = c.held(made, node.inputs[0], wide=True)
+            x = c.to_stored(made, node.inputs[0], wide=True)
         for other in left:
-            made = _product(c, [c.held(made, node.inputs[0], wide=True), other])
+            made = _product(c, [c.to_stored(made, node.inputs[0], wide=True), other])
     if isinstance(made, Stored):
         return reshape_value(c, made, shape)
     whole = made
@@ -72,7 +72,7 @@ def sum_of_squares(c: Conversion, node: Node) -> Part:
 
 def _squares(c: Conversion, node: Node) -> Pending:
     """Return sums of squares as a list of matrices of one element each."""
-    x, axes = c.emit.unfolded(real_operand(c, node, wide=True)), axes_of(c, node)
+    x, axes = c.emit.unfold(real_operand(c, node, wide=True)), axes_of(c, node)
     if not axes:
         raise Unfit("reduces no axis", "leave it out, or name its axes")
     kept = [axis for axis in layout.plain(len(x.shape)) if axis not in axes]
@@ -80,7 +80,10 @@ def _squares(c: Conversion, node: Node) -> Pending:
     tensor = c.emit.in_order(x, (*kept, *axes)).tensor
     rows = prod(x.shape) // count
     row, column = (
-        replace(c.emit.stored(c.emit.reshaped(tensor, (rows, *extents)), x.known()), error=x.error)
+        replace(
+            c.emit.as_stored(c.emit.reshape(tensor, (rows, *extents)), x.require_grid()),
+            error=x.error,
+        )
         for extents in ((1, count), (count, 1))
     )
     made = make_matmul(c, row, column, (rows, 1, 1))
@@ -106,8 +109,8 @@ def norm(c: Conversion, node: Node) -> Part:
         fine = grid("int16", greatest / _WIDEST, 0)
         total: Stored | None = None
         for end, start in _ranges(greatest, to.scale):
-            sums = c.settled(squares, grid("int8", end**2 / _STEPS, -128))
-            share = looked_up(c, sums, _root(start), fine)
+            sums = c.emit_pending(squares, grid("int8", end**2 / _STEPS, -128))
+            share = look_up(c, sums, _root(start), fine)
             if total is not None:
                 added = c.emit.operator(
                     "add", [total, share], (*share.shape,), fine, activation="none"
@@ -115,7 +118,7 @@ def norm(c: Conversion, node: Node) -> Part:
                 share = replace(share, tensor=added)
             total = share
         assert total is not None
-        return reshape_value(c, c.requantized(total, to), shape)
+        return reshape_value(c, c.requantize(total, to), shape)
 
     return Pending(shape=shape, make=make, range=(0.0, most), error=error)
 

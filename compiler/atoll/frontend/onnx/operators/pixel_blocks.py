@@ -9,7 +9,7 @@ from atoll.frontend.onnx.operators.moves import rename_axes, reshape_value
 
 def depth_to_space(c: Conversion, node: Node) -> Part:
     """Make squares of pixels of each pixel's channels."""
-    x, found = c.stored(node), attributes_as(node, {"blocksize": 0, "mode": "DCR"})
+    x, found = c.stored_operand(node), attributes_as(node, {"blocksize": 0, "mode": "DCR"})
     size = found["blocksize"]
     if len(x.shape) != 4 or size < 1 or x.shape[1] % (size * size):
         raise Unfit(f"has blocksize {size} for {[*x.shape]}")
@@ -25,7 +25,7 @@ def depth_to_space(c: Conversion, node: Node) -> Part:
 
 def space_to_depth(c: Conversion, node: Node) -> Part:
     """Make the channels of a pixel of squares of pixels."""
-    x, size = c.stored(node), attributes_as(node, {"blocksize": 0})["blocksize"]
+    x, size = c.stored_operand(node), attributes_as(node, {"blocksize": 0})["blocksize"]
     if len(x.shape) != 4 or size < 1 or x.shape[2] % size or x.shape[3] % size:
         raise Unfit(f"has blocksize {size} for {[*x.shape]}")
     batch, channels, height, width = x.shape

@@ -28,7 +28,7 @@ def max_pool(c: Conversion, node: Node) -> Part:
     """Make a MAX_POOL_2D, whose result lies on the grid of its operand."""
     if len([name for name in node.outputs if name]) > 1:
         raise Unfit("hands out indices as well", "export it without return_indices")
-    x, shape = c.stored(node), c.result(node)
+    x, shape = c.stored_operand(node), c.result(node)
     window = _window(c, node)
     if max(window.dilations) == 1 and not _in_padding(window, x, shape):
         return _pool(c, "max_pool_2d", x, window, shape)
@@ -37,8 +37,8 @@ def max_pool(c: Conversion, node: Node) -> Part:
 
 def _greatest(c: Conversion, x: Stored, window: Sliding, shape: tuple[int, ...]) -> Stored:
     """Compare what lies below each tap of a window, which may have gaps or lie beside the image."""
-    to, (down, across) = x.known(), as_image(shape)[1:3]
-    image = c.emit.stored(image_of(c, x).tensor, to)
+    to, (down, across) = x.require_grid(), as_image(shape)[1:3]
+    image = c.emit.as_stored(image_of(c, x).tensor, to)
     image = _surround(c, image, window, int(to.limits[0]))
     batch, _, _, channels = c.emit.stored_shape(image)
     made: Stored | None = None
@@ -62,13 +62,13 @@ def _surround(c: Conversion, image: Stored, window: Sliding, value: int) -> Stor
     shape = (batch, height + top + bottom, width + left + right, channels)
     if shape == image.shape:
         return image
-    to = image.known()
+    to = image.require_grid()
     operands: list[Operand] = [
         image,
         Held(np.array([[0, 0], [top, bottom], [left, right], [0, 0]], np.int32), "paddings"),
         Held(np.array([value], to.dtype), "value", to.quantization),
     ]
-    return c.emit.stored(c.emit.operator("padv2", operands, shape, to), to)
+    return c.emit.as_stored(c.emit.operator("padv2", operands, shape, to), to)
 
 
 def _in_padding(window: Sliding, x: Stored, shape: tuple[int, ...]) -> bool:
@@ -90,7 +90,7 @@ _MOST_FINER = 1.9
 
 def average_pool(c: Conversion, node: Node) -> Part:
     """Make an AVERAGE_POOL_2D; see `_average` for results on other grids."""
-    x, window = c.stored(node, wide=True), _window(c, node)
+    x, window = c.stored_operand(node, wide=True), _window(c, node)
     shape = c.result(node)
     if max(window.dilations) > 1:
         raise Unfit("has dilations, which a mean may not have", "use dilations of 1")
@@ -100,7 +100,7 @@ def average_pool(c: Conversion, node: Node) -> Part:
     padding_counts = bool(attributes_as(node, {"count_include_pad": 0})["count_include_pad"])
     if padded and padding_counts and node.attributes.get("ceil_mode"):
         raise Unfit("has ceil_mode together with count_include_pad")
-    by_ones = x.known().dtype == "int8" and (padding_counts or not padded)
+    by_ones = x.require_grid().dtype == "int8" and (padding_counts or not padded)
     alone = not (padded and padding_counts)
 
     def make(grid: Grid, activation: str) -> Stored:
@@ -108,8 +108,8 @@ def average_pool(c: Conversion, node: Node) -> Part:
         if made is None and by_ones:
             made = _by_ones(c, x, window, shape, grid)
         if made is None:
-            fine = c.requantized(x, finer(x.known()))
-            made = c.requantized(_pool(c, "average_pool_2d", fine, window, shape), grid)
+            fine = c.requantize(x, finer(x.require_grid()))
+            made = c.requantize(_pool(c, "average_pool_2d", fine, window, shape), grid)
         return made
 
     return Pending(shape=shape, make=make, range=x.range, error=x.error)
@@ -136,25 +136,25 @@ def _average(
         alone: an AVERAGE_POOL_2D has the same windows.
         by_ones: a convolution of ones has.
     """
-    own = x.known()
+    own = x.require_grid()
     if alone and grid == own:
         return _pool(c, "average_pool_2d", x, window, shape)
     if by_ones and prod(window.kernel) * x.shape[1] <= _MOST_ONES:
         return _by_ones(c, x, window, shape, grid)
     if alone and own.scale < _MOST_FINER * grid.scale:
-        return c.requantized(_pool(c, "average_pool_2d", x, window, shape), grid)
+        return c.requantize(_pool(c, "average_pool_2d", x, window, shape), grid)
     return None
 
 
 def global_average_pool(c: Conversion, node: Node) -> Part:
     """Average each channel of an image."""
-    x, shape = c.stored(node, wide=True), c.result(node)
+    x, shape = c.stored_operand(node, wide=True), c.result(node)
     return _channel_means(c, x, shape)
 
 
 def reduce_mean(c: Conversion, node: Node) -> Part:
     """Average each channel of an image, or make a MEAN."""
-    x, axes = c.stored(node, wide=True), axes_of(c, node)
+    x, axes = c.stored_operand(node, wide=True), axes_of(c, node)
     if axes and len(x.shape) in DIMENSIONS and axes == tuple(range(2, len(x.shape))):
         return _channel_means(c, x, c.result(node))
     return mean(c, node)
@@ -175,10 +175,10 @@ def _channel_means(c: Conversion, x: Stored, shape: tuple[int, ...]) -> Pending:
         raise Unfit(f"makes {[*shape]} of {[*x.shape]}", AGAIN, "E052")
 
     def make(grid: Grid, activation: str) -> Stored:
-        ones = x.known().dtype == "int8"
+        ones = x.require_grid().dtype == "int8"
         made = _average(c, x, window, whole, grid, alone=True, by_ones=ones)
         if made is None:
-            return along(c, "mean", c.emit.unfolded(x), axes, shape, grid, keep=keep)
+            return along(c, "mean", c.emit.unfold(x), axes, shape, grid, keep=keep)
         return reshape_value(c, made, shape)
 
     return Pending(shape=shape, make=make, range=x.range, error=x.error)
@@ -195,7 +195,7 @@ def _image_window(shape: tuple[int, ...]) -> Sliding:
 
 def global_max_pool(c: Conversion, node: Node) -> Part:
     """Make a MAX_POOL_2D whose window is the image."""
-    x = c.stored(node)
+    x = c.stored_operand(node)
     return _pool(c, "max_pool_2d", x, _image_window(x.shape), c.result(node))
 
 
@@ -226,7 +226,7 @@ def _pool(
     window: Sliding,
     shape: tuple[int, ...],
 ) -> Stored:
-    grid = x.known()
+    grid = x.require_grid()
     tensor = c.emit.operator(
         kind,
         [image_of(c, x)],

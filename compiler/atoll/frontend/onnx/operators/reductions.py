@@ -19,9 +19,9 @@ from atoll.frontend.onnx.protos import AGAIN
 def _reduce(
     c: Conversion, kind: str, x: Stored, axes: Sequence[int], shape: tuple[int, ...], *, keep: bool
 ) -> Pending:
-    x = c.emit.unfolded(x)
+    x = c.emit.unfold(x)
 
-    def made(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
+    def emit(values: Sequence[Stored], to: Grid, activation: str) -> Stored:
         (operand,) = values
         return along(c, kind, operand, axes, shape, to, keep=keep)
 
@@ -29,7 +29,7 @@ def _reduce(
     low, high = x.range
     return Pending(
         shape=shape,
-        make=lambda to, activation: c.matched([x], to, activation, made),
+        make=lambda to, activation: c.match_types([x], to, activation, emit),
         range=(count * low, count * high),
         error=count * x.error,
     )
@@ -49,8 +49,8 @@ def along(
 
     A MEAN of 16 bits is one of 16 bits first, whatever grid is wanted.
     """
-    if kind == "mean" and to is not None and x.known().dtype == "int16" != to.dtype:
-        return c.requantized(along(c, kind, x, axes, shape, x.known(), keep=keep), to)
+    if kind == "mean" and to is not None and x.require_grid().dtype == "int16" != to.dtype:
+        return c.requantize(along(c, kind, x, axes, shape, x.require_grid(), keep=keep), to)
     places = sorted(x.order.index(axis) for axis in axes)
     left = [1 if at in axes else extent for at, extent in enumerate(x.shape)]
     wanted = [extent for at, extent in enumerate(left) if keep or at not in axes]
@@ -64,7 +64,7 @@ def along(
     held = Held(np.array(places, np.int32), "axes")
     tensor = c.emit.operator(kind, [x, held], made, to or "int32", **options)
     if to is None and keep:
-        tensor = c.emit.reshaped(tensor, layout.permute(shape, order))
+        tensor = c.emit.reshape(tensor, layout.permute(shape, order))
     return Stored(tensor=tensor, shape=shape, order=order, grid=to, real=to is not None)
 
 
@@ -87,30 +87,30 @@ def _axis(axis: int, rank: int) -> int:
 def reduction(kind: str) -> Callable[[Conversion, Node], Part]:
     """Return what makes a MEAN or SUM."""
 
-    def made(c: Conversion, node: Node) -> Part:
-        x, shape = c.stored(node, wide=True), c.result(node)
+    def convert(c: Conversion, node: Node) -> Part:
+        x, shape = c.stored_operand(node, wide=True), c.result(node)
         axes = axes_of(c, node)
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
         return _reduce(c, kind, x, axes, shape, keep=keep) if axes else x
 
-    return made
+    return convert
 
 
 def extreme(kind: str) -> Handler:
     """Return what makes a REDUCE_MAX or REDUCE_MIN, on the grid of its operand."""
 
-    def made(c: Conversion, node: Node) -> Part:
-        x, shape = c.stored(node), c.result(node)
+    def convert(c: Conversion, node: Node) -> Part:
+        x, shape = c.stored_operand(node), c.result(node)
         axes = axes_of(c, node)
         keep = bool(attributes_as(node, {"keepdims": 1})["keepdims"])
         if not axes:
             return x
-        if x.known().dtype == "int16":
+        if x.require_grid().dtype == "int16":
             return _by_halves(c, kind.replace("reduce_", "") + "imum", x, axes, shape)
-        value = along(c, kind, c.emit.unfolded(x), axes, shape, x.known(), keep=keep)
+        value = along(c, kind, c.emit.unfold(x), axes, shape, x.require_grid(), keep=keep)
         return replace(value, real=x.real)
 
-    return made
+    return convert
 
 
 def _by_halves(
@@ -126,22 +126,22 @@ def _by_halves(
                 ranges[axis] = range(first, first + half)
                 parts.append(take_ranges(c, x, ranges))
             made = c.emit.stored_shape(parts[0])
-            x = replace(parts[0], tensor=c.emit.operator(kind, parts, made, x.known()))
+            x = replace(parts[0], tensor=c.emit.operator(kind, parts, made, x.require_grid()))
     return reshape_value(c, x, shape)
 
 
 def place_of(kind: str) -> Handler:
     """Return what makes an ARG_MAX or ARG_MIN; its result is int32 instead of int64."""
 
-    def made(c: Conversion, node: Node) -> Part:
-        x, shape = c.emit.unfolded(c.stored(node)), c.result(node)
+    def convert(c: Conversion, node: Node) -> Part:
+        x, shape = c.emit.unfold(c.stored_operand(node)), c.result(node)
         found = attributes_as(node, {"axis": 0, "keepdims": 1, "select_last_index": 0})
         if found["select_last_index"]:
             raise Unfit("takes the last of equal values", "export it without select_last_index")
         axis = _axis(found["axis"], len(x.shape))
         return along(c, kind, x, (axis,), shape, None, keep=bool(found["keepdims"]))
 
-    return made
+    return convert
 
 
 mean = reduction("mean")
@@ -166,20 +166,20 @@ def softmax(kind: str) -> Handler:
     Grids that are finer than that of 8 bits are reached through 16 bits.
     """
 
-    def made(c: Conversion, node: Node) -> Part:
-        x = c.stored(node, wide=True)
+    def convert(c: Conversion, node: Node) -> Part:
+        x = c.stored_operand(node, wide=True)
         axis = _axis(attributes_as(node, {"axis": -1})["axis"], len(x.shape))
-        x = c.emit.unfolded(x)
+        x = c.emit.unfold(x)
         x = c.emit.in_order(x, layout.last(x.order, axis))
         options = {"beta": 1.0} if kind == "softmax" else {}
 
         def make(to: Grid, activation: str) -> Stored:
-            shares = _shares(kind, x.known(), to)
-            return c.requantized(c.unary(x, kind, shares, **options), to)
+            shares = _shares(kind, x.require_grid(), to)
+            return c.requantize(c.unary(x, kind, shares, **options), to)
 
         return Pending(shape=x.shape, make=make, own=_SHARES[kind], rounds=True, error=2 * x.error)
 
-    return made
+    return convert
 
 
 def _shares(kind: str, x: Grid, to: Grid) -> Grid:

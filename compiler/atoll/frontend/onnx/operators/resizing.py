@@ -38,7 +38,7 @@ def resize(c: Conversion, node: Node) -> Part | tuple[Part, ...]:
 
 def _nearest(c: Conversion, node: Node) -> Part:
     """Repeat elements by CONCATENATION with themselves, or take runs of them by SLICE."""
-    x, shape = c.stored(node), c.result(node)
+    x, shape = c.stored_operand(node), c.result(node)
     if len(shape) != len(x.shape):
         raise Unfit("has a result of other dimensions")
     for axis, (size, places) in enumerate(zip(x.shape, shape, strict=True)):
@@ -87,15 +87,15 @@ def _repeat(c: Conversion, x: Stored, axis: int, times: int) -> Stored:
         return x
     if times > MOST_COPIES:
         raise Unfit(f"repeats {times} times, the most is {MOST_COPIES}")
-    x = c.emit.unfolded(x)
+    x = c.emit.unfold(x)
     shape = tuple(n * times if at == axis else n for at, n in enumerate(x.shape))
     stored, place = c.emit.stored_shape(x), x.order.index(axis)
     outer, inner = prod(stored[: place + 1]), prod(stored[place + 1 :])
-    one = c.emit.stored(c.emit.reshaped(x.tensor, (outer, 1, inner)), x.known())
+    one = c.emit.as_stored(c.emit.reshape(x.tensor, (outer, 1, inner)), x.require_grid())
     options: dict[str, int | str] = {"axis": 1, "activation": "none"}
     joined = (outer, times, inner)
-    made = c.emit.operator("concatenation", [one] * times, joined, x.known(), **options)
-    return replace(x, tensor=c.emit.reshaped(made, layout.permute(shape, x.order)), shape=shape)
+    made = c.emit.operator("concatenation", [one] * times, joined, x.require_grid(), **options)
+    return replace(x, tensor=c.emit.reshape(made, layout.permute(shape, x.order)), shape=shape)
 
 
 def _bilinear(c: Conversion, node: Node) -> Part:
@@ -110,10 +110,10 @@ def _bilinear(c: Conversion, node: Node) -> Part:
         side_of(size, places, align_corners=align, half_pixel_centers=half)
         for size, places in zip(x.shape[2:], shape[2:], strict=True)
     ]
-    apart = _RANGE[x.known().dtype] * sum(_shift(side, how) for side in sides)
+    apart = _RANGE[x.require_grid().dtype] * sum(_shift(side, how) for side in sides)
 
     def make(to: Grid, activation: str) -> Stored:
-        grid = x.known()
+        grid = x.require_grid()
         steps = apart if to == grid else (apart + 0.5) * grid.scale / to.scale
         if steps > 1:
             message = f"resizes to {[*shape[2:]]}, where places in 1/{ONE} of a pixel could make"
@@ -129,7 +129,7 @@ def _bilinear(c: Conversion, node: Node) -> Part:
             align_corners=align,
             half_pixel_centers=half,
         )
-        return c.requantized(replace(from_image(c, tensor, shape, grid), real=True), to)
+        return c.requantize(replace(from_image(c, tensor, shape, grid), real=True), to)
 
     return Pending(shape=shape, make=make)
 
@@ -139,7 +139,7 @@ def _coordinates(c: Conversion, node: Node) -> str:
     found = attributes_as(
         node, {"mode": "nearest", "coordinate_transformation_mode": "half_pixel", "antialias": 0}
     )
-    shape, given = c.result(node), c.stored(node).shape
+    shape, given = c.result(node), c.stored_operand(node).shape
     how: str = found["coordinate_transformation_mode"]
     if how == "pytorch_half_pixel" and min(shape[2:], default=0) > 1:
         how = "half_pixel"

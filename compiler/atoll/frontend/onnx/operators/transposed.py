@@ -29,7 +29,7 @@ def conv_transpose(c: Conversion, node: Node) -> Part:
 
     Where neither SAME nor VALID cuts off in front what the node does, a SLICE does.
     """
-    x = c.stored(node, wide=True)
+    x = c.stored_operand(node, wide=True)
     weights = weights_of(c, node, 1, channels=1)
     rank = len(x.shape)
     if len(weights.values.shape) != rank or rank not in DIMENSIONS:

@@ -65,22 +65,26 @@ class Weights:
     def sum_scales(self, x: Stored) -> NDArray[np.float64]:
         """Return the scale of the sums of each output channel."""
         scales = np.broadcast_to(np.array(self.scales, np.float64), self.outputs)
-        return scales * x.known().scale
+        return scales * x.require_grid().scale
 
     def reach(self, x: Stored, bias: Array | None) -> tuple[float, float, float]:
         """Return the least and the greatest result, and how many errors of x make one of it."""
         rows = np.moveaxis(self.values.astype(np.float64), self.axis, 0).reshape(self.outputs, -1)
         above, below = rows.clip(min=0).sum(1), rows.clip(max=0).sum(1)
-        low, high = (limit - x.known().zero_point for limit in x.known().limits)
+        low, high = (limit - x.require_grid().zero_point for limit in x.require_grid().limits)
         scales, added = self.sum_scales(x), 0 if bias is None else bias
         least = ((above * low + below * high + added) * scales).min()
         most = ((above * high + below * low + added) * scales).max()
-        return float(least), float(most), float(((above - below) * scales).max() / x.known().scale)
+        return (
+            float(least),
+            float(most),
+            float(((above - below) * scales).max() / x.require_grid().scale),
+        )
 
-    def held_bias(self, x: Stored, values: Array) -> Held:
+    def bias_constant(self, x: Stored, values: Array) -> Held:
         """Return a bias in the scale of sums."""
-        wide = x.known().dtype == "int16"
-        scales = tuple(float(np.float32(each * x.known().scale)) for each in self.scales)
+        wide = x.require_grid().dtype == "int16"
+        scales = tuple(float(np.float32(each * x.require_grid().scale)) for each in self.scales)
         quantization = Quantization(scales=scales, zero_points=(0,) * len(scales))
         return Held(values.astype(np.int64 if wide else np.int32), "bias", quantization)
 
@@ -131,12 +135,12 @@ def repeat_channels(c: Conversion, tensor: str, grid: Grid, times: int, groups: 
     """
     *outer, across, channels = (1, *c.emit.tensor(tensor).shape)
     parts = (*outer, across * groups, channels // groups)[1:]
-    half = c.emit.stored(c.emit.reshaped(tensor, parts), grid)
+    half = c.emit.as_stored(c.emit.reshape(tensor, parts), grid)
     shape = (*parts[:-1], times * parts[-1])
     axis = len(shape) - 1
     options: dict[str, int | str] = {"axis": axis, "activation": "none"}
     whole = c.emit.operator("concatenation", [half] * times, shape, grid, **options)
-    return c.emit.reshaped(whole, (*outer, across, times * channels)[1:])
+    return c.emit.reshape(whole, (*outer, across, times * channels)[1:])
 
 
 def bias_of(c: Conversion, node: Node, at: int, x: Stored, weights: Weights) -> Array | None:

@@ -93,7 +93,7 @@ def _two(values: Sequence[int], absent: int) -> tuple[int, int]:
 def image_of(c: Conversion, value: Stored) -> Stored:
     """Return an operand as an image: channels last, and one row where it is a sequence."""
     value = c.emit.in_order(value, layout.channels_last(len(value.shape)))
-    return replace(value, tensor=c.emit.reshaped(value.tensor, as_image(value.shape)))
+    return replace(value, tensor=c.emit.reshape(value.tensor, as_image(value.shape)))
 
 
 def as_image(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -111,13 +111,13 @@ def as_image(shape: tuple[int, ...]) -> tuple[int, ...]:
 def from_image(c: Conversion, tensor: str, shape: tuple[int, ...], grid: Grid) -> Stored:
     """Return a result [N, H, W, C] as a value of ONNX's extents."""
     order = layout.channels_last(len(shape))
-    stored = c.emit.reshaped(tensor, layout.permute(shape, order))
+    stored = c.emit.reshape(tensor, layout.permute(shape, order))
     return Stored(tensor=stored, shape=shape, order=order, grid=grid, real=True)
 
 
 def conv(c: Conversion, node: Node) -> Part:
     """Make a CONV_2D or DEPTHWISE_CONV_2D."""
-    x = c.stored(node, wide=True)
+    x = c.stored_operand(node, wide=True)
     weights = weights_of(c, node, 1, channels=0)
     rank, groups = len(x.shape), attributes_as(node, {"group": 1})["group"]
     if len(weights.values.shape) != rank or rank not in DIMENSIONS:
@@ -143,7 +143,7 @@ def conv(c: Conversion, node: Node) -> Part:
         held = Held(filters, "filter", weights.along(axis))
         image, *others = make_operands(c, x, weights, bias, held, groups)
         if window.pads_widely:
-            image = _pad(c, image, window, x.known())
+            image = _pad(c, image, window, x.require_grid())
         operands = [image, *others]
         tensor = c.emit.operator(
             kind, operands, as_image(shape), grid, activation=activation, **attributes
@@ -166,7 +166,7 @@ def _pad(c: Conversion, image: Operand | None, window: Sliding, grid: Grid) -> S
     shape = (batch, height + top + bottom, width + left + right, channels)
     table = np.array([[0, 0], [top, bottom], [left, right], [0, 0]], np.int32)
     tensor = c.emit.operator("pad", [image, Held(table, "paddings")], shape, grid)
-    return c.emit.stored(tensor, grid)
+    return c.emit.as_stored(tensor, grid)
 
 
 Make = Callable[[Stored, Array | None, Grid, str], Stored]
@@ -185,24 +185,24 @@ def make_sums(
     scales = weights.sum_scales(x)
     least, most, times = weights.reach(x, bias)
 
-    def biased(more: Array) -> Pending:
+    def with_bias(more: Array) -> Pending:
         values = np.rint(np.asarray(more, np.float64) / scales)
         total = values + (0 if bias is None else bias)
         if not (np.abs(total) < 2**31).all():
             raise Unfit("has a bias that leaves int32 in the scale of its sums")
         return make_sums(c, total.astype(np.int64), make, shape, channels, x, weights)
 
-    def made(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
+    def emit(values: Sequence[Stored], grid: Grid, activation: str) -> Stored:
         (operand,) = values
         return make(operand, bias, grid, activation)
 
     return Pending(
         shape=shape,
-        make=lambda grid, activation: c.matched([x], grid, activation, made),
+        make=lambda grid, activation: c.match_types([x], grid, activation, emit),
         fuses=True,
         range=(least, most),
         error=x.error * times,
-        biased=biased,
+        biased=with_bias,
         channels=channels,
     )
 
@@ -218,10 +218,11 @@ def make_operands(
     """Return the operands of a convolution: image, filters, bias."""
     image = image_of(c, x)
     if weights.wide:
-        image = c.emit.stored(
-            repeat_channels(c, image.tensor, x.known(), weights.parts, groups), x.known()
+        image = c.emit.as_stored(
+            repeat_channels(c, image.tensor, x.require_grid(), weights.parts, groups),
+            x.require_grid(),
         )
-    return [image, filters, None if bias is None else weights.held_bias(x, bias)]
+    return [image, filters, None if bias is None else weights.bias_constant(x, bias)]
 
 
 HANDLERS = {"Conv": conv}
