@@ -55,9 +55,9 @@ def fit_timing(kernels: Sequence[Kernel], cache: Cache | None) -> Timing:
     )
     return Timing(
         basis="measured",
-        cycles=_named(CLASSES, cycles),
-        waits={} if cache else _named(CLASSES, code),
-        data_waits=_named(ACCESSES, data),
+        cycles=_by_name(CLASSES, cycles),
+        waits={} if cache else _by_name(CLASSES, code),
+        data_waits=_by_name(ACCESSES, data),
         cache=line or None,
     )
 
@@ -75,5 +75,5 @@ def _rows(kernel: Kernel, cache: Cache | None) -> Iterator[tuple[Sequence[float]
         yield [*counts, *far, 0, 0], cycles[CODE]
 
 
-def _named(names: Sequence[str], values: Vector) -> Mapping[str, float]:
+def _by_name(names: Sequence[str], values: Vector) -> Mapping[str, float]:
     return dict(zip(names, values.tolist(), strict=True))
