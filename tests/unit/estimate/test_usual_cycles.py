@@ -25,7 +25,8 @@ UNMEASURED = ("devices.cpu.core=riscv", "devices.cpu.isa=rv32e")
 def test_kernels_of_nearly_all_kinds_are_counted(first: int, tmp_path: Path) -> None:
     """On the measured core as itself, and on others as that."""
     measured, other = load_soc("lagoon"), load_soc("lagoon", UNMEASURED)
-    kinds, left = set(), 0
+    kinds: set[str] = set()
+    left = 0
     for seed in range(first, first + 15):
         path = tmp_path / "network.tflite"
         path.write_bytes(tflite_builder.write(case_of(seed).model))
@@ -49,7 +50,7 @@ def test_kernels_of_nearly_all_kinds_are_counted(first: int, tmp_path: Path) -> 
 def test_what_nobody_counted_takes_usual_cycles(
     told: int | None, rests: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or what its kind says; 64 pixels of 16 channels come from 9 elements each."""
+    """Or what its kind says."""
     soc = load_soc("lagoon")
     compiled = compile_file(soc, DIGITS, ALONE)
     op, graph = compiled.graph.operators[0], compiled.graph

@@ -40,7 +40,7 @@ def bases(value: object) -> list[str]:
 
 
 def test_all_estimates_rest_on_the_core_that_stands_in(capsys: pytest.CaptureFixture[str]) -> None:
-    weighed = {"estimate": set(), "explain": {"counted x measured"}}
+    weighed: dict[str, set[str]] = {"estimate": set(), "explain": {"counted x measured"}}
     for command, cores in weighed.items():
         assert set(bases(told(capsys, command, "lagoon", DIGITS))) == {"measured", *cores}
     found = told(capsys, "explain", "lagoon", DIGITS, *SET_UNMEASURED)
