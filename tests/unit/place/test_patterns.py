@@ -46,8 +46,8 @@ def chip_with(folder: Path, operators: str) -> ResolvedSoc:
     return load_soc(folder / "chip.yaml")
 
 
-def network(*lines: str, outputs: str) -> Graph:
-    """Return a network of ADD and MUL of 2x8 int8, from lines such as ``c = add(a b)``."""
+def network(*lines: str, outputs: str, shape: tuple[int, ...] = (2, 8)) -> Graph:
+    """Return a network of ADD and MUL of int8, from lines such as ``c = add(a b)``."""
     operators = []
     for number, line in enumerate(lines):
         made, text = line.split(" = ")
@@ -67,7 +67,7 @@ def network(*lines: str, outputs: str) -> Graph:
     tensors = tuple(
         Tensor(
             name=name,
-            shape=(2, 8),
+            shape=shape,
             dtype="int8",
             quantization=Quantization(scales=(0.02 + 0.003 * at,), zero_points=(at - 3,)),
         )
