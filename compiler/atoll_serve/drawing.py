@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 import atoll
 from atoll.cli.options import PlacementOptions
@@ -60,10 +61,12 @@ def draw(asked: Asked, results: Sequence[Path], tell: Tell) -> str:
 
 
 def mark(path: Path) -> Mark:
-    """Tell the file of now from any other."""
+    """Tell the file of now from any other; devices are all alike."""
     try:
         found = path.stat()
     except OSError:
+        return None
+    if not S_ISREG(found.st_mode):
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
 
@@ -107,5 +110,5 @@ def _hear(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _apart() -> Iterator[Path]:
-    yield from map(Path, (sys.prefix, sys.base_prefix, "/dev", "/proc", "/sys", "/etc"))
+    yield from map(Path, (sys.prefix, sys.base_prefix, "/proc", "/sys", "/etc"))
     yield cache_folder()

@@ -31,6 +31,7 @@ Text = Callable[[str], str]
 
 AS_TEXT: dict[str, Text] = {
     "delete it; outside of quotes only printable text is needed": lambda t: t.replace("\a", ""),
+    "write the whole character, or leave it out": lambda text: text.replace("\\uD83D", ""),
     "save the file as UTF-8": lambda text: text,
     "delete it": lambda text: re.sub(r"&all |!!\S+ ", "", text),
     "write the value out": lambda text: text.replace("*all", "{cpu: rw, npu: rw}"),

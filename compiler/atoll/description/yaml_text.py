@@ -105,6 +105,11 @@ MAX_DEPTH = 32
 MAX_NODES = 20_000
 MAX_NUMBER_LENGTH = 64
 
+_HALF = re.compile("[\ud800-\udfff]")
+"""A surrogate, as quotes can have one: no text in UTF-8 has it."""
+
+_WRITTEN_HALF = re.compile(r"\\(?:u|U0000)[dD][89a-fA-F][0-9a-fA-F]{2}")
+
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9](?:_?[0-9])*)")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F](?:_?[0-9a-fA-F])*")
 _REAL = re.compile(r"[-+]?(?:[0-9]*\.[0-9]+|[0-9]+(?:\.|(?=[eE])))(?:[eE][-+]?[0-9]+)?")
@@ -233,6 +238,8 @@ class _Reader:
                 self._refuse(event, f"'*{event.anchor}' is an alias", "write the value out")
             case yaml.ScalarEvent():
                 self._count(event)
+                if half := _HALF.search(event.value):
+                    self._half(event, half[0])
                 value = scalar(event.value) if event.implicit[0] else event.value
                 self._value(value, event.value, event)
             case yaml.CollectionStartEvent():
@@ -305,6 +312,18 @@ class _Reader:
         found = re.compile(old).match(self.text, begin) if old else None
         remedy = Remedy(words, ((Patch(begin, found[0]),),) if found else ())
         raise DescriptionError("E005", message, at=self._at(event), remedy=remedy)
+
+    def _half(self, event: yaml.Event, half: str) -> None:
+        written = _WRITTEN_HALF.search(self.text, _index(event))
+        raise DescriptionError(
+            "E002",
+            f"U+{ord(half):04X} is half of a character",
+            at=self._at(event),
+            remedy=Remedy(
+                "write the whole character, or leave it out",
+                ((Patch(written.start(), written[0]),),) if written else (),
+            ),
+        )
 
     def _too_big(self, event: yaml.Event, what: str) -> None:
         raise DescriptionError(

@@ -90,6 +90,7 @@ NAMED = sorted(
     for path in folder.rglob("*.py")
     if "\n__all__ = " in path.read_text("utf-8") and "skeleton" not in path.parts
 )
+"""Of modules that say what others may use, those of formats by themselves."""
 
 
 @pytest.mark.parametrize("module", NAMED)
