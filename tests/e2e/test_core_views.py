@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 BAY = str(ROOT / "tests" / "data" / "bay.yaml")
 DUO = str(ROOT / "tests" / "data" / "duo.yaml")
 MODEL = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
-ON_DSP = ("--set", "default_device=dsp")
+ON_DSP = ("--set", "default_device=dsp", "--place", "softmax_9=dsp")
 
 
 @pytest.fixture(scope="module")

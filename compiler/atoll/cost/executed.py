@@ -380,7 +380,9 @@ class _Count:
 
     def _call(self, call: Call, depth: int) -> None:
         """Count a scalar function, whose body stands in place of the call."""
-        function = self.functions[call.function]
+        function = self.functions.get(call.function)
+        if function is None or len(function.parameters) != len(call.arguments):
+            raise UncountableError  # the verifier of kernels says what is wrong
         names = (each.name for each in function.parameters)
         given = dict(zip(names, call.arguments, strict=True))
         known = {name: each.value for name, each in given.items() if isinstance(each, Const)}
