@@ -38,6 +38,7 @@ def test_a_core_is_calibrated(
     assert 6 < timing.cycles["load"] < 9
     assert timing.data_waits["load"] == pytest.approx(1, abs=0.2)
     assert all(each["off_percent_median"] < 8 for each in found["settings"])
-    chip = ("--set", "devices.cpu.core=./tide.yaml", "--no-accelerators", "--json")
-    assert main(["estimate", "lagoon", str(DIGITS), *chip]) == 0
+    chip = Path("mine.yaml")
+    chip.write_text("extends: lagoon\nsoc: mine\nversion: 1\ndevices: {cpu: {core: ./tide.yaml}}\n")
+    assert main(["estimate", str(chip), str(DIGITS), "--no-accelerators", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cycles"]["basis"] == "counted x measured"
