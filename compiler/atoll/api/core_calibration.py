@@ -10,7 +10,10 @@ from atoll.api.beside import function_of
 from atoll.api.chips import Soc
 from atoll.api.notebook import Row, html_table
 from atoll.description.edits import to_yaml_line
-from atoll.diagnostics.columns import lay_out
+from atoll.diagnostics.columns import table_lines
+
+FIGURES = (1, 2, 3)
+"""Columns of the tables that are printed, which are aligned to the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +101,11 @@ class CoreCalibration:
             (each.name, f"{each.cycles:.2f}", f"{each.waits:.2f}", f"{each.share:.0%}")
             for each in self.classes
         ]
-        yield from _table(classes, columns)
-        yield ""
-        yield from _table(_residuals("operators, not fitted", "95 of 100", self.kinds), columns)
-        yield ""
-        yield from _table(_residuals("networks, not fitted", "worst", self.settings), columns)
-        yield ""
+        kinds = _residuals("operators, not fitted", "95 of 100", self.kinds)
+        settings = _residuals("networks, not fitted", "worst", self.settings)
+        for rows in (classes, kinds, settings):
+            yield from table_lines(rows, right=FIGURES, columns=columns)
+            yield ""
         yield (
             f"core {self.core}, {self.isa}: fitted to {self.operators} operators of"
             f" {self.networks} networks, measured in RTL"
@@ -195,8 +197,3 @@ def _row(key: str, each: Residual) -> Row:
         "off_percent_median": round(100 * each.median, 1),
         "off_percent_most": round(100 * each.most, 1),
     }
-
-
-def _table(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:
-    for row in lay_out(rows, right=(1, 2, 3), columns=columns):
-        yield from row

@@ -12,7 +12,7 @@ import numpy as np
 from atoll.api.beside import function_of
 from atoll.api.notebook import Row, html_table
 from atoll.description.edits import to_yaml_line
-from atoll.diagnostics.columns import lay_out
+from atoll.diagnostics.columns import table_lines
 
 MOST_SHOWN = 10
 """Faults of one check that are printed; the rest is counted."""
@@ -216,7 +216,7 @@ class AcceleratorCheck:
             (each.name, f"{each.tried}", f"{each.seconds:.1f}", _result(each.faults))
             for each in self.trials
         ]
-        yield from _table(rows, (1, 2), columns)
+        yield from table_lines(rows, right=(1, 2), columns=columns)
         if self.coverage:
             yield ""
             covered = [("operator", "feature", "tried", "limits")]
@@ -224,7 +224,7 @@ class AcceleratorCheck:
                 (each.operator, each.feature, f"{each.least} to {each.most}", _limits(each))
                 for each in self.coverage
             ]
-            yield from _table(covered, (), columns)
+            yield from table_lines(covered, right=(), columns=columns)
         if self.timings:
             yield ""
             yield from _timing_table(self.timings, columns)
@@ -377,7 +377,8 @@ class CoreCheck:
         )
         good = sum(not each.faults for each in self.trials)
         verdict = f"core {self.core}, {self.isa}: {good} of {len(self.trials)} checks right"
-        return "".join(f"{line}\n" for line in (*_table(rows, (2,), columns), *wrong, verdict))
+        table = table_lines(rows, right=(2,), columns=columns)
+        return "".join(f"{line}\n" for line in (*table, *wrong, verdict))
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``atoll core test --json`` prints."""
@@ -490,7 +491,7 @@ def _result(faults: Sequence[str]) -> str:
 
 def _timing_table(timings: Sequence[OperatorTiming], columns: int | None) -> Iterator[str]:
     heads = ("operator", "timed", "cycles by formula", "what fits", "off by")
-    yield from _table([heads, *map(_timing_row, timings)], (1,), columns)
+    yield from table_lines([heads, *map(_timing_row, timings)], right=(1,), columns=columns)
 
 
 def _timing_row(each: OperatorTiming) -> tuple[str, str, str, str, str]:
@@ -509,10 +510,3 @@ def _timing_row(each: OperatorTiming) -> tuple[str, str, str, str, str]:
 def _limits(each: FeatureCoverage) -> str:
     low, high = ("" if bound is None else str(bound) for bound in each.limits)
     return f"{low} to {high}".strip()
-
-
-def _table(
-    rows: Sequence[tuple[str, ...]], right: tuple[int, ...], columns: int | None
-) -> Iterator[str]:
-    for row in lay_out(rows, right=right, columns=columns):
-        yield from row

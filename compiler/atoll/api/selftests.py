@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from atoll.api.beside import function_of
 from atoll.api.chips import SocSource, load_soc
 from atoll.api.notebook import Row, html_table
-from atoll.diagnostics.columns import lay_out, wrap
+from atoll.diagnostics.columns import table_lines, wrap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +78,7 @@ class SelftestCheck:
         lines: list[str] = []
         if self._cells:
             right = range(1, len(self._cells[0]))
-            table = lay_out(self._cells, right=right, columns=columns)
-            lines += [line for row in table for line in row] + [""]
+            lines += [*table_lines(self._cells, right=right, columns=columns), ""]
         lines.append(f"{self.chip}: {self.passed_tests} of {self.tests} tests passed")
         for each in self.findings:
             lines.append(wrap(f"{f'{each.at}: ' if each.at else ''}{each.message}", columns))

@@ -51,6 +51,13 @@ def lay_out(
     return [tuple(layout.lines(row)) for row in rows]
 
 
+def table_lines(
+    rows: Sequence[Row], *, right: Collection[int] = (), columns: int | None = None
+) -> list[str]:
+    """Return all lines of what `lay_out` lays out."""
+    return [*chain.from_iterable(lay_out(rows, right=right, columns=columns))]
+
+
 def wrap(text: str, columns: int | None) -> str:
     """Return a sentence in lines that fit, the words whole and further lines indented."""
     if columns is None or columns_of(text) <= columns:

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from atoll.diagnostics.columns import lay_out
+from atoll.diagnostics.columns import table_lines
 from atoll.memory.problem import MemoryPlan, PoolUse
 from atoll.resolve.soc import ResolvedSoc
 
@@ -43,8 +43,7 @@ def total_use(soc: ResolvedSoc, plans: Mapping[str, MemoryPlan]) -> dict[str, in
 def _lines_of(rows: Sequence[tuple[str, ...]], columns: int | None) -> str:
     """Return rows as lines: the first and the last column to the left, figures to the right."""
     right = range(1, len(rows[0]) - 1)
-    lines = (line for row in lay_out(rows, right=right, columns=columns) for line in row)
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in table_lines(rows, right=right, columns=columns))
 
 
 def proof(use: PoolUse) -> str:

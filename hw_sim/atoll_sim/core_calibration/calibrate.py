@@ -12,6 +12,7 @@ import numpy as np
 from atoll.api.core_calibration import ClassCycles, CoreCalibration, Residual
 from atoll.cost.core_costs import CoreCost
 from atoll.cost.counted import CLASSES
+from atoll.description.core import EXTRAS
 from atoll.diagnostics.errors import PlacementError, PlanError, UsageError
 from atoll.diagnostics.progress import Progress
 from atoll.diagnostics.units import format_size
@@ -97,6 +98,13 @@ class Calibration:
         kernels = [*kernels_of(late, ran, counts)]
         if len(kernels) < FEWEST_OPERATORS:
             raise too_few(name, f"{len(kernels)} operators that take {LEAST} cycles")
+        if absent := _absent_classes(kernels):
+            raise UsageError(
+                "E241",
+                f"nothing is fitted to what core '{name}' takes: no operator that takes {LEAST}"
+                f" cycles runs an instruction of class '{absent[0]}'",
+                remedy=f"use --networks {2 * self.networks} or more",
+            )
         timing = fit_timing(kernels, self.cache)
         judged = [*_judge(settings, timing, layered, ran)]
         off = np.array([each.truth / each.estimate - 1 for each in judged])
@@ -176,6 +184,16 @@ def too_few(core: str, what: str) -> UsageError:
         f" {FEWEST} networks with {FEWEST_OPERATORS} operators",
         remedy=f"use --networks {2 * FEWEST} or more",
     )
+
+
+def _absent_classes(kernels: Sequence[Kernel]) -> Sequence[str]:
+    """Return the classes of instructions that never ran, of which a fit would say 0 cycles."""
+    runs = zip(*(kernel.counts for kernel in kernels), strict=True)
+    return [
+        name
+        for name, counts in zip(CLASSES, runs, strict=True)
+        if name not in EXTRAS and not any(counts)
+    ]
 
 
 def _groups(graphs: Sequence[Graph]) -> Iterator[Sequence[Graph]]:

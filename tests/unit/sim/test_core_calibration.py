@@ -249,6 +249,23 @@ def test_too_little_is_not_fitted(made_up: ResolvedSoc, monkeypatch: pytest.Monk
         calibration(made_up, 2).run()
 
 
+def test_a_class_that_never_ran_does_not_take_0_cycles(
+    made_up: ResolvedSoc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibrate, "FEWEST", 6)
+    monkeypatch.setattr(calibrate, "FEWEST_OPERATORS", 5)
+    place = CLASSES.index("divide")
+
+    def without(models: Sequence[Compiled]) -> Mapping[Which, tuple[int, ...]]:
+        return {
+            which: (*each[:place], 0, *each[place + 1 :]) for which, each in count(models).items()
+        }
+
+    monkeypatch.setattr(calibrate, "instructions_of", without)
+    with pytest.raises(UsageError, match="runs an instruction of class 'divide'"):
+        calibration(made_up, 6).run()
+
+
 def test_a_chip_without_room_is_refused(made_up: ResolvedSoc) -> None:
     small = load_soc(STRAIT, ("pools.shared.size=2 KiB",))
     with pytest.raises(UsageError, match="has no room for the networks that are run") as full:
