@@ -48,7 +48,7 @@ from atoll.ir.statements import (
     Stmt,
     Store,
 )
-from atoll.ir.walk import blocks_of, expressions_of, statements, subexpressions
+from atoll.ir.walk import blocks_of, expressions_of, subexpressions
 from atoll.resolve.storage_scope import LOCAL
 
 MOST_VALUES, MOST_TOGETHER = 64, 65_536
@@ -155,7 +155,10 @@ class _Count:
         kept: buffers that do not change.
         scalars: buffers that live in registers.
         unrolled: variables of loops that are no more.
-        seen: what was counted already in each block around.
+        seen: what was counted already, here and around.
+        new: of these, what is new in each block around.
+        ages: of parts of the statement where the walk is: what `depths` has of variables.
+        sizes, controls: of blocks: see `_size` and `_controlling`.
     """
 
     functions: Mapping[str, PrimFunc]
@@ -173,12 +176,17 @@ class _Count:
     kept: set[str] = field(default_factory=set)
     scalars: set[str] = field(default_factory=set)
     unrolled: set[str] = field(default_factory=set)
-    seen: list[set[object]] = field(default_factory=lambda: [set()])
+    seen: set[object] = field(default_factory=set)
+    new: list[list[object]] = field(default_factory=lambda: [[]])
+    ages: dict[int, int] = field(default_factory=dict)
+    sizes: dict[int, float] = field(default_factory=dict)
+    controls: dict[int, set[str]] = field(default_factory=dict)
 
     def block(self, body: Sequence[Stmt], weight: Weight) -> None:
         """Count the statements of a block."""
-        control = _controlling(body)
+        control = _controlling(body, self.controls)
         for statement in body:
+            self.ages.clear()
             match statement:
                 case Let():
                     self._name(statement, control)
@@ -221,7 +229,7 @@ class _Count:
         self.lets.pop(name, None)
         self.values.pop(name, None)
         inside = weight * length
-        if inside.any() and name in _controlling(loop.body):
+        if inside.any() and name in _controlling(loop.body, self.controls):
             inside = self._spread(name, begin, length, weight)
         rounds, entered = float(inside.mean()), float(weight.mean())
         if not rounds:
@@ -240,7 +248,7 @@ class _Count:
                     self.writes[target, what] += count
             return
         way = ""
-        if _rounds(loop) * _size(loop.body) <= UNROLLED:
+        if _rounds(loop) * _size(loop.body, self.sizes) <= UNROLLED:
             way = "unrolled_"
             self.unrolled.add(name)
             nest.code["unrolled_loops"] += copies
@@ -307,9 +315,9 @@ class _Count:
     def _inside(self, times: float, nest: tuple[Nest, float]) -> Iterator[None]:
         self.times.append(times)
         self.nests.append(nest)
-        self.seen.append(set())
+        self.new.append([])
         yield
-        self.seen.pop()
+        self.seen.difference_update(self.new.pop())
         self.nests.pop()
         self.times.pop()
 
@@ -322,11 +330,16 @@ class _Count:
     def _depth(self, expr: Expr) -> int:
         """Return the block in whose rounds the value of an expression may change."""
         match expr:
+            case Const():
+                return 0
             case Var(name):
                 return self.depths.get(name, 0)
-            case Load(buffer, index):
-                return self._depth(index) if buffer in self.kept else len(self.times) - 1
-        return max((self._depth(each) for each in operands(expr)), default=0)
+            case Load(buffer) if buffer not in self.kept:
+                return len(self.times) - 1
+        if (age := self.ages.get(id(expr))) is None:
+            age = max((self._depth(each) for each in operands(expr)), default=0)
+            self.ages[id(expr)] = age
+        return age
 
     def _evaluate(self, expr: Expr) -> None:
         """Count what it takes to know an expression's value, unless it is known already."""
@@ -441,10 +454,12 @@ class _Count:
 
     def _again(self, what: object) -> bool:
         """Tell whether something was counted already where the walk is; if not, it is now."""
-        if any(what in each for each in self.seen):
-            return not isinstance(what, Load) or what.buffer in self.kept
-        self.seen[-1].add(what)
-        return False
+        before = len(self.seen)
+        self.seen.add(what)
+        if len(self.seen) > before:
+            self.new[-1].append(what)
+            return False
+        return not isinstance(what, Load) or what.buffer in self.kept
 
 
 def _apply(operation: Operation, a: Values, b: Values) -> Values | None:
@@ -505,23 +520,28 @@ def _operation(expr: Expr) -> str:
     return ""
 
 
-def _controlling(body: Iterable[Stmt]) -> set[str]:
-    """Return the variables on which it rests how often loops and branches of a block run."""
-    inside = [*statements(body)]
-    lets = {each.variable: each.value for each in inside if isinstance(each, Let)}
-    waiting = [
-        expr for each in inside if isinstance(each, For | If) for expr in expressions_of(each)
-    ]
-    names: set[str] = set()
-    while waiting:
-        new = _names(waiting.pop()) - names
-        names |= new
-        waiting += [lets[name] for name in new if name in lets]
+def _controlling(body: Sequence[Stmt], known: dict[int, set[str]]) -> set[str]:
+    """Return the variables on which it rests how often loops and branches of a block run.
+
+    Of each block it is found once, and `known` by the block's identity.
+    """
+    if (names := known.get(id(body))) is None:
+        names = known[id(body)] = set()
+        lets = {each.variable: each.value for each in body if isinstance(each, Let)}
+        for each in body:
+            for block in blocks_of(each):
+                names |= _controlling(block, known)
+            if isinstance(each, For | If):
+                names |= _names(expressions_of(each))
+        new = names
+        while new := _names(lets[name] for name in new if name in lets) - names:
+            names |= new
     return names
 
 
-def _names(expr: Expr) -> set[str]:
-    return {each.name for each in subexpressions(expr) if isinstance(each, Var)}
+def _names(expressions: Iterable[Expr]) -> set[str]:
+    parts = (part for each in expressions for part in subexpressions(each))
+    return {each.name for each in parts if isinstance(each, Var)}
 
 
 def _moves(loop: For) -> str:
@@ -572,18 +592,24 @@ def _rounds(loop: For) -> float:
     return math.inf
 
 
-def _size(body: Iterable[Stmt]) -> float:
-    """Return about how many instructions of LLVM a block is, its short loops unrolled."""
-    size = 0.0
-    for each in body:
-        parts = (part for expr in expressions_of(each) for part in subexpressions(expr))
-        size += sum(not isinstance(part, Const | Var) for part in parts) + isinstance(each, Store)
-        inside = sum(_size(block) for block in blocks_of(each))
-        if isinstance(each, For):
-            whole = _rounds(each) * inside
-            inside = whole if whole <= UNROLLED else inside + 3
-        size += inside
+def _size(body: Sequence[Stmt], known: dict[int, float]) -> float:
+    """Return about how many instructions of LLVM a block is, its short loops unrolled.
+
+    Of each block it is found once, and `known` by the block's identity.
+    """
+    if (size := known.get(id(body))) is None:
+        size = known[id(body)] = sum(_size_of(each, known) for each in body)
     return size
+
+
+def _size_of(statement: Stmt, known: dict[int, float]) -> float:
+    parts = (part for expr in expressions_of(statement) for part in subexpressions(expr))
+    own = sum(not isinstance(part, Const | Var) for part in parts) + isinstance(statement, Store)
+    inside = sum(_size(block, known) for block in blocks_of(statement))
+    if isinstance(statement, For):
+        whole = _rounds(statement) * inside
+        inside = whole if whole <= UNROLLED else inside + 3
+    return own + inside
 
 
 def _width(type: Type) -> str:

@@ -218,10 +218,12 @@ Expr = Const | Var | Load | Binary | Select | Cast | Call | Dot | Word | Execute
 def operands(expr: Expr) -> tuple[Expr, ...]:
     """Return the expressions that `expr` is made of, in the order of evaluation."""
     match expr:
-        case Load():
-            return (expr.index,)
+        case Const() | Var():
+            return ()
         case Binary():
             return (expr.left, expr.right)
+        case Load():
+            return (expr.index,)
         case Select():
             return (expr.condition, expr.then, expr.otherwise)
         case Cast():
@@ -234,4 +236,3 @@ def operands(expr: Expr) -> tuple[Expr, ...]:
             return (expr.first,)
         case Execute():
             return (expr.a, expr.b)
-    return ()

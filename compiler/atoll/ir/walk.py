@@ -71,9 +71,11 @@ def externs(functions: Iterable[PrimFunc]) -> tuple[CFunction, ...]:
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
     """Yield `expr` and everything in it."""
-    yield expr
-    for operand in operands(expr):
-        yield from subexpressions(operand)
+    waiting = [expr]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += reversed(operands(each))
 
 
 def executed_instructions(functions: Iterable[PrimFunc]) -> tuple[Instruction, ...]:
