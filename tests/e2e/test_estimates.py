@@ -227,6 +227,7 @@ def test_p1_estimates_hold_for_networks_whose_activations_are_far_away() -> None
     assert sum(abs(layer.error) < 0.15 for layer in found.layers) >= 0.7 * LAYERS
 
 
+@pytest.mark.slow
 def test_p1_estimates_hold_for_masters_that_take_turns_at_one_bank() -> None:
     """Three engines at work at once, which without turns would take a fifth less."""
     found = compare("narrows", branched_network(2))

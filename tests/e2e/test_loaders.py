@@ -226,6 +226,7 @@ def test_d5_a_host_with_a_data_cache_cleans_what_it_loads(
     assert (result.stop, result.results) == (Stop.STALL, ()), "the core runs what is in memory"
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize("name", in_gate(["copied", "hosted"], 1))
 def test_d5_both_loaders_run_in_rtl(name: str, capsys: pytest.CaptureFixture[str]) -> None:

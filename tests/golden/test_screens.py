@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from atoll.cli import main
+from atoll.cli import main, working
 from atoll.diagnostics.columns import lay_out, wrap
 from atoll.diagnostics.shown import columns_of
 from atoll.report.grid import Grid
@@ -40,6 +40,7 @@ def test_screen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(working, "SECONDS_BETWEEN", 3600)
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns != "pipe":
         monkeypatch.setenv("COLUMNS", columns)

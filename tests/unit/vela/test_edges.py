@@ -281,6 +281,7 @@ def test_vela_gives_up_on_a_network(tmp_path: Path) -> None:
     run_well(found)
 
 
+@pytest.mark.slow
 def test_every_command_says_what_vela_failed_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
