@@ -7,9 +7,10 @@
 3. If accelerators of the best so far touch slow memory: the same with rows copied from there.
 4. If a core of another kind is surely faster: with operators there, the stripes that fit, else all
    this again.
-5. The best with constants streamed, if a DMA engine brings them; if nothing fits, the network with
+5. The best, uncut, with all on one of several accelerators that this one can run of them.
+6. The best with constants streamed, if a DMA engine brings them; if nothing fits, the network with
    all constants streamed.
-6. If nothing fits, operators on other devices, whose pools may have room.
+7. If nothing fits, operators on other devices, whose pools may have room.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from itertools import product
 
 from atoll.driver.candidate import Candidate, StreamPolicy
 from atoll.driver.compiled import Compiled
-from atoll.driver.elsewhere import on_other_devices
+from atoll.driver.elsewhere import on_one_accelerator, on_other_devices
 from atoll.driver.search import Search
 from atoll.driver.stripes import in_stripes
 from atoll.driver.task import Task
@@ -39,6 +40,7 @@ def propose(search: Search) -> Iterator[Candidate]:
     yield from _near(search, first)
     if has_unlike_cores(task.soc) and search.moves_operators():
         yield from _on_unlike_cores(search, replace(first, unlike=True))
+    yield from on_one_accelerator(search)
     if streams_wanted(task):
         yield from _propose_streams(search, first)
     if search.plan is None:

@@ -10,12 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from benchmarks.estimate_layers import small_network
+from benchmarks.placements import chip
 from tests import tflite_builder
 from tests.property.test_random_networks import random_network as drawn_network
 from tests.requests import load_requests
 
 import atoll.driver.task
 from atoll.cli import main
+from atoll.description.build import node_of, requests_from
 from atoll.diagnostics.errors import AtollError, PlacementError
 from atoll.driver.candidate import Candidate, Infeasible
 from atoll.driver.compiled import Compiled, expected_length
@@ -184,6 +187,25 @@ def test_unlike_cores_that_take_nothing_are_not_tried() -> None:
     assert not any(each.choices["unlike_cores"] for each in made.candidates)
     made = compile_file(load_soc(UNLIKE), DIGITS)
     assert [each.choices["unlike_cores"] for each in made.candidates] == [False, True]
+
+
+@pytest.mark.parametrize(("seed", "best"), [(1, "npu1"), (3, "npu0")])
+def test_one_of_several_accelerators_runs_all_that_it_can(seed: int, best: str) -> None:
+    """By itself an operator is faster on the other one; in RTL the network takes a third less."""
+    made = compile_graph(chip(seed), small_network(seed, "small"), NOWHERE, BuildOptions())
+    assert [op.device for op in made.graph.operators] == [best] * 3
+    first, *others = made.candidates
+    assert first.outcome == "slower"
+    assert not first.choices["devices"]
+    assert "chosen" in [each.outcome for each in others if each.choices["devices"]]
+
+
+def test_one_accelerator_takes_nothing_that_is_asked_to_be_elsewhere() -> None:
+    options = BuildOptions(
+        requests=requests_from(node_of({"place": {"fully_connected_2": "npu0"}}))
+    )
+    made = compile_graph(chip(1), small_network(1, "small"), NOWHERE, options)
+    assert [op.device for op in made.graph.operators] == ["npu1", "npu1", "npu0"]
 
 
 def told(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, object]]:
