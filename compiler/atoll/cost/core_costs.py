@@ -25,6 +25,7 @@ from atoll.cost.data.picorv32 import (
     PART_CYCLES,
     RESULT_CYCLES,
 )
+from atoll.cost.kernel_runs import runs_of
 from atoll.cost.measured_targets import times_of
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
@@ -47,6 +48,8 @@ class CoreCost:
         """Predict as a `DeviceCost`."""
         if not op.helpers:
             return self.alone(op, graph)
+        if runs_of(op, graph, self.core):
+            return self.alone(op, graph) + asking_cycles(self.soc) * len(op.helpers)
         cycles = self.spread(op, graph, len(op.devices))
         assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"
         return cycles
@@ -55,10 +58,13 @@ class CoreCost:
         """Predict the cycles of all of `op`, whoever helps."""
         core = core_to_count(op, graph, self.core)
         cycles = counted_cycles(op, graph, core, self.soc) if core else None
-        if cycles is None or (core and core.spec.name == MEASURED_CORE and op.kind == COPY):
+        ran = runs_of(op, graph, self.core)
+        like = core and core.spec.name == MEASURED_CORE and op.kind == COPY
+        if cycles is None or (like and not ran):
             usual = usual_cycles(op, graph)
             cycles = _add_fetch_latency(usual, self.core, self.soc, KERNEL_CYCLES)
-        cycles = int(cycles * target_times(op, self.core, self.soc))
+        if not ran:
+            cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles + self._wait_cycles(op, graph), self.core, self.soc)
 
     def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
