@@ -295,7 +295,7 @@ def _sum(things: Mapping[str, float], core: Cpu, weights: Counts) -> float:
 
 
 def _dot(counts: Iterable[float], weights: Counts) -> float:
-    return sum(map(mul, counts, weights))
+    return sum(map(mul, counts, weights), 0.0)
 
 
 def _kernel_counts(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:
