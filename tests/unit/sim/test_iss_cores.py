@@ -602,7 +602,8 @@ class Counts(Tally):
 
     def __init__(self, spans: Sequence[range] = ()) -> None:
         super().__init__(())
-        self.spans, self.found = spans, list[tuple[tuple[int, ...], int, object]]()
+        self.spans = spans
+        self.found: list[tuple[tuple[int, ...], int, Sequence[tuple[int, int]]]] = []
 
     def note(self, trace: Trace, turn: int, cores: Mapping[str, IssCore], model: IssModel) -> None:
         state = cores["cpu"].state
