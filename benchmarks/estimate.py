@@ -195,15 +195,15 @@ def compare_all(
     (outcome,) = run_models((compiled,), (random_sample(compiled.graph),))
     report = outcome.report
     assert report.passed, f"{network} does not run on {chip} as it should"
-    yield _held(chip, compiled, report)
+    yield _comparison(chip, compiled, report)
     if counts is not None:
         name = f"{compiled.graph.name} {compiled.soc.host_cpu.spec.name} {options.accelerators}"
         if name not in counts:
             counts[name] = kernels_of((compiled,), run_kernels((compiled,)))
-        yield _held(f"{chip}{COUNTED}", with_kernels(compiled, counts[name]), report)
+        yield _comparison(f"{chip}{COUNTED}", with_kernels(compiled, counts[name]), report)
 
 
-def _held(chip: str, compiled: Compiled, report: RunReport) -> Comparison:
+def _comparison(chip: str, compiled: Compiled, report: RunReport) -> Comparison:
     (estimate,) = estimates_of((compiled,))
     measured = {layer.operator: layer for layer in report.by_layer}
     begin, end = report.by_layer[0].begin, max(layer.end for layer in report.by_layer)
