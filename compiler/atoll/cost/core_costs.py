@@ -13,6 +13,7 @@ from atoll.cost.counted import (
     driver_times,
     latency_in_core_cycles,
     repeated_share,
+    run_cycles,
 )
 from atoll.cost.data.picorv32 import (
     COPIED_BYTE_CYCLES,
@@ -48,11 +49,22 @@ class CoreCost:
         """Predict as a `DeviceCost`."""
         if not op.helpers:
             return self.alone(op, graph)
-        if runs_of(op, graph, self.core):
-            return self.alone(op, graph) + asking_cycles(self.soc) * len(op.helpers)
+        if runs := run_cycles(op, graph, self.core, self.soc):
+            return self._in_parts(op, graph, runs)
         cycles = self.spread(op, graph, len(op.devices))
         assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"
         return cycles
+
+    def _in_parts(self, op: Operator, graph: Graph, runs: Sequence[int]) -> int:
+        """Predict what all of `op` takes, of which each device ran its part.
+
+        The host's part has what it runs to ask the others.
+        """
+        asking, waits = asking_cycles(self.soc) * len(op.helpers), self._wait_cycles(op, graph)
+        return max(
+            of_host(cycles + waits, self.core, self.soc) + asking * (name != self.soc.host)
+            for name, cycles in zip(op.devices, runs, strict=True)
+        )
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""

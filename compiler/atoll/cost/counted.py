@@ -35,7 +35,7 @@ from atoll.ops.loops.parallel_loops import ParallelLoop, part_of
 from atoll.ops.registry import kind_of
 from atoll.resolve.core_instances import spec_of
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.resolve.specs import CoreSpec, InstructionCache, KernelRun, Timing
+from atoll.resolve.specs import CoreSpec, InstructionCache, Timing
 from atoll.utils.remember import Alike, remember
 
 CLASSES: tuple[str, ...] = get_args(CycleClass)
@@ -117,8 +117,8 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     if timing is None:
         return None
     takes = cycles_by_class(core, timing, soc)
-    if runs := runs_of(op, graph, core):
-        return max(int(_run_cycles(each, core, takes, soc)) for each in runs)
+    if runs := run_cycles(op, graph, core, soc):
+        return max(runs)
     cycles = _weigh(op, graph, core, takes)
     if cycles is None or timing.cache is None:
         return cycles
@@ -126,9 +126,14 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     return cycles + int(fetched * _byte_cycles(timing.cache, core, soc))
 
 
-def _run_cycles(run: KernelRun, core: Cpu, takes: Counts, soc: ResolvedSoc) -> float:
-    cycles, cache = _dot(run.classes, takes), core.spec.timing and core.spec.timing.cache
-    return cycles + (run.lines * cache.line * _byte_cycles(cache, core, soc) if cache else 0)
+def run_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> tuple[int, ...]:
+    """Return the cycles of what each core ran that made a part of a kernel, () if none did."""
+    timing, runs = core.spec.timing, runs_of(op, graph, core)
+    if timing is None or not runs:
+        return ()
+    takes, cache = cycles_by_class(core, timing, soc), timing.cache
+    line = cache.line * _byte_cycles(cache, core, soc) if cache else 0.0
+    return tuple(int(_dot(each.classes, takes) + each.lines * line) for each in runs)
 
 
 def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:

@@ -155,7 +155,9 @@ class IssChip:
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
         self._mailboxes = {
-            cpu.name: Mailbox(soc.host, partial(self._release, cpu) if cpu.is_held else None)
+            cpu.name: Mailbox(
+                soc.host, partial(self._release, cpu) if cpu.is_held else None, self._hear
+            )
             for cpu in soc.cpus
             if cpu.mailbox
         }
@@ -256,6 +258,11 @@ class IssChip:
         self.instructions.append(self._count())
         if self._tally:
             self._tally.note(Trace.of(word), self._bench.asked - 1, self._cores, self._model)
+
+    def _hear(self, core: str, ends: bool) -> None:
+        """Tell the tally that a core takes a step from its mailbox, or has ended it."""
+        if self._tally:
+            self._tally.hear(core, ends=ends)
 
     def restarts(self) -> int | None:
         """See `around.Around`."""

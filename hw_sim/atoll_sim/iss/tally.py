@@ -19,6 +19,9 @@ ACCESSES = ("load", "store")
 class Tally:
     """Counts the first run of each network.
 
+    The host's part of an operator goes from its begin event to its end event, with what it asks
+    other cores; the part of another core from when it takes the step until it answers.
+
     Attributes:
         runs: what each core ran that made a part of an operator.
     """
@@ -28,6 +31,7 @@ class Tally:
         self.runs: dict[Which, tuple[KernelRun, ...]] = {}
         self._models = models
         self._begun: dict[Which, list[_Part]] = {}
+        self._asked: dict[str, _Part] = {}
 
     def note(self, trace: Trace, turn: int, cores: Mapping[str, IssCore], model: IssModel) -> None:
         """Take an event of the host, of a network's turn; `model` has the cores."""
@@ -35,28 +39,41 @@ class Tally:
         if trace.event == TraceEvent.OPERATOR_BEGIN and turn < len(self._models):
             compiled = self._models[turn]
             step = next(s for s in compiled.module.entry.steps if s.number == trace.operator)
-            if step.calls:
-                self._begun[which] = [
-                    _Part(cores[call.device].state, model, dict(_spans(call, compiled)))
-                    for call in step.calls
-                ]
+            for call in step.calls:
+                part = _Part(cores[call.device].state, model, dict(_spans(call, compiled)))
+                self._begun.setdefault(which, []).append(part)
+                if call.device == compiled.soc.host:
+                    part.begin()
+                else:
+                    self._asked[call.device] = part
         elif trace.event == TraceEvent.OPERATOR_END and which in self._begun:
-            self.runs[which] = tuple(part.end() for part in self._begun.pop(which))
+            self.runs[which] = tuple(part.run or part.end() for part in self._begun.pop(which))
+
+    def hear(self, core: str, *, ends: bool) -> None:
+        """Take that a core begins, or ends, what the host asked of it."""
+        if ends and core in self._asked:
+            self._asked.pop(core).end()
+        elif core in self._asked:
+            self._asked[core].begin()
 
 
 class _Part:
-    """What one core runs from now on."""
+    """What one core runs for an operator: `run`, once it has ended."""
 
     def __init__(self, state: CoreState, model: IssModel, spans: Mapping[str, range]) -> None:
         self._state, self._model, self._spans = state, model, spans
-        self._ran, self._lines = tuple(state.ran), state.lines
-        self._instructions = state.instructions
-        model.count_touches(state, [*spans.values(), range(2**32 - 1)])
+        self.run: KernelRun | None = None
+
+    def begin(self) -> None:
+        """Count what the core runs from now on."""
+        self._ran, self._lines = tuple(self._state.ran), self._state.lines
+        self._instructions = self._state.instructions
+        self._model.count_touches(self._state, [*self._spans.values(), range(2**32 - 1)])
 
     def end(self) -> KernelRun:
         """Return what it was."""
         touched = self._model.touches(self._state, len(self._spans) + 1)
-        return KernelRun(
+        self.run = KernelRun(
             classes=tuple(now - then for now, then in zip(self._state.ran, self._ran, strict=True)),
             accesses={
                 (access, buffer): number
@@ -67,6 +84,7 @@ class _Part:
             lines=self._state.lines - self._lines,
             instructions=self._state.instructions - self._instructions,
         )
+        return self.run
 
 
 def _spans(call: CoreCall, compiled: Compiled) -> Iterator[tuple[str, range]]:

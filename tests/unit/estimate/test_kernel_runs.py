@@ -171,10 +171,10 @@ def test_an_operator_on_several_cores_takes_what_its_longest_part_takes() -> Non
         next(each for each in estimate(counted(parts)).layers if each.operator == op.name)
         for parts in (runs, (longest, *runs[:1], *runs[2:]), (short,) * len(runs))
     ]
-    assert found[0].cycles == found[1].cycles
     asking = asking_cycles(compiled.soc) * len(op.helpers)
     assert asking > PART_CYCLES // 2
     assert found[0].cycles - asking == pytest.approx(2 * (found[2].cycles - asking), abs=2)
+    assert found[0].cycles - asking == found[1].cycles, "the host's part has what it asks"
 
 
 def test_what_cores_run_is_counted_in_one_run() -> None:
@@ -214,6 +214,8 @@ def test_every_core_is_counted_that_makes_a_part() -> None:
         assert all(run.instructions > 50 for run in runs)
     spread = {compiled.graph.operators[n].name: runs for (_, n), runs in found.items()}
     whole = {compiled.graph.operators[n].name: runs[0] for (_, n), runs in alone.items()}
-    for name in ("conv_2d_2", "conv_2d_5"):
+    for name in ("conv_2d_0", "conv_2d_2", "conv_2d_5"):
         together = sum(run.instructions for run in spread[name])
-        assert whole[name].instructions < together < 1.3 * whole[name].instructions
+        assert 0.95 < together / whole[name].instructions < 1.2
+        others = [run.instructions for run in spread[name][1:]]
+        assert max(others) < 1.1 * whole[name].instructions / len(spread[name]), "no start-up code"
