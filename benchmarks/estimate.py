@@ -5,7 +5,8 @@ Run as ``python -m benchmarks.estimate [NETWORK.tflite...]``; `make bench` does 
 ``--chip NAME`` chooses among `CHIPS`, ``--layers`` prints every layer, ``--json`` all of it.
 ``--random N`` runs networks of random layers, to which nothing was fitted, ``--branched N`` those
 that keep several devices busy at once, if the chip has some. ``--core NAME`` runs all on a core,
-alone and beside reef, with each of `MEMORIES`, and sums up how far estimates are off.
+alone and beside reef, with each of `MEMORIES`, and sums up how far estimates are off; ``--alone``
+leaves reef out. ``--iss`` adds estimates of the same runs whose instructions the simulator counted.
 ``--calibrate`` measures the constants of `atoll.cost.data.picorv32` again. Cycle counts are the
 same on every machine.
 """
@@ -21,15 +22,19 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from atoll.api.driver import kernels_of, with_kernels
 from atoll.artifacts.samples import random_sample
-from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
+from atoll.cost.kernel_runs import Runs
+from atoll.driver.pipeline import BuildOptions, Compiled, compile_file, compile_graph
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
+from atoll.report.result import RunReport
 from atoll.resolve import load_soc
 from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.runs.checked_run import run_models
+from atoll_sim.runs.kernel_runs import run_kernels
 from benchmarks.estimate_constants import constants
 from benchmarks.estimate_layers import branched_network
 from benchmarks.shown import console
@@ -86,7 +91,7 @@ MEMORIES: Mapping[str, tuple[int, int, int]] = {
 }
 """Latencies of the memories of code, of constants and of activations."""
 
-ALONE = "alone"
+ALONE, COUNTED = "alone", ", counted"
 
 
 def core_chips(core: str) -> Mapping[str, tuple[str, tuple[str, ...]]]:
@@ -125,6 +130,7 @@ class Layer:
     bound: str
     measured: int
     estimate: int
+    kind: str = ""
 
     @property
     def error(self) -> float:
@@ -163,11 +169,20 @@ class Comparison:
 
 
 def compare(chip: str, network: Path | int | Graph) -> Comparison:
-    """Run a network on one of `CHIPS` in RTL, and hold the estimate against it.
+    """Run a network on one of `CHIPS` in RTL, and hold the estimate against it."""
+    return next(compare_all(chip, network))
+
+
+def compare_all(
+    chip: str, network: Path | int | Graph, counts: dict[str, Runs] | None = None
+) -> Iterator[Comparison]:
+    """Run a network on one of `CHIPS` in RTL, and hold estimates against it.
 
     Args:
         chip: its name.
         network: itself, its file, or the seed of a network of random layers.
+        counts: yield also what is estimated with the instructions that a simulator counts; those of
+            earlier runs of the network, by its name and that of the core, which serve again.
     """
     soc, overrides = CHIPS[chip]
     options = BuildOptions(accelerators=chip != "core" and ALONE not in chip)
@@ -177,10 +192,19 @@ def compare(chip: str, network: Path | int | Graph) -> Comparison:
         compiled = compile_graph(load_soc(soc, overrides), network, NOWHERE, options)
     else:
         compiled = compile_file(load_soc(soc, overrides), network, options)
-    (estimate,) = estimates_of((compiled,))
     (outcome,) = run_models((compiled,), (random_sample(compiled.graph),))
     report = outcome.report
     assert report.passed, f"{network} does not run on {chip} as it should"
+    yield _comparison(chip, compiled, report)
+    if counts is not None:
+        name = f"{compiled.graph.name} {compiled.soc.host_cpu.spec.name} {options.accelerators}"
+        if name not in counts:
+            counts[name] = kernels_of((compiled,), run_kernels((compiled,)))
+        yield _comparison(f"{chip}{COUNTED}", with_kernels(compiled, counts[name]), report)
+
+
+def _comparison(chip: str, compiled: Compiled, report: RunReport) -> Comparison:
+    (estimate,) = estimates_of((compiled,))
     measured = {layer.operator: layer for layer in report.by_layer}
     begin, end = report.by_layer[0].begin, max(layer.end for layer in report.by_layer)
     return Comparison(
@@ -196,6 +220,7 @@ def compare(chip: str, network: Path | int | Graph) -> Comparison:
                 operator=layer.operator,
                 device=layer.devices[0],
                 bound=layer.bound,
+                kind=layer.kind,
                 measured=measured[layer.operator].cycles,
                 estimate=layer.end - layer.begin,
             )
@@ -268,9 +293,12 @@ def layer_table(each: Comparison) -> Table:
 
 
 def _compare_all(
-    chips: Sequence[str], networks: Sequence[Path | int | Graph]
+    chips: Sequence[str], networks: Sequence[Path | int | Graph], *, iss: bool
 ) -> Iterator[Comparison]:
-    return (compare(chip, network) for chip in chips for network in networks)
+    counts: dict[str, Runs] | None = {} if iss else None
+    for chip in chips:
+        for network in networks:
+            yield from compare_all(chip, network, counts)
 
 
 def main() -> int:
@@ -286,6 +314,8 @@ def main() -> int:
     )
     parser.add_argument("--core", action="append", choices=CORES, help="may be repeated")
     parser.add_argument("--memory", action="append", choices=MEMORIES, help="with --core")
+    parser.add_argument("--alone", action="store_true", help="with --core: without reef")
+    parser.add_argument("--iss", action="store_true", help="also with counted instructions")
     parser.add_argument("--layers", action="store_true", help="print every layer")
     parser.add_argument("--calibrate", action="store_true", help="measure the constants instead")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -309,8 +339,9 @@ def main() -> int:
         for core in arguments.core or ()
         for chip in core_chips(core)
         if chip.split()[-1] in (arguments.memory or MEMORIES)
+        and (ALONE in chip or not arguments.alone)
     ]
-    found = [*_compare_all(arguments.chip or chips or USUAL, networks)]
+    found = [*_compare_all(arguments.chip or chips or USUAL, networks, iss=arguments.iss)]
     if arguments.json:
         print(json.dumps([asdict(each) for each in found], indent=2))
         return 0

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from atoll.api.image_runs import ImageRun, run_image
     from atoll.api.images import ImageCheck, ImageStack, StackQuestions, check_image
     from atoll.api.imports import Import, LeftOut, import_files
+    from atoll.api.instruction_counts import InstructionCounts, OperatorInstructions
     from atoll.api.interface import Interface, PoolShare, Port, ProvidedPool
     from atoll.api.kits import (
         AcceleratorCalibration,
@@ -99,6 +100,7 @@ else:
             "ImageStack": "atoll.api.images",
             "Import": "atoll.api.imports",
             "InstancePlan": "atoll.api.plans",
+            "InstructionCounts": "atoll.api.instruction_counts",
             "Interface": "atoll.api.interface",
             "LeftOut": "atoll.api.imports",
             "MemoryTraffic": "atoll.api.estimates",
@@ -108,6 +110,7 @@ else:
             "NetworkRun": "atoll.api.runs",
             "Operator": "atoll.ir.graph",
             "OperatorEstimate": "atoll.api.estimates",
+            "OperatorInstructions": "atoll.api.instruction_counts",
             "OperatorTiming": "atoll.api.kits",
             "Operators": "atoll.api.operators",
             "PassResult": "atoll.api.passes",
@@ -199,6 +202,7 @@ __all__ = [
     "ImageStack",
     "Import",
     "InstancePlan",
+    "InstructionCounts",
     "Interface",
     "LeftOut",
     "MemoryTraffic",
@@ -208,6 +212,7 @@ __all__ = [
     "NetworkRun",
     "Operator",
     "OperatorEstimate",
+    "OperatorInstructions",
     "OperatorTiming",
     "Operators",
     "PassResult",

@@ -17,6 +17,7 @@ from benchmarks.estimate_layers import branched_network
 from tests.recurrent_samples import recurrent
 from tests.requests import load_requests
 
+from atoll.api.driver import kernels_of, with_kernels
 from atoll.artifacts.samples import random_sample
 from atoll.cost.data.picorv32 import FINISH_CYCLES
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_file
@@ -26,11 +27,15 @@ from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
 from atoll_sim.core_calibration.random_layers import LAYERS
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
+from atoll_sim.runs.kernel_runs import run_kernels
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
 CLOSE = 0.25
+COUNTED_CLOSE, COUNTED_FROM = 0.12, 1000
+"""How near estimates are whose instructions the simulator counted, and from how many cycles on."""
+
 ENTERED = 128
 """Cycles by which any kernel may be off: what is before and after its loops, which is most of a
 kernel of a few hundred."""
@@ -105,6 +110,21 @@ def errors(report: RunReport) -> dict[tuple[str, str, str], float]:
     }
 
 
+def errors_where_counted(
+    compiled: Compiled, report: RunReport
+) -> dict[tuple[str, str, str], float]:
+    """Return the same with the instructions that a simulator counts, of what takes long enough."""
+    kernels = kernels_of((compiled,), run_kernels((compiled,)))
+    (estimate,) = estimates_of((with_kernels(compiled, kernels),))
+    assert {each.basis for each in estimate.layers} == {"simulated x measured"}
+    took = {each.operator: own_cycles(each, report) for each in report.by_layer}
+    return {
+        (each.operator, each.kind, each.devices[0]): each.cycles / took[each.operator] - 1
+        for each in estimate.layers
+        if took[each.operator] >= COUNTED_FROM
+    }
+
+
 def own_cycles(layer: LayerCycles, report: RunReport) -> int:
     """Return the cycles of a layer; where another one begins before its end, without waiting."""
     beside = any(layer.begin < other.begin < layer.end for other in report.by_layer)
@@ -122,16 +142,20 @@ def test_p1_cycles_of_a_core_are_near_the_estimate(
     path.write_bytes(tflite_builder.write(every_operator))
     states.write_bytes(tflite_builder.write(recurrent(tflite_builder)))
     found: dict[tuple[str, str, str], float] = {}
+    counted: dict[tuple[str, str, str], float] = {}
     entered = set()
     for model in (DIGITS, path, states):
-        _, report = measured("lagoon", (), model, None, accelerators=False)
+        compiled, report = measured("lagoon", (), model, None, accelerators=False)
         found |= errors(report)
+        counted |= errors_where_counted(compiled, report)
         entered |= {
             layer.operator
             for layer in report.by_layer
             if abs(layer.estimate - own_cycles(layer, report)) <= ENTERED
         }
     assert {key: e for key, e in far(found, CLOSE).items() if key[0] not in entered} == {}
+    assert far(counted, COUNTED_CLOSE) == {}
+    assert far({key: found[key] for key in counted}, COUNTED_CLOSE), "the loop nest says less"
     assert {kind for _, kind, _ in found} >= set(OPERATORS) - {*UNMADE, *UNMEASURED}
     assert {kind for _, kind, _ in found}.isdisjoint(UNMEASURED)
 

@@ -18,6 +18,7 @@ from atoll.cli import main
 ROOT = Path(__file__).parents[2]
 MESSAGES = Path(__file__).parent / "cli"
 DIGITS = ROOT / "examples" / "01_digits" / "digits_int8.tflite"
+STARTUP = ROOT / "compiler" / "atoll" / "bsp" / "startup"
 
 BUILD = ["build", "lagoon", "digits.tflite"]
 NATIVE = ["run", "lagoon", "digits.tflite", "--cpu", "native", "--accelerator", "model"]
@@ -30,6 +31,7 @@ CORTEX_M55 = [
 ]
 HEXAGON = ["--set", "devices.cpu.core=hexagon", "--set", "devices.cpu.isa=hexagonv68"]
 IBEX = ["--set", "devices.cpu.core=ibex"]
+COUNTED = ["--no-accelerators", "--iss"]
 
 CASES: dict[str, list[str]] = {
     "chip_unknown": ["check", "lagon"],
@@ -205,6 +207,12 @@ CASES: dict[str, list[str]] = {
     "trace_into_missing_folder": ["estimate", *RUN[1:], "--trace", "absent/out.pftrace"],
     "trace_onto_folder": [*RUN, "--cpu", "iss", "--trace", "folder.vcd"],
     "simulate_native": ["simulate", "foreign", "--cpu", "native"],
+    "estimate_iss_without_core": ["estimate", *RUN[1:], *COUNTED, *CORTEX_M55],
+    "estimate_iss_without_timing": [
+        *("estimate", *RUN[1:], *COUNTED),
+        *("--set", "devices.cpu.core=riscv", "--set", "devices.cpu.isa=rv64imac"),
+    ],
+    "estimate_iss_broke_off": ["estimate", "halts.yaml", "digits.tflite", *COUNTED],
     "iss_core": [*RUN, "--cpu", "iss", "--set", "devices.cpu.isa=rv32imc_zba_zbb_zbs", *IBEX],
     "waves_extension": [*RUN, "--waves", "out.ghw"],
     "waves_into_missing_folder": [*RUN, "--waves", "absent/out.vcd"],
@@ -275,6 +283,12 @@ def fill(folder: Path) -> None:
     (folder / "view.gtkw").mkdir()
     chip = (ROOT / "socs" / "lagoon.yaml").read_text()
     (folder / "chip.yaml").write_text(chip)
+    core = (ROOT / "socs" / "cores" / "picorv32.yaml").read_text()
+    core = core.replace("core: picorv32", "core: halts").replace("picorv32.S", "./halts.S")
+    (folder / "halts_part.yaml").write_text(core.split("\nrtl:")[0])
+    startup = (STARTUP / "picorv32.S").read_text()
+    (folder / "halts.S").write_text(startup.replace("tail ", "ebreak; tail "))
+    (folder / "halts.yaml").write_text(chip.replace("core: picorv32", "core: ./halts_part.yaml"))
     board = (ROOT / "examples" / "08_qemu_machines" / "mps2_an385.yaml").read_text()
     (folder / "alone.yaml").write_text(board.replace("qemu: {machine: mps2-an385}\n", ""))
     fill_accelerators(folder, chip)

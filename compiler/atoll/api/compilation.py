@@ -2,7 +2,7 @@
 """Networks compiled for a chip: everything but machine code."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,8 +17,10 @@ from atoll.api.driver import (
     explanation,
     notes_of,
     stack_doubts,
+    with_kernels,
 )
 from atoll.api.explanations import Explanation, to_explanation
+from atoll.api.instruction_counts import InstructionCounts, count_kernels
 from atoll.api.interface import Interface, interface_from
 from atoll.api.networks import Network, NetworkSource, load_network
 from atoll.api.notebook import Row, svg_element
@@ -171,6 +173,46 @@ class Compilation:
         """What all networks together take of each pool that any of them uses."""
         return total_use(
             self.soc._resolved, {each.name: each._compiled.plan for each in self.networks}
+        )
+
+    def count_instructions(self, *, toolchain: str | None = None) -> InstructionCounts:
+        """Run the networks once on the instruction-set simulator, and count what cores run.
+
+        Engines are played by software models. Where a kernel's path rests on data, its counts are
+        those of one random sample.
+
+        Args:
+            toolchain: compiles and links; None takes the description's.
+
+        Raises:
+            UsageError: E070, Unicorn is not installed; E090, no simulator is; E242, a core that
+                runs an operator has no `timing`.
+            SimulationError: E102, no instruction-set simulator runs a core of the chip; E243, the
+                firmware did not run to its end.
+            AtollError: the firmware cannot be built.
+        """
+        return count_kernels(self._compiled, toolchain)
+
+    def with_instructions(self, counts: InstructionCounts) -> "Compilation":
+        """Return the same, whose estimates take these counts where kernels are the same.
+
+        Args:
+            counts: of this compilation, or of another one in which the same core runs some of the
+                same kernels.
+
+        >>> import atoll
+        >>> made = atoll.compile("lagoon", "examples/01_digits/digits_int8.tflite")
+        >>> on_core = atoll.compile(made.soc, made.network.network, accelerators=False)
+        >>> counted = on_core.with_instructions(on_core.count_instructions())
+        >>> atoll.estimate(counted).network.basis
+        'simulated x measured'
+        """
+        return replace(
+            self,
+            networks=tuple(
+                replace(each, _compiled=with_kernels(each._compiled, counts._runs))
+                for each in self.networks
+            ),
         )
 
     def rows(self) -> list[Row]:

@@ -1,30 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one module of the API that knows the compile driver."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 
 from atoll.api.chips import Soc
 from atoll.api.networks import Network
-from atoll.cost.basis import basis_of, driver_source, joint_basis
+from atoll.cost.basis import basis_of_operator, driver_source, joint_basis
+from atoll.cost.counted import CLASSES
+from atoll.cost.kernel_runs import Runs, key_of, with_runs
 from atoll.driver import speeds
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, compile_networks, names_of
 from atoll.lower.passes import Observer
 from atoll.report.explanation import explanation, notes, unsure
+from atoll.resolve.soc import Cpu
+from atoll.resolve.specs import KernelRun
 
 __all__ = [
+    "CLASSES",
     "STAGES",
     "BuildOptions",
     "Compiled",
+    "KernelRun",
     "Observer",
+    "Runs",
     "at_speeds_of",
     "compile_for",
+    "cores_that_run",
     "estimated_basis",
     "estimated_cycles",
     "explanation",
+    "kernels_of",
     "names_of",
     "notes_of",
     "stack_doubts",
+    "with_kernels",
 ]
 
 
@@ -68,8 +79,33 @@ def estimated_cycles(compiled: Compiled) -> int:
 
 def estimated_basis(compiled: Compiled) -> str:
     """Return what `estimated_cycles` rests on."""
-    devices = {name for op in compiled.graph.operators for name in op.devices}
-    return joint_basis((driver_source(compiled.soc).basis, basis_of(compiled.soc, devices)))
+    each = (basis_of_operator(op, compiled.graph, compiled.soc) for op in compiled.graph.operators)
+    return joint_basis((driver_source(compiled.soc).basis, *each))
+
+
+def cores_that_run(models: Sequence[Compiled]) -> Sequence[Cpu]:
+    """Return the cores of a chip that run operators."""
+    used = {name for each in models for op in each.graph.operators for name in op.devices}
+    return [each for each in models[0].soc.cpus if each.name in used]
+
+
+def kernels_of(
+    models: Sequence[Compiled], runs: Mapping[tuple[int, int], tuple[KernelRun, ...]]
+) -> Runs:
+    """Return what operators of networks ran, of both by their numbers, by kernel."""
+    found: dict[Hashable, tuple[KernelRun, ...]] = {}
+    for (number, operator), parts in runs.items():
+        compiled = models[number]
+        op = compiled.graph.operators[operator]
+        core = compiled.soc.device(op.device)
+        assert isinstance(core, Cpu)
+        found[key_of(op, compiled.graph, core)] = parts
+    return found
+
+
+def with_kernels(compiled: Compiled, runs: Runs) -> Compiled:
+    """Return the same network, whose costs rest on what kernels ran."""
+    return replace(compiled, soc=with_runs(compiled.soc, runs))
 
 
 def notes_of(compiled: Compiled) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from atoll.api.traces import require_trace
 from atoll.cli.console import out
 from atoll.cli.options import (
     AcceleratorsOption,
+    IssOption,
     JsonOption,
     ModelsArgument,
     PlacementOptions,
@@ -31,6 +32,7 @@ def estimate(
     accelerators: AcceleratorsOption = True,
     trace: TraceOption = None,
     page: ReportOption = None,
+    iss: IssOption = False,
     machine: JsonOption = False,
 ) -> None:
     """Estimate cycles and bytes of a network, without building it.
@@ -40,6 +42,9 @@ def estimate(
     the cycles that its port needs for them. Then sums, and what atoll run would take from reset to
     exit. All cycles are of the host's clock.
 
+    With --iss, the network is built and run once on the instruction-set simulator (atoll[iss]), and
+    what cores take rests on the instructions that it counts.
+
     Example: atoll estimate lagoon model.tflite --set devices.npu.params.output_lanes=4
     """
     prepare_report(page, trace)
@@ -48,6 +53,8 @@ def estimate(
     with show_work("compiling and planning"):
         chip = atoll.load_soc(soc, overrides=overrides or ())
         compiled = compile_files(chip, models, options)
+        if iss:
+            compiled = compiled.with_instructions(compiled.count_instructions())
         found = atoll.estimate(compiled, trace=trace)
         write_report(page, compiled)
     if machine:

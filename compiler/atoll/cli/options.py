@@ -210,6 +210,13 @@ ReportOption = Annotated[
 AcceleratorsOption = Annotated[
     bool, typer.Option(help="Use accelerators; otherwise the host runs every operator.")
 ]
+IssOption = Annotated[
+    bool,
+    typer.Option(
+        "--iss",
+        help="Count the cores' instructions in one run on the instruction-set simulator.",
+    ),
+]
 ToolchainOption = Annotated[
     str | None,
     typer.Option(

@@ -14,12 +14,13 @@ from atoll.cost.data.picorv32 import (
     MEASURED_DATA_LATENCY,
     OTHER_BAND,
 )
+from atoll.cost.kernel_runs import runs_of
 from atoll.cost.measured_targets import times_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
 from atoll.resolve.engine_parts import emitter_of
 from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc
-from atoll.resolve.specs import Tuning
+from atoll.resolve.specs import Timing, Tuning
 
 MEASURED = "measured"
 """The basis of figures that rest on no stand-in."""
@@ -35,6 +36,9 @@ EMITTER = "emitter"
 
 COUNTED = "counted"
 """The basis of cycles of a core's code by its instructions and what these take on the core."""
+
+SIMULATED = "simulated"
+"""Likewise, where the instructions are those that ran on the instruction-set simulator."""
 
 ASSUMED = "assumed"
 """What a core waits for is that: for instructions, its timing does not say; and its data cache
@@ -75,6 +79,8 @@ def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
 def basis_of_operator(op: Operator, graph: Graph, soc: ResolvedSoc) -> str:
     """Return what the cycles of a placed operator rest on."""
     core = soc.device(op.device)
+    if isinstance(core, Cpu) and runs_of(op, graph, core):
+        return source_of_operator(op, graph, core, soc).basis
     kernel = _kernel_basis(op, graph, core) if isinstance(core, Cpu) else ""
     sources = [kernel or basis_of(soc, op.devices)]
     if op.target and isinstance(core, Cpu):
@@ -99,7 +105,7 @@ def joint_basis(sources: Iterable[str]) -> str:
     return ", ".join(alone) or MEASURED
 
 
-WEAKEST = (ASSUMED, "stand-in", TOLD, "published", "counted", MEASURED)
+WEAKEST = (ASSUMED, "stand-in", TOLD, "published", COUNTED, SIMULATED, MEASURED)
 """What figures can rest on, the weakest first; `told` is what an accelerator's own maker says."""
 
 
@@ -113,8 +119,8 @@ def _rank(basis: str) -> str:
     if words in WEAKEST:
         return words
     known = {MEASURED_CORE: "stand-in", OWN_CODE: "stand-in"}
-    if words.startswith(COUNTED):
-        return "counted" if words.endswith(MEASURED) else "published"
+    if words.startswith((COUNTED, SIMULATED)):
+        return words.split()[0] if words.endswith(MEASURED) else "published"
     return known.get(words, "told")
 
 
@@ -149,15 +155,30 @@ def driver_source(soc: ResolvedSoc) -> Source:
 
 
 def _core_source(core: Cpu, soc: ResolvedSoc) -> Source:
-    name, timing = core.spec.name, core.spec.timing
-    near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
+    timing = core.spec.timing
     if timing is not None and is_counted(core):
-        told = timing.waits or timing.cache
-        assumed = _uses_cache(core, soc) or (not told and further_latency(core, soc))
-        basis = f"{COUNTED} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
-        band = Band(*timing.band) if timing.band and near and not assumed else None
-        return Source(name, basis, band)
-    return Source(name, MEASURED_CORE, None)
+        return _timed_source(core, soc, timing, COUNTED, timing.band)
+    return Source(core.spec.name, MEASURED_CORE, None)
+
+
+def _timed_source(
+    core: Cpu, soc: ResolvedSoc, timing: Timing, how: str, band: tuple[float, float] | None
+) -> Source:
+    """Return what cycles rest on that are instructions times what these take on a core.
+
+    Args:
+        core: which.
+        soc: its chip.
+        timing: of the core.
+        how: it is known which instructions run, `COUNTED` or `SIMULATED`.
+        band: how far they may be off where all is as it was when that was measured.
+    """
+    near = core.clock == soc.host_cpu.clock and further_latency(core, soc) < FARTHEST_LATENCY
+    told = timing.waits or timing.cache
+    assumed = _uses_cache(core, soc) or (not told and further_latency(core, soc))
+    basis = f"{how} x {timing.basis}" + (f", {ASSUMED}" if assumed else "")
+    name = core.spec.name if how == COUNTED else f"{how} {core.spec.name}"
+    return Source(name, basis, Band(*band) if band and near and not assumed else None)
 
 
 def _uses_cache(core: Cpu, soc: ResolvedSoc) -> bool:
@@ -178,7 +199,7 @@ def _engine_source(engine: Engine) -> Source:
     return Source(name, basis, _emitter_band(emitter))
 
 
-def _timed_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> Source:
+def _tuned_source(source: Source, kind: str, tuning: Tuning, *, far: bool) -> Source:
     band = Band(*tuning.band) if tuning.band and not far else None
     return Source(f"{kind} {source.name}", MEASURED, band)
 
@@ -198,8 +219,11 @@ def source_of_operator(
     The band is not known of what was not measured: kernels that nobody counted, code for other
     targets, and activations in far memory.
     """
-    source = source_of(device, soc)
-    if isinstance(device, Cpu):
+    source, unmeasured = source_of(device, soc), False
+    if isinstance(device, Cpu) and device.spec.timing and runs_of(op, graph, device):
+        timing = device.spec.timing
+        source = _timed_source(device, soc, timing, SIMULATED, timing.simulated_band)
+    elif isinstance(device, Cpu):
         if basis := _kernel_basis(op, graph, device):
             return Source(f"{op.kind} {source.name}", basis, None)
         if source.band and op.kind not in COMPARED:
@@ -207,9 +231,7 @@ def source_of_operator(
         unmeasured = bool(op.target)
     elif op.kind in device.timing:
         far = _is_far(op, graph, device, soc, FARTHEST_TIMED)
-        return _timed_source(source, op.kind, device.timing[op.kind], far=far)
-    else:
-        unmeasured = False
+        return _tuned_source(source, op.kind, device.timing[op.kind], far=far)
     if unmeasured or _is_far(op, graph, device, soc):
         return replace(source, band=None)
     return source

@@ -13,6 +13,7 @@ from atoll.cost.counted import (
     driver_times,
     latency_in_core_cycles,
     repeated_share,
+    run_cycles,
 )
 from atoll.cost.data.picorv32 import (
     COPIED_BYTE_CYCLES,
@@ -25,6 +26,7 @@ from atoll.cost.data.picorv32 import (
     PART_CYCLES,
     RESULT_CYCLES,
 )
+from atoll.cost.kernel_runs import runs_of
 from atoll.cost.measured_targets import times_of
 from atoll.cost.spent import Spent, of_host
 from atoll.ir.busy import Bound
@@ -47,18 +49,34 @@ class CoreCost:
         """Predict as a `DeviceCost`."""
         if not op.helpers:
             return self.alone(op, graph)
+        if runs := run_cycles(op, graph, self.core, self.soc):
+            return self._in_parts(op, graph, runs)
         cycles = self.spread(op, graph, len(op.devices))
         assert cycles is not None, f"{op.name} has no {len(op.devices)} parts"
         return cycles
+
+    def _in_parts(self, op: Operator, graph: Graph, runs: Sequence[int]) -> int:
+        """Predict what all of `op` takes, of which each device ran its part.
+
+        The host's part has what it runs to ask the others.
+        """
+        asking, waits = asking_cycles(self.soc) * len(op.helpers), self._wait_cycles(op, graph)
+        return max(
+            of_host(cycles + waits, self.core, self.soc) + asking * (name != self.soc.host)
+            for name, cycles in zip(op.devices, runs, strict=True)
+        )
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
         core = core_to_count(op, graph, self.core)
         cycles = counted_cycles(op, graph, core, self.soc) if core else None
-        if cycles is None or (core and core.spec.name == MEASURED_CORE and op.kind == COPY):
+        ran = runs_of(op, graph, self.core)
+        like = core and core.spec.name == MEASURED_CORE and op.kind == COPY
+        if cycles is None or (like and not ran):
             usual = usual_cycles(op, graph)
             cycles = _add_fetch_latency(usual, self.core, self.soc, KERNEL_CYCLES)
-        cycles = int(cycles * target_times(op, self.core, self.soc))
+        if not ran:
+            cycles = int(cycles * target_times(op, self.core, self.soc))
         return of_host(cycles + self._wait_cycles(op, graph), self.core, self.soc)
 
     def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:

@@ -3,10 +3,11 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from operator import mul
 from pathlib import Path
 from typing import get_args
 
@@ -23,6 +24,7 @@ from atoll.cost.executed import (
     UncountableError,
     count_executed,
 )
+from atoll.cost.kernel_runs import runs_of
 from atoll.description.core import EXTRAS, CycleClass
 from atoll.description.core_files import find_core, load_core
 from atoll.ir.graph import Graph, Operator
@@ -95,6 +97,8 @@ def core_to_count(op: Operator, graph: Graph, core: Cpu) -> Cpu | None:
 
     That is the core itself, or the one that was measured in its place.
     """
+    if runs_of(op, graph, core):
+        return core
     if is_counted(core) and _kernel_counts(op, graph, core):
         return core
     instructions = instruction_set(MEASURED_ISA)
@@ -112,11 +116,24 @@ def counted_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> i
     timing = core.spec.timing
     if timing is None:
         return None
-    cycles = _weigh(op, graph, core, cycles_by_class(core, timing, soc))
+    takes = cycles_by_class(core, timing, soc)
+    if runs := run_cycles(op, graph, core, soc):
+        return max(runs)
+    cycles = _weigh(op, graph, core, takes)
     if cycles is None or timing.cache is None:
         return cycles
     fetched = _fetch_bytes(op, graph, core, timing.cache)
     return cycles + int(fetched * _byte_cycles(timing.cache, core, soc))
+
+
+def run_cycles(op: Operator, graph: Graph, core: Cpu, soc: ResolvedSoc) -> tuple[int, ...]:
+    """Return the cycles of what each core ran that made a part of a kernel, () if none did."""
+    timing, runs = core.spec.timing, runs_of(op, graph, core)
+    if timing is None or not runs:
+        return ()
+    takes, cache = cycles_by_class(core, timing, soc), timing.cache
+    line = cache.line * _byte_cycles(cache, core, soc) if cache else 0.0
+    return tuple(int(_dot(each.classes, takes) + each.lines * line) for each in runs)
 
 
 def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:
@@ -125,7 +142,11 @@ def cached_fetches(op: Operator, graph: Graph, core: Cpu) -> int | None:
     None without such a cache, or if they can't be counted.
     """
     cache = core.spec.timing.cache if core.spec.timing else None
-    if cache is None or not (is_counted(core) and _kernel_counts(op, graph, core)):
+    if cache is None:
+        return None
+    if runs := runs_of(op, graph, core):
+        return max(each.lines for each in runs) * cache.line
+    if not (is_counted(core) and _kernel_counts(op, graph, core)):
         return None
     return int(_fetch_bytes(op, graph, core, cache))
 
@@ -140,11 +161,8 @@ def data_waits(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float] | N
 
     Of "" is what it waits for memory of its own. None if that can't be counted.
     """
-    timing = core.spec.timing
-    if timing is None or not is_counted(core):
-        return None
-    accesses = counted_accesses(op, graph, core)
-    if accesses is None:
+    timing, accesses = core.spec.timing, counted_accesses(op, graph, core)
+    if timing is None or accesses is None:
         return None
     found: defaultdict[str, float] = defaultdict(float)
     for (name, tensor), number in accesses.items():
@@ -157,8 +175,13 @@ def counted_accesses(
 ) -> Mapping[tuple[str, str], float] | None:
     """Predict a kernel's instructions that access tensors, by ``load`` or ``store`` and tensor.
 
-    None if they can't be counted.
+    None if they can't be counted. Of a kernel in parts they are those of a part, in the mean.
     """
+    if runs := runs_of(op, graph, core):
+        return {
+            each: sum(run.accesses.get(each, 0) for run in runs) / len(runs)
+            for each in dict.fromkeys(each for run in runs for each in run.accesses)
+        }
     if not _kernel_counts(op, graph, core):
         return None
     counts, kernel = _counts_of(core), _count_kernel(op, graph, core.arithmetic)
@@ -172,6 +195,8 @@ def counted_accesses(
 
 def counted_instructions(op: Operator, graph: Graph, core: Cpu) -> int | None:
     """Predict how many instructions of a core a kernel runs, None if they can't be counted."""
+    if runs := runs_of(op, graph, core):
+        return sum(each.instructions for each in runs)
     return _weigh(op, graph, core, INSTRUCTIONS)
 
 
@@ -205,7 +230,7 @@ def driver_times(core: Cpu, soc: ResolvedSoc) -> float | None:
     if timing is None or core.spec.name == MEASURED_CORE or not is_counted(core):
         return None
     takes = cycles_by_class(core, timing, soc)
-    times = sum(map(float.__mul__, _counts_of(core)[DRIVER], takes))
+    times = _dot(_counts_of(core)[DRIVER], takes)
     if timing.cache is None:
         return times
     return times + DRIVER_BYTES * _byte_cycles(timing.cache, core, soc)
@@ -271,8 +296,11 @@ def _weigh(op: Operator, graph: Graph, core: Cpu, weights: Counts) -> int | None
 def _sum(things: Mapping[str, float], core: Cpu, weights: Counts) -> float:
     """Return the weighted instructions of what is executed."""
     counts = _counts_of(core)
-    takes = ((number, counts[name]) for name, number in things.items())
-    return sum(number * sum(map(float.__mul__, each, weights)) for number, each in takes)
+    return sum(number * _dot(counts[name], weights) for name, number in things.items())
+
+
+def _dot(counts: Iterable[float], weights: Counts) -> float:
+    return sum(map(mul, counts, weights), 0.0)
 
 
 def _kernel_counts(op: Operator, graph: Graph, core: Cpu) -> Mapping[str, float]:
@@ -334,7 +362,7 @@ def _like(isa: str) -> str:
 def _code_bytes(isa: str) -> Mapping[str, float]:
     """Return bytes of code for each thing that kernels are made of."""
     found = read_counts(isa).items()
-    return {name: CODE_BYTES * sum(map(float.__mul__, each, INSTRUCTIONS)) for name, each in found}
+    return {name: CODE_BYTES * _dot(each, INSTRUCTIONS) for name, each in found}
 
 
 @cache

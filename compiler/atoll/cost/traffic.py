@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from atoll.cost.basis import MEASURED, basis_of, joint_basis
+from atoll.cost.basis import MEASURED, basis_of, basis_of_operator, joint_basis
 from atoll.cost.copies import speed_of
 from atoll.cost.counted import cached_fetches, core_to_count, counted_instructions
 from atoll.cost.data.picorv32 import FETCH_BYTES, KERNEL_CYCLES
+from atoll.cost.kernel_runs import runs_of
 from atoll.cost.spent import Spent
 from atoll.ir.busy import Busy
 from atoll.ir.graph import ITEM_BYTES, Graph, Operator
@@ -160,7 +161,11 @@ def _fetch_traffic(cost: Program, op: Operator, cycles: int) -> Iterator[Traffic
             elif counted is not None:
                 count = counted // len(op.devices)
             moved = _traffic(core.code.memory, count * FETCH_BYTES, count, written=False)
-            yield replace(moved, basis=basis_of(cost.soc, (name,)))
+            ran = runs_of(op, cost.graph, core)
+            basis = (
+                basis_of_operator(op, cost.graph, cost.soc) if ran else basis_of(cost.soc, (name,))
+            )
+            yield replace(moved, basis=basis)
 
 
 def _traffic(memory: str, count: int, cycles: int, *, written: bool) -> Traffic:

@@ -186,6 +186,12 @@ class Timing(Described):
         "were measured and to which nothing was fitted. Without it, that is not known.",
         examples=["{low: 0.2, high: 0.3}"],
     )
+    simulated_band: BandOf | None = Field(
+        default=None,
+        description="Likewise of operators whose instructions ran on the instruction-set "
+        "simulator, as with 'atoll estimate --iss'.",
+        examples=["{low: 0.1, high: 0.1}"],
+    )
 
 
 class CoreRtl(Described):

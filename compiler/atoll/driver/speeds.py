@@ -7,6 +7,7 @@ Compiled for that chip, the network may become another program, which `stays` fi
 
 from dataclasses import replace
 
+from atoll.cost.kernel_runs import with_runs
 from atoll.driver.compiled import Compiled
 from atoll.driver.search import Search, proposals
 from atoll.driver.task import Task
@@ -17,10 +18,13 @@ from atoll.vela.memories import npu_of
 
 
 def at_speeds_of(compiled: Compiled, soc: ResolvedSoc) -> Compiled | None:
-    """Return a compiled network on another chip, None if that differs in more than speed."""
+    """Return a compiled network on another chip, None if that differs in more than speed.
+
+    What its kernels ran, they run there.
+    """
     found = on_threads(soc, compiled.options.requests)
     alike = timeless(found) == timeless(compiled.soc)
-    return replace(compiled, soc=found) if alike else None
+    return replace(compiled, soc=with_runs(found, compiled.soc.host_cpu.ran)) if alike else None
 
 
 def stays(compiled: Compiled, soc: ResolvedSoc) -> bool:
@@ -32,7 +36,7 @@ def stays(compiled: Compiled, soc: ResolvedSoc) -> bool:
     if found is None or npu_of(soc) is not None:
         return False
     task = Task(
-        soc=found.soc,
+        soc=with_runs(found.soc, {}),
         options=found.options,
         source=found.source,
         model=found.network,

@@ -145,6 +145,7 @@ def _timing_of(core: Core) -> Timing | None:
         data_waits={str(name): each for name, each in timing.data_waits.items()},
         cache=InstructionCache(**cache.model_dump()) if cache else None,
         band=band_of(timing.band),
+        simulated_band=band_of(timing.simulated_band),
     )
 
 

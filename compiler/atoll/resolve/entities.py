@@ -4,7 +4,7 @@
 Addresses are the bus's (of a chip `as_seen_by` a device: the device's), sizes bytes, clocks hertz.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from atoll.isa.instruction_set import Arithmetic, InstructionSet, Vectors
 from atoll.resolve.commands import Commands
 from atoll.resolve.data_cache import Cache
 from atoll.resolve.places import Placed, Region, RegionKind
-from atoll.resolve.specs import AcceleratorSpec, Area, CoreSpec, DeviceEnergy, Tuning
+from atoll.resolve.specs import AcceleratorSpec, Area, CoreSpec, DeviceEnergy, KernelRun, Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +116,8 @@ class Cpu(Device):
         protected: its start-up code has its protection unit let through what it may touch alone.
         cache: its data cache; None without one.
         unit: what executes instructions of its own; None without one.
+        ran: kernels that ran on the instruction-set simulator, by `atoll.cost.kernel_runs.key_of`:
+            what each core ran that made a part of one, itself the first.
     """
 
     instructions: InstructionSet
@@ -139,6 +141,7 @@ class Cpu(Device):
     unit: FunctionUnit | None = None
     targets: tuple[CodeTarget, ...] = ()
     compact: bool = field(default=False, compare=False)
+    ran: Mapping[Hashable, tuple[KernelRun, ...]] = field(default_factory=dict, repr=False)
 
     def for_target(self, name: str) -> "Cpu":
         """Return the core as code for one of its targets sees it; as it is for ""."""

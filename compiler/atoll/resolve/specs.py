@@ -98,6 +98,7 @@ class Timing:
         cache: of instructions; None without one.
         band: how far operators may be below and above their estimate, as shares; None if nobody
             said.
+        simulated_band: likewise where their instructions ran on the instruction-set simulator.
     """
 
     basis: str
@@ -106,6 +107,24 @@ class Timing:
     data_waits: Mapping[str, float] = field(default_factory=lambda: {"load": 1.0})
     cache: InstructionCache | None = None
     band: tuple[float, float] | None = None
+    simulated_band: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRun:
+    """What one core ran for a kernel, or for its part of one, on the instruction-set simulator.
+
+    Attributes:
+        classes: instructions of each class, in the order of `atoll.description.core.CycleClass`.
+        accesses: of buffers, by ``load`` or ``store`` and buffer; "" is memory of its own.
+        lines: that its instruction cache took from memory; 0 without one.
+        instructions: all of them.
+    """
+
+    classes: tuple[int, ...]
+    accesses: Mapping[tuple[str, str], int]
+    lines: int
+    instructions: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

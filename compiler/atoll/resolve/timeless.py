@@ -5,15 +5,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from atoll.plugins.loading import is_own
-from atoll.resolve.soc import Device, Engine, Memory, Pool, ResolvedSoc, once_per_chip
+from atoll.resolve.soc import Cpu, Device, Engine, Memory, Pool, ResolvedSoc, once_per_chip
 
 
 @once_per_chip
 def timeless(soc: ResolvedSoc) -> ResolvedSoc:
     """Return a chip without clocks, widths, latencies, banks, energy, area and places in files.
 
-    Only estimates, and decisions by them, depend on these; two chips that differ in nothing else
-    are equal without them. Engines whose emitters are of other packages keep theirs.
+    Only estimates, and decisions by them, depend on these, and on what kernels ran; two chips that
+    differ in nothing else are equal without them. Engines whose emitters are of other packages keep
+    theirs.
     """
     return replace(
         soc,
@@ -26,6 +27,8 @@ def timeless(soc: ResolvedSoc) -> ResolvedSoc:
 
 
 def _device(device: Device) -> Device:
+    if isinstance(device, Cpu):
+        device = replace(device, ran={})
     if not isinstance(device, Engine):
         return replace(device, clock=0, at=None, energy=None, area=None)
     if not is_own(device.spec.emitter):

@@ -100,7 +100,7 @@ def _unicorn() -> Check:
     return Check(
         name="Unicorn",
         ok=ok,
-        found=version("unicorn") if ok else "not installed; only --cpu iss needs it",
+        found=version("unicorn") if ok else "not installed; only --cpu iss and --iss need it",
         remedy="install it: pip install 'atoll[iss]'",
         required=False,
     )

@@ -24,6 +24,7 @@ from atoll_sim.iss.devices import Console, Guard, Mailbox, Watched
 from atoll_sim.iss.engines import Engines
 from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.programs import begin_operator, programs_of, run_by_program
+from atoll_sim.iss.tally import Tally
 from atoll_sim.protocol.records import AccessKind, EventKind
 from atoll_sim.simulate.firmware import Text
 from atoll_sim.simulate.serve import Bench
@@ -61,6 +62,7 @@ class IssChip:
         bench: Bench,
         engines: Engines,
         code: Mapping[str, Sequence[Text]],
+        tally: Tally | None = None,
     ) -> None:
         """Set the chip up as it is when reset is released.
 
@@ -70,6 +72,7 @@ class IssChip:
             bench: what the console is connected to.
             engines: whoever plays them.
             code: where instructions lie, by core; cores without any are left out.
+            tally: counts what operators run.
         """
         self._soc = soc
         self._model = model
@@ -77,6 +80,7 @@ class IssChip:
         self._played = engines
         self._joined = chains_of(engines.models)
         self._code = code
+        self._tally = tally
         self._masters = {master.name: master for master in plan_chip(soc).masters}
         self.instructions: list[int] = []
         self._interrupts = tuple(interrupts_of(soc))
@@ -151,7 +155,9 @@ class IssChip:
     def _reset(self, at: int = 0) -> None:
         soc, self._before_reset = self._soc, self._count()
         self._mailboxes = {
-            cpu.name: Mailbox(soc.host, partial(self._release, cpu) if cpu.is_held else None)
+            cpu.name: Mailbox(
+                soc.host, partial(self._release, cpu) if cpu.is_held else None, self._hear
+            )
             for cpu in soc.cpus
             if cpu.mailbox
         }
@@ -250,6 +256,13 @@ class IssChip:
     def _trace(self, word: int) -> None:
         self._model.log_event(EventKind.TRACE, word)
         self.instructions.append(self._count())
+        if self._tally:
+            self._tally.note(Trace.of(word), self._bench.asked - 1, self._cores, self._model)
+
+    def _hear(self, core: str, ends: bool) -> None:
+        """Tell the tally that a core takes a step from its mailbox, or has ended it."""
+        if self._tally:
+            self._tally.hear(core, ends=ends)
 
     def restarts(self) -> int | None:
         """See `around.Around`."""

@@ -81,6 +81,8 @@ class IssCore:
         self.state = model.add_core(master.index, FUNCTIONS, costs_of(cpu), cpu, kept)
         self.align_all(on=False)
         model.set_clock(self.state, self._clock)
+        if cpu.spec.timing and (instructions := cpu.spec.timing.cache):
+            model.count_fetches(self.state, instructions.size, instructions.line)
         self._memory = CoreMemory(cpu, model, self.state)
         cache = CoreCache(cpu, model, self.state)
         own_lines = partial(self._clock.lines, lines)

@@ -139,15 +139,22 @@ class Mailbox:
         answered: since when the host's is.
     """
 
-    def __init__(self, host: str, release: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        release: Callable[[int], None] | None = None,
+        hears: Callable[[str, bool], None] = lambda _core, _ends: None,
+    ) -> None:
         """Connect it.
 
         Args:
             host: the core that rings.
             release: told when the other core leaves its reset, if the host decides when.
+            hears: told the name of the other core when it takes a step, and when that has ended.
         """
         self._host = host
         self._release = release
+        self._hears = hears
         self._command = self._result = 0
         self.rung: int | None = None
         self.answered: int | None = None
@@ -164,6 +171,8 @@ class Mailbox:
             registers[MAILBOX["COMMAND"]] = self._command
         if offset not in registers:
             raise BusFault(offset, decode=False)
+        if offset == MAILBOX["COMMAND"] and self.rung is not None:
+            self._hears(core, False)
         return registers[offset]
 
     def write(self, offset: int, value: int, core: str, now: int) -> None:
@@ -177,6 +186,7 @@ class Mailbox:
             self._release(now)
         elif not hosts and offset == MAILBOX["RESULT"] and busy:
             self._result, self.rung, self.answered = value, None, now
+            self._hears(core, True)
         else:
             raise BusFault(offset, decode=False)
 

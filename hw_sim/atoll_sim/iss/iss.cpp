@@ -60,14 +60,35 @@ Fetched fetched(const Core& core, uint32_t address) {
 }
 
 // Count what lies from `first` up to `end`.
-void count(const Core& core, uint32_t first, uint32_t end, uint32_t& instructions, uint32_t& cycles) {
+Counts count(const Core& core, uint32_t first, uint32_t end) {
+  Counts found;
   while (first < end) {
     const Fetched each = fetched(core, first);
-    ++instructions;
+    ++found.instructions;
     const bool thumb = core.encoding == kThumb;
-    cycles += core.costs[thumb ? class_of_thumb(each.first, each.second) : class_of(each.word(), core.encoding)];
-    if (!thumb) cycles += core.costs[kShifted] * further_bits(each.word(), core.encoding);
+    ++found.ran[thumb ? class_of_thumb(each.first, each.second) : class_of(each.word(), core.encoding)];
+    if (!thumb) found.ran[kShifted] += further_bits(each.word(), core.encoding);
     first += each.size;
+  }
+  found.cycles = std::inner_product(found.ran.begin(), found.ran.end(), core.costs.begin(), 0U);
+  return found;
+}
+
+// Count lines that the instruction cache lacks.
+void fetch(Core& core, uint32_t first, uint32_t end) {
+  for (uint32_t line = first / core.line; line <= (end - 1) / core.line; ++line) {
+    uint32_t& held = core.held[line % core.held.size()];
+    core.lines += held != line;
+    held = line;
+  }
+}
+
+// Count an access of the spans that are watched.
+void touch(Core& core, uint32_t address, bool writes) {
+  for (Touched& each : core.touched) {
+    if (address - each.first >= each.size) continue;
+    ++each.accesses[writes];
+    return;
   }
 }
 
@@ -274,14 +295,31 @@ void atoll_iss_view(Core* core, uint32_t seen, uint32_t origin, uint32_t size, i
   core->views.push_back({seen, origin, size, hides != 0});
 }
 
+// From now on, count lines that come into the core's instruction cache, which has one place for each.
+void atoll_iss_fetches(Core* core, uint32_t size, uint32_t line) {
+  core->line = line;
+  core->held.assign(size / line, UINT32_MAX);
+}
+
+// From now on, count accesses of these spans; the first that has an address counts.
+void atoll_iss_touches(Core* core, const uint32_t* spans, uint32_t number) {
+  core->touched.clear();
+  for (uint32_t each = 0; each < 2 * number; each += 2) core->touched.push_back({spans[each], spans[each + 1]});
+}
+
+// How often each of these spans was read and written.
+void atoll_iss_touched(const Core* core, uint64_t* accesses) {
+  for (const Touched& each : core->touched) accesses = std::copy_n(each.accesses.begin(), 2, accesses);
+}
+
 // The core left its block before the instruction at `where`.
 void atoll_iss_left(Core* core, uint64_t where) {
   const uint32_t nowhere = where >> 32 ? core->expected : static_cast<uint32_t>(where);
   const uint32_t address = core->on_bus(where).value_or(nowhere);
-  uint32_t instructions = 0, cycles = 0;
-  count(*core, address, core->expected, instructions, cycles);
-  core->instructions -= instructions;
-  core->time -= cycles;
+  const Counts left = count(*core, address, core->expected);
+  core->instructions -= left.instructions;
+  core->time -= left.cycles;
+  for (size_t each = 0; each < kClasses; ++each) core->ran[each] -= left.ran[each];
   core->expected = address;
   monitor::log().cycle = core->host_time();
 }
@@ -311,7 +349,7 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
   Block& block = core.blocks[at / 2 % kBlocks];
   if (block.address != at || block.size != size) {
     block = Block{.address = at, .size = size};
-    count(core, at, at + size, block.instructions, block.cycles);
+    block.counts = count(core, at, at + size);
     look_at(core, block);
   }
   if (const uint32_t stop = stops_at(core, block, seen); stop != at + size) {
@@ -319,14 +357,19 @@ void atoll_iss_block(void* engine, uint64_t address, uint32_t size, void* user) 
     core.engine.stop(engine);
     return;
   }
-  if (at != core.expected) core.time += core.costs[kTaken];
+  if (at != core.expected) {
+    core.time += core.costs[kTaken];
+    ++core.ran[kTaken];
+  }
+  if (core.line) fetch(core, at, at + size);
   monitor::log().cycle = core.host_time();
   if (block.phase != monitor::log().phase) {
     block.phase = monitor::log().phase;
     tell_fetches(core, at, at + size);
   }
-  core.instructions += block.instructions;
-  core.time += block.cycles;
+  core.instructions += block.counts.instructions;
+  core.time += block.counts.cycles;
+  for (size_t each = 0; each < kClasses; ++each) core.ran[each] += block.counts.ran[each];
   core.expected = at + size;
   core.conditional = block.conditional;
 }
@@ -358,6 +401,7 @@ void atoll_iss_access(void* engine, int type, uint64_t where, int size, int64_t 
   }
   if (found && core.reaches(address, last, writes)) {
     atoll_saw_access(core.master, writes, address - inside, bytes << inside);
+    touch(core, address, writes);
     through_caches(core, address, static_cast<uint32_t>(size), writes, &value);
     return;
   }

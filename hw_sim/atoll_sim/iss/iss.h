@@ -34,12 +34,25 @@ struct Engine {
   int (*write)(void* engine, int id, const void* value) = nullptr;
 };
 
+// Instructions that lie one after the other: how many, of which classes, and what they cost.
+struct Counts {
+  std::array<uint32_t, kClasses> ran{};
+  uint32_t instructions = 0;
+  uint32_t cycles = 0;
+};
+
+// Bytes of the bus, and how often a core read and wrote there.
+struct Touched {
+  uint32_t first;
+  uint32_t size;
+  std::array<uint64_t, 2> accesses{};
+};
+
 // Code between two jumps, as it was translated.
 struct Block {
   uint32_t address = 0;
   uint32_t size = 0;
-  uint32_t instructions = 0;
-  uint32_t cycles = 0;
+  Counts counts;
   uint32_t phase = UINT32_MAX;  // in which its fetches were last told
   bool conditional = false;     // it has IT instructions
   uint32_t floats = 0;          // its first instruction on floating-point registers, or its end
@@ -56,7 +69,7 @@ struct Undo {
   uint32_t size;
 };
 
-// One core; core.py has the same fields up to `until`.
+// One core; native.py has the same fields up to `lines`.
 struct Core {
   uint64_t time = 0;          // its cycles since reset was released
   uint64_t deadline = 0;      // it stops at the first block from then on
@@ -68,6 +81,8 @@ struct Core {
   uint32_t aligned = 0;      // it traps on every misaligned access
   uint32_t floats = 0;       // it runs instructions on floating-point registers
   uint32_t until = 0;        // where it has to stop within the block, or 0
+  std::array<uint64_t, kClasses> ran{};  // instructions of each class, and what else costs
+  uint64_t lines = 0;                    // that came into its instruction cache, where these are counted
 
   uint64_t clock = 1;  // hertz
   uint64_t host_clock = 1;
@@ -87,6 +102,9 @@ struct Core {
   std::array<uint32_t, kClasses> costs{};
   std::vector<Block> blocks = std::vector<Block>(kBlocks);
   std::unique_ptr<DataCache> cache;
+  uint32_t line = 0;               // bytes of a line of its instruction cache; 0: these are not counted
+  std::vector<uint32_t> held;      // which line is at each place of it
+  std::vector<Touched> touched;
 
   // Its time, in cycles of the host.
   uint64_t host_time() const { return clock == host_clock ? time : time * host_clock / clock; }

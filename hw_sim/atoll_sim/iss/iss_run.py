@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from atoll.bsp.core_images import image_cores
 from atoll.diagnostics.errors import SimulationError, UsageError
@@ -32,6 +33,9 @@ from atoll_sim.trace.simulation import Phase, SimRequest, SimResult
 from atoll_sim.trace.so_far import SoFar, Teller
 from atoll_sim.waves.request import Waves
 
+if TYPE_CHECKING:  # it needs Unicorn
+    from atoll_sim.iss.tally import Tally
+
 
 class IssSession:
     """The cores as an instruction-set simulator, which runs the linked firmware."""
@@ -50,17 +54,22 @@ class IssSession:
         if find_spec("unicorn") is None:
             raise UsageError(
                 "E070",
-                "--cpu iss needs the package 'unicorn', which is not installed",
+                "the instruction-set simulator needs the package 'unicorn', which is not installed",
                 remedy="install it with: pip install 'atoll[iss]'",
             )
 
     def run(self, work: Work) -> SimResult:
         """See `atoll_sim.backends.session.Session.run`."""
-        with temporary_folder() as folder, ExitStack() as ends:
-            return _run(work, folder, ends)
+        return run(work)
 
 
-def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
+def run(work: Work, tally: "Tally | None" = None) -> SimResult:
+    """Run all samples as `IssSession` does; `tally` counts what operators run."""
+    with temporary_folder() as folder, ExitStack() as ends:
+        return _run(work, folder, ends, tally)
+
+
+def _run(work: Work, folder: Path, ends: ExitStack, tally: "Tally | None") -> SimResult:
     soc, rtl = work.models[0].soc, work.engines_in_rtl
     request = requests_for(work.models, work.elves, work.samples, Path(), folder, beats=rtl)
     engines = ends.enter_context(
@@ -68,7 +77,7 @@ def _run(work: Work, folder: Path, ends: ExitStack) -> SimResult:
     )
     pace = Pace("running on the simulated cores", work.models, len(request.samples))
     pace.announce(work.progress)
-    return simulate(request, engines, watch=pace.watch(work.progress))
+    return simulate(request, engines, watch=pace.watch(work.progress), tally=tally)
 
 
 @contextmanager
@@ -109,6 +118,7 @@ def simulate(
     hardware: ResolvedSoc | None = None,
     evictions: int = 0,
     watch: Callable[[SoFar], None] = lambda _: None,
+    tally: "Tally | None" = None,
 ) -> SimResult:
     """Run the firmware with all samples and return what happened, however it ended.
 
@@ -118,6 +128,7 @@ def simulate(
         hardware: what the cores reach, if it is not what the request's description says.
         evictions: seed of the moments at which dirty lines leave data caches; with 0 they stay.
         watch: told how far it is.
+        tally: counts what operators run.
 
     Raises:
         SimulationError: the firmware does not fit the chip, or it takes too long.
@@ -135,7 +146,7 @@ def simulate(
     elves = dict(zip((cpu.name for cpu in image_cores(soc)), request.elves, strict=False))
     code = {cpu.name: executable_texts(elves[cpu.name]) for cpu in cores if cpu.name in elves}
     begin = time.perf_counter()
-    chip = IssChip(hardware or soc, model, bench, engines(model.memory), code)
+    chip = IssChip(hardware or soc, model, bench, engines(model.memory), code, tally)
     pace = _pace(request, bench, begin, watch)
     stop = chip.run(request.max_cycles, request.stall_cycles, pace)
     result = result_of(request, bench.record(stop, time.perf_counter() - begin))

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
+from atoll.cost.counted import CLASSES
 from atoll.isa.instruction_set import Family
 from atoll.protocol import Request
 from atoll.resolve.soc import Access, Cache, Cpu, ResolvedSoc
@@ -36,7 +37,7 @@ LEAST_BEAT, MOST_BEAT = 8, 64
 
 
 class CoreState(ctypes.Structure):
-    """The head of `Core` in iss.cpp."""
+    """The head of `Core` in iss.h."""
 
     _fields_ = (
         ("time", ctypes.c_uint64),
@@ -46,6 +47,8 @@ class CoreState(ctypes.Structure):
         ("size", ctypes.c_uint32),
         ("address", ctypes.c_uint64),
         *((name, ctypes.c_uint32) for name in ("why", "aligned", "floats", "until")),
+        ("ran", ctypes.c_uint64 * len(CLASSES)),
+        ("lines", ctypes.c_uint64),
     )
 
 
@@ -251,6 +254,23 @@ class IssModel(Model):
         """Let a core see a span from the address `seen` on; if that hides it, nowhere else."""
         numbers = (seen, span.start, len(span), hides)
         self.library.atoll_iss_view(ctypes.byref(core), *map(ctypes.c_uint32, numbers))
+
+    def count_fetches(self, core: CoreState, size: int, line: int) -> None:
+        """Count lines that come into a core's instruction cache from now on: `CoreState.lines`."""
+        numbers = map(ctypes.c_uint32, (size, line))
+        self.library.atoll_iss_fetches(ctypes.byref(core), *numbers)
+
+    def count_touches(self, core: CoreState, spans: Sequence[range]) -> None:
+        """Count a core's accesses of spans from now on; the first that has an address counts."""
+        numbers = [number for each in spans for number in (each.start, len(each))]
+        words = (ctypes.c_uint32 * len(numbers))(*numbers)
+        self.library.atoll_iss_touches(ctypes.byref(core), words, ctypes.c_uint32(len(spans)))
+
+    def touches(self, core: CoreState, number: int) -> Sequence[tuple[int, int]]:
+        """Return how often a core read and wrote each of the spans that are counted."""
+        found = (ctypes.c_uint64 * (2 * number))()
+        self.library.atoll_iss_touched(ctypes.byref(core), found)
+        return [*zip(found[::2], found[1::2], strict=True)]
 
     def uncount(self, core: CoreState, address: int) -> None:
         """Take back what was counted for instructions from `address` on: they did not run."""

@@ -220,6 +220,41 @@ def test_estimate_and_explanation_say_what_the_commands_say(
     ElementTree.fromstring(f"<p>{told._repr_html_()}{estimate._repr_html_()}</p>")
 
 
+def test_estimates_rest_on_instructions_that_ran(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("unicorn")
+    made = atoll.compile("lagoon", DIGITS, accelerators=False)
+    counts = made.count_instructions()
+    row = counts.rows()[0]
+    assert (row["network"], row["operator"], row["device"]) == ("digits_int8", "conv_2d_0", "cpu")
+    first = counts.operators[0]
+    assert row["instructions"] == first.instructions
+    assert first.instructions == sum(
+        number for name, number in first.by_class.items() if name not in ("taken", "shifted")
+    )
+    ElementTree.fromstring(counts._repr_html_())
+    counted = made.with_instructions(counts)
+    words = ("lagoon", str(DIGITS), "--no-accelerators", "--iss")
+    estimate = atoll.estimate(counted)
+    assert plain(estimate.to_json()) == printed(capsys, "estimate", *words)
+    assert estimate.network.to_json()["cycles"]["weakest"] == "simulated"
+    assert estimate.network.basis == counted.network.estimated_cycles_basis
+    assert atoll.estimate(made).network.basis == "counted x measured", "it stays as it was"
+    slower = made.soc.with_({"memories.flash.read_latency": 6})
+    longer = atoll.estimate(counted, soc=slower).network
+    assert longer.basis == "simulated x measured"
+    assert longer.estimated_cycles > 1.2 * estimate.network.estimated_cycles
+    again = atoll.compile(slower, DIGITS, accelerators=False).with_instructions(counts)
+    assert atoll.estimate(again).network.estimated_cycles == longer.estimated_cycles
+
+
+def test_nothing_runs_where_engines_run_all(made: atoll.Compilation) -> None:
+    counts = made.count_instructions()
+    assert counts.rows() == []
+    assert atoll.estimate(made.with_instructions(counts)).to_json() == (
+        atoll.estimate(made).to_json()
+    )
+
+
 def test_an_estimate_of_what_nobody_measured_says_so() -> None:
     slow = atoll.compile("rp2040", DIGITS, accelerators=False)
     assert slow.network.estimated_cycles_basis != "measured"

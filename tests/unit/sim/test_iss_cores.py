@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Unicorn leaves to Atoll, by small programs: traps, interrupts, sleep, counters, watchdog."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,18 @@ from atoll.bsp.render import FOLDER
 from atoll.cost.counted import CLASSES
 from atoll.description.core_files import find_core
 from atoll.diagnostics.errors import SimulationError, UsageError
+from atoll.protocol import Trace
 from atoll.resolve import load_soc
 from atoll.utils.children import LIMIT_VARIABLE
 from atoll_sim.iss import core as iss_core
 from atoll_sim.iss.chip import IssChip
 from atoll_sim.iss.clock import CoreClock
+from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.devices import BUSY, DONE, MAILBOX, Mailbox
+from atoll_sim.iss.native import IssModel
 from atoll_sim.iss.riscv import load_target
 from atoll_sim.iss.supported import check_chip
+from atoll_sim.iss.tally import Tally
 from atoll_sim.protocol.records import AccessKind
 from atoll_sim.runs.checked_run import CpuKind, check_kinds
 from atoll_sim.trace.simulation import SimResult, Stop
@@ -591,6 +595,86 @@ def test_without_unicorn_the_command_says_how_to_get_it(monkeypatch: pytest.Monk
     with pytest.raises(UsageError, match=r"E070.*'unicorn'") as caught:
         check_kinds(CpuKind.ISS)
     assert "pip install 'atoll[iss]'" in str(caught.value)
+
+
+class Counts(Tally):
+    """What the core had counted at each TRACE event, and at which addresses."""
+
+    def __init__(self, spans: Sequence[range] = ()) -> None:
+        super().__init__(())
+        self.spans = spans
+        self.found: list[tuple[tuple[int, ...], int, Sequence[tuple[int, int]]]] = []
+
+    def note(self, trace: Trace, turn: int, cores: Mapping[str, IssCore], model: IssModel) -> None:
+        state = cores["cpu"].state
+        touches = model.touches(state, len(self.spans)) if self.found else ()
+        self.found.append((tuple(state.ran), state.lines, touches))
+        model.count_touches(state, self.spans)
+
+
+TRACED = """
+    put zero, CONSOLE + 8
+    j 3f
+3:  li a0, {rounds}
+    .balign 32
+1:
+    .rept {nops}
+    nop
+    .endr
+    addi a0, a0, -1
+    beqz a0, 2f
+    j 1b
+2:  put zero, CONSOLE + 8
+    leave 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [(256, 32), (1024, 128 * 10), (640, 80 + 9 * 32)],
+    ids=["fits", "twice as large", "a quarter too large"],
+)
+def test_an_instruction_cache_has_one_place_for_each_line(
+    words: int, lines: int, tmp_path: Path
+) -> None:
+    """Of 2 KiB with lines of 32 bytes; what overwrites is overwritten in each round."""
+    counts, text = Counts(), HEAD + TRACED.format(rounds=10, nops=words - 3)
+    run_program(tmp_path, "vexriscv", "rv32im", text, tally=counts)
+    (_, before, _), (_, after, _) = counts.found
+    assert after - before == pytest.approx(lines, abs=4)
+
+
+def test_instructions_of_each_class_and_accesses_of_spans_are_counted(tmp_path: Path) -> None:
+    text = """
+    put zero, CONSOLE + 8
+    j 3f
+3:  li a0, RAM
+    .rept 5
+    lw a1, 16(a0)
+    .endr
+    .rept 3
+    sw a1, 32(a0)
+    .endr
+    sb a1, 35(a0)
+    lb a1, 40(a0)
+    mul a1, a1, a1
+    divu a1, a1, a0
+    slli a1, a1, 8
+    beqz zero, 2f
+    nop
+2:  put zero, CONSOLE + 8
+    leave 0
+    """
+    ram = 0x1000_0000
+    counts = Counts([range(ram + 16, ram + 20), range(ram + 32, ram + 36), range(2**32 - 1)])
+    run_program(tmp_path, "ibex", "rv32im", HEAD + text, tally=counts)
+    (before, _, _), (after, _, touches) = counts.found
+    ran = dict(zip(CLASSES, map(int.__sub__, after, before), strict=True))
+    assert (ran["multiply"], ran["divide"], ran["branch"], ran["shifted"]) == (1, 1, 1, 7)
+    written_last = 2  # by the block that begins with the store to TRACE
+    assert (ran["load"], ran["store"], ran["taken"]) == (6, 4 + written_last, 1)
+    assert touches[:2] == [(5, 0), (0, 4)]
+    assert touches[2][0] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cores run for each operator, from its begin event to its end event."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from atoll.driver.pipeline import Compiled
+from atoll.ir.actions import CoreCall
+from atoll.protocol import Trace, TraceEvent
+from atoll.resolve.specs import KernelRun
+from atoll_sim.iss.core import IssCore
+from atoll_sim.iss.native import CoreState, IssModel
+
+Which = tuple[int, int]
+"""The number of a network, and that of an operator of it."""
+
+ACCESSES = ("load", "store")
+
+
+class Tally:
+    """Counts the first run of each network.
+
+    The host's part of an operator goes from its begin event to its end event, with what it asks
+    other cores; the part of another core from when it takes the step until it answers.
+
+    Attributes:
+        runs: what each core ran that made a part of an operator.
+    """
+
+    def __init__(self, models: Sequence[Compiled]) -> None:
+        """Begin; `models` run in turn."""
+        self.runs: dict[Which, tuple[KernelRun, ...]] = {}
+        self._models = models
+        self._begun: dict[Which, list[_Part]] = {}
+        self._asked: dict[str, _Part] = {}
+
+    def note(self, trace: Trace, turn: int, cores: Mapping[str, IssCore], model: IssModel) -> None:
+        """Take an event of the host, of a network's turn; `model` has the cores."""
+        which = turn, trace.operator
+        if trace.event == TraceEvent.OPERATOR_BEGIN and turn < len(self._models):
+            compiled = self._models[turn]
+            step = next(s for s in compiled.module.entry.steps if s.number == trace.operator)
+            for call in step.calls:
+                part = _Part(cores[call.device].state, model, dict(_spans(call, compiled)))
+                self._begun.setdefault(which, []).append(part)
+                if call.device == compiled.soc.host:
+                    part.begin()
+                else:
+                    self._asked[call.device] = part
+        elif trace.event == TraceEvent.OPERATOR_END and which in self._begun:
+            self.runs[which] = tuple(part.run or part.end() for part in self._begun.pop(which))
+
+    def hear(self, core: str, *, ends: bool) -> None:
+        """Take that a core begins, or ends, what the host asked of it."""
+        if ends and core in self._asked:
+            self._asked.pop(core).end()
+        elif core in self._asked:
+            self._asked[core].begin()
+
+
+class _Part:
+    """What one core runs for an operator: `run`, once it has ended."""
+
+    def __init__(self, state: CoreState, model: IssModel, spans: Mapping[str, range]) -> None:
+        self._state, self._model, self._spans = state, model, spans
+        self.run: KernelRun | None = None
+
+    def begin(self) -> None:
+        """Count what the core runs from now on."""
+        self._ran, self._lines = tuple(self._state.ran), self._state.lines
+        self._instructions = self._state.instructions
+        self._model.count_touches(self._state, [*self._spans.values(), range(2**32 - 1)])
+
+    def end(self) -> KernelRun:
+        """Return what it was."""
+        touched = self._model.touches(self._state, len(self._spans) + 1)
+        self.run = KernelRun(
+            classes=tuple(now - then for now, then in zip(self._state.ran, self._ran, strict=True)),
+            accesses={
+                (access, buffer): number
+                for buffer, numbers in zip((*self._spans, ""), touched, strict=True)
+                for access, number in zip(ACCESSES, numbers, strict=True)
+                if number
+            },
+            lines=self._state.lines - self._lines,
+            instructions=self._state.instructions - self._instructions,
+        )
+        return self.run
+
+
+def _spans(call: CoreCall, compiled: Compiled) -> Iterator[tuple[str, range]]:
+    sizes = compiled.module.entry.sizes
+    for name in dict.fromkeys(call.arguments):
+        if name in compiled.plan.placements:
+            origin = compiled.plan.address(name)
+            yield name, range(origin, origin + sizes[name])
