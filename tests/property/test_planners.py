@@ -23,6 +23,7 @@ from atoll.memory.problem import (
     Problem,
 )
 from atoll.memory.solve import solve
+from atoll.utils.remember import forget
 
 EFFORT = Effort(nodes=20_000)
 SMALL = cases(150, least=30)
@@ -108,6 +109,26 @@ def test_m3_many_plans_of_every_algorithm_are_sound() -> None:
 
 
 Quality = tuple[int, int]
+
+
+def test_plans_do_not_depend_on_those_of_pools_of_other_sizes() -> None:
+    """Greedy plans are at hand for pools of all sizes; what is found is the same without them."""
+    for seed in range(cases(20)):
+        drawn = random.Random(f"sizes {seed}")
+        problem = rich_problem(drawn, 10, 8)
+        changed = [
+            replace(
+                problem,
+                pools=tuple(
+                    replace(each, size=each.size + 8 * drawn.randrange(4)) for each in problem.pools
+                ),
+            )
+            for _ in range(4)
+        ]
+        kept = [solve(each) for each in changed]
+        for each, answer in zip(changed, kept, strict=True):
+            forget()
+            assert solve(each) == answer, seed
 
 
 def quality(plan: MemoryPlan) -> Quality:
