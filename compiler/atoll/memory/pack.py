@@ -57,7 +57,7 @@ def components(packing: Packing) -> Iterator[tuple[int, ...]]:
         yield tuple(sorted(found))
 
 
-def _sizeless(packing: Packing, hint: Offsets | None) -> Alike | None:
+def _greedy_key(packing: Packing, hint: Offsets | None) -> Alike | None:
     """Return what greedy plans depend on: the size of the pool has no say where no ceiling is."""
     problem, pool, members = packing.graph.problem, packing.pool, packing.members
     if hint is not None or packing.graph.ceilings:
@@ -66,7 +66,7 @@ def _sizeless(packing: Packing, hint: Offsets | None) -> Alike | None:
     return Alike((pool.alignment, first, members), problem.buffers, problem.overlaps)
 
 
-@remember(_sizeless, most=PARTS_AT_HAND)
+@remember(_greedy_key, most=PARTS_AT_HAND)
 def _start(packing: Packing, hint: Offsets | None) -> Packed:
     """Return the best of the hint and the greedy orders, whose plans may be too high."""
     plans: list[Offsets] = []

@@ -67,7 +67,7 @@ def test_changes_in_any_order_give_what_a_fresh_process_finds(seed: int) -> None
     choices = (
         [f"devices.npu.clock={each} MHz" for each in (40, 100)],
         [f"memories.flash.read_latency={each}" for each in (1, 5)],
-        [f"pools.shared.size={each} KiB" for each in (64, 96)],
+        [f"pools.shared.size={each} KiB" for each in (5, 64, 96)],
         [f"devices.npu.params.input_lanes={each}" for each in (4, 8)],
         [f"devices.npu.params.vector={each}" for each in (0, 2)],
         ["devices.npu.runs=[CONV_2D]", "devices.npu.label=other"],
