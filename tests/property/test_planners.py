@@ -2,6 +2,7 @@
 """Random problems: sound plans of every algorithm, and exact ones as good as brute force."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -108,27 +109,29 @@ def test_m3_many_plans_of_every_algorithm_are_sound() -> None:
     assert_sound(range(3_000, 20_000))
 
 
-Quality = tuple[int, int]
-
-
-def test_plans_do_not_depend_on_those_of_pools_of_other_sizes() -> None:
+def test_plans_do_not_depend_on_those_of_other_problems() -> None:
     """Greedy plans are at hand for pools of all sizes; what is found is the same without them."""
     for seed in range(cases(20)):
-        drawn = random.Random(f"sizes {seed}")
+        drawn = random.Random(f"kept {seed}")
         problem = rich_problem(drawn, 10, 8)
-        changed = [
-            replace(
-                problem,
-                pools=tuple(
-                    replace(each, size=each.size + 8 * drawn.randrange(4)) for each in problem.pools
-                ),
-            )
-            for _ in range(4)
-        ]
-        kept = [solve(each) for each in changed]
-        for each, answer in zip(changed, kept, strict=True):
+        first, *others = problem.pools
+        moved = tuple(replace(problem, pools=(each, *others)) for each in _changed_pools(first))
+        larger = (replace(each, size=each.size + 8) for each in problem.buffers)
+        apart, grown = replace(problem, overlaps=()), replace(problem, buffers=tuple(larger))
+        problems = (problem, *moved, apart, grown)
+        kept = [solve(each) for each in problems]
+        for each, answer in zip(problems, kept, strict=True):
             forget()
             assert solve(each) == answer, seed
+
+
+def _changed_pools(pool: PoolSpace) -> Iterator[PoolSpace]:
+    yield from (replace(pool, size=pool.size + 8 * more) for more in (1, 3, 200))
+    yield from (replace(pool, origin=pool.origin + more) for more in (1, 2, 4))
+    yield from (replace(pool, alignment=each) for each in (2, 8))
+
+
+Quality = tuple[int, int]
 
 
 def quality(plan: MemoryPlan) -> Quality:
