@@ -16,19 +16,13 @@ from atoll.place.capabilities import runners
 from atoll.place.passes import Observer, ignore_result
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread
-from atoll.resolve.engine_parts import code_of
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.timeless import timeless
 from atoll.rewrite.edit import Given
-from atoll.rewrite.passes import Rewritten, rewrite
+from atoll.rewrite.passes import rewrite
 from atoll.tile.asked import requested_tiling
 from atoll.tile.cut import Tiling
-from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 from atoll.vela.subgraphs import Offloaded, with_subgraphs
-
-NETWORKS_AT_HAND = 32
-"""Rewritten networks that a process keeps."""
 
 Trace = tuple[tuple[str, object], ...]
 """The results of stages, each by its name."""
@@ -149,7 +143,7 @@ def prepare(
         graph = offloaded.graph
     left_out: Mapping[str, str] = {}
     if asked.rewrite:
-        made = _rewrite(graph, soc, options, observe)
+        made = rewrite(graph, _rewrite_limits(soc, options), observe)
         graph, left_out = made.graph, made.left_out
     return Task(
         soc=soc,
@@ -162,22 +156,6 @@ def prepare(
         reserved=reserved,
         records=observe is not ignore_result,
     )
-
-
-def _rewrite_key(
-    graph: Graph, soc: ResolvedSoc, options: BuildOptions, observe: Observer
-) -> Alike | None:
-    if observe is not ignore_result or len(graph.operators) > MOST_OPERATORS:
-        return None
-    chip, code = timeless(soc), code_of(*soc.engines)
-    sign = soc.shape_sign, graph.name
-    return Alike(sign, graph, chip, options.accelerators, options.requests, code)
-
-
-@remember(_rewrite_key, most=NETWORKS_AT_HAND)
-def _rewrite(graph: Graph, soc: ResolvedSoc, options: BuildOptions, observe: Observer) -> Rewritten:
-    """Return a network made smaller; how fast the chip is has no say in it."""
-    return rewrite(graph, _rewrite_limits(soc, options), observe)
 
 
 def _rewrite_limits(soc: ResolvedSoc, options: BuildOptions) -> Given:

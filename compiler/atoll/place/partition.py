@@ -32,11 +32,6 @@ from atoll.place.weighing import Weighing
 from atoll.reach.candidates import allows, homes_of, without_sizes
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
-from atoll.resolve.timeless import timeless
-from atoll.utils.remember import MOST_OPERATORS, Alike, remember
-
-CHOICES_AT_HAND = 256
-"""Choices of devices of which a process keeps whether tensors get there."""
 
 NO_REQUESTS = Requests()
 NO_DEVICES: Mapping[str, str] = MappingProxyType({})
@@ -100,26 +95,11 @@ def decide(
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
-    if _tensors_arrive(chooser, decisions):
+    if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
         decisions = chooser.move_to_faster_cores(decisions) if unlike else decisions
         return chooser.explain_rejections(decisions) if explains else decisions
     fed = chooser.choose_reachable(decisions)
     return chooser.explain_rejections(fed) if fed and explains else fed or chooser.near_host()
-
-
-def _arrival_key(chooser: "_Chooser", decisions: Sequence[Decision]) -> Alike | None:
-    """Return what it depends on whether tensors get to their devices; no speed is among that."""
-    graph, soc = chooser.graph, chooser.soc
-    if len(graph.operators) > MOST_OPERATORS:
-        return None
-    sign = soc.shape_sign, graph.name, tuple(each.device for each in decisions)
-    return Alike(sign, graph, timeless(soc), chooser.requests, dict(chooser.shared))
-
-
-@remember(_arrival_key, most=CHOICES_AT_HAND)
-def _tensors_arrive(chooser: "_Chooser", decisions: Sequence[Decision]) -> bool:
-    """Tell whether every tensor gets to the devices of decisions."""
-    return all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible
 
 
 def runners_of(
@@ -148,9 +128,9 @@ class _Chooser:
         shared: bool = False,
     ) -> None:
         self.faults: list[Fault] = []
-        self.graph = graph
-        self.soc = soc
-        self.requests = requests
+        self._graph = graph
+        self._soc = soc
+        self._requests = requests
         self._accelerators = accelerators
         self._spread = spread
         self._devices = devices
@@ -159,7 +139,7 @@ class _Chooser:
             op.name: unify(op, constraints_of(op, scopes, requests), scopes)
             for op in graph.operators
         }
-        self.shared = shared_pins(graph, soc, requests) if shared else NO_PINS
+        self._shared = shared_pins(graph, soc, requests) if shared else NO_PINS
         self._roomy = without_sizes(soc)
         self._operators = {op.name: op for op in graph.operators}
         self._makers = {name: op.name for op in graph.operators for name in op.outputs}
@@ -181,22 +161,22 @@ class _Chooser:
         Of the devices of an operator that leave such a choice for those after it, the cheapest is
         taken; cores that nobody asks for are among them.
         """
-        devices = {op.name: self.runners(op) for op in self.graph.operators}
+        devices = {op.name: self.runners(op) for op in self._graph.operators}
         chosen = self._supply(devices, self._first_shared(usual, devices)).solve(self._by_cost)
-        if chosen is None and self.shared:
+        if chosen is None and self._shared:
             chosen = self._supply(devices).solve(self._by_cost)
         if chosen is None:
             return None
-        self._writer = dict.fromkeys(self.graph.filled, self.soc.host)
+        self._writer = dict.fromkeys(self._graph.filled, self._soc.host)
         self._before = ""
-        return tuple(self._on_fed(op, chosen[op.name]) for op in self.graph.operators)
+        return tuple(self._on_fed(op, chosen[op.name]) for op in self._graph.operators)
 
     def _first_shared(
         self, usual: Sequence[Decision], devices: Mapping[str, Iterable[str]]
     ) -> SharedPins:
         """Narrow each list that usual devices share no pool of to its first that others share."""
-        pins, where = self.shared, {each.operator: each.device for each in usual}
-        for name, pin in self.shared.items():
+        pins, where = self._shared, {each.operator: each.device for each in usual}
+        for name, pin in self._shared.items():
             if any(self._share(name, pool, where) for pool in pin.pools):
                 continue
             for pool in pin.pools if len(pin.pools) > 1 else ():
@@ -208,9 +188,9 @@ class _Chooser:
 
     def _share(self, name: str, pool: str, where: Mapping[str, str]) -> bool:
         """Tell whether all that touch a tensor that one pool has to serve reach a pool."""
-        reach, maker = self.soc.pool(pool).reach, self._makers.get(name)
-        writer = where[maker] if maker else self.soc.host
-        reading = (where[each] for each in self.shared[name].readers)
+        reach, maker = self._soc.pool(pool).reach, self._makers.get(name)
+        writer = where[maker] if maker else self._soc.host
+        reading = (where[each] for each in self._shared[name].readers)
         return allows(reach[writer], Access.WRITE) and all(
             allows(reach[each], Access.READ) for each in reading
         )
@@ -220,11 +200,11 @@ class _Chooser:
         operators, usual = self._operators, {each.operator: each for each in decisions}
         free = (op for op in operators.values() if not usual[op.name].asked and op.kind != COPY)
         cores = {
-            op.name: [each for each in self.runners(op) if isinstance(self.soc.device(each), Cpu)]
+            op.name: [each for each in self.runners(op) if isinstance(self._soc.device(each), Cpu)]
             for op in free
         }
-        weighing = Weighing(self.graph, self.soc, spread=self._spread)
-        where = FasterCores(weighing, cores, self.requests.robust).choose_devices(
+        weighing = Weighing(self._graph, self._soc, spread=self._spread)
+        where = FasterCores(weighing, cores, self._requests.robust).choose_devices(
             {each.operator: each.device for each in decisions}
         )
         found = tuple(
@@ -244,7 +224,7 @@ class _Chooser:
 
     def explain_rejections(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         """Say of every device that was not weighed why it does not run an operator."""
-        weighing = cache(lambda: Weighing(self.graph, self.soc, spread=self._spread))
+        weighing = cache(lambda: Weighing(self._graph, self._soc, spread=self._spread))
         where = {each.operator: each.device for each in decisions}
 
         def tell(op: Operator, decision: Decision) -> Decision:
@@ -252,7 +232,7 @@ class _Chooser:
                 lambda why: self._explain(op, decision, why, where, weighing())
             )
 
-        pairs = zip(self.graph.operators, decisions, strict=True)
+        pairs = zip(self._graph.operators, decisions, strict=True)
         return tuple(decision if op.kind == COPY else tell(op, decision) for op, decision in pairs)
 
     def _explain(
@@ -265,7 +245,7 @@ class _Chooser:
     ) -> Why:
         rejected, costs = dict(usual.rejected), dict(usual.costs)
         here, within = weighing.cost(op, where), list(usual.within)
-        for device in self.soc.devices:
+        for device in self._soc.devices:
             name, there = device.name, {**where, op.name: device.name}
             if name in (decision.device, *rejected):
                 continue
@@ -276,7 +256,7 @@ class _Chooser:
                 no_less = here.total <= costs[name].total
                 if no_less and could_be_less(costs[name].parts, here.parts):
                     within.append(name)
-        names = [each.name for each in self.soc.devices]
+        names = [each.name for each in self._soc.devices]
         further = tuple(each for each in within if each not in usual.within)
         told = within_text(decision.device, further, {decision.device: here, **costs})
         return replace(
@@ -303,14 +283,14 @@ class _Chooser:
 
     def near_host(self) -> tuple[Decision, ...]:
         """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
-        host = self.soc.host
-        runners = {op.name: self.runners(op) for op in self.graph.operators}
+        host = self._soc.host
+        runners = {op.name: self.runners(op) for op in self._graph.operators}
         why = _as_written("no choice of devices helps")
         return tuple(
             Decision(operator=op.name, device=host, find=why, joined=self._join_scopes(op))
             if host in runners[op.name]
             else self.decide(op)
-            for op in self.graph.operators
+            for op in self._graph.operators
         )
 
     def _join_scopes(self, op: Operator) -> Joined:
@@ -321,15 +301,15 @@ class _Chooser:
     def _supply(
         self, devices: Mapping[str, Iterable[str]], shared: SharedPins | None = None
     ) -> Supply:
-        shared = self.shared if shared is None else shared
+        shared = self._shared if shared is None else shared
         pins: dict[str, Collection[str]] = {
             name: {pool for each in asked if each.writes for pool in each.pin.pools}
-            for name, asked in self.requests.pins.items()
-            if name not in self.requests.free and any(each.writes for each in asked)
+            for name, asked in self._requests.pins.items()
+            if name not in self._requests.free and any(each.writes for each in asked)
         }
         pins |= {name: each.pools for name, each in shared.items()}
         direct = {(op, name) for name, each in shared.items() for op in each.readers}
-        return Supply(self.graph, self._roomy, devices, pins, direct)
+        return Supply(self._graph, self._roomy, devices, pins, direct)
 
     def runners(self, op: Operator) -> tuple[str, ...]:
         """Return the devices that nothing but reach may keep from an operator."""
@@ -346,9 +326,9 @@ class _Chooser:
 
     def _able(self, op: Operator, joined: Joined) -> tuple[str, ...]:
         if op.kind == COPY:
-            return (self.soc.host,)
-        npus = self.soc.npus if self._accelerators else ()
-        cores = self.soc.cpus if kind_of(op).on_cores else ()
+            return (self._soc.host,)
+        npus = self._soc.npus if self._accelerators else ()
+        cores = self._soc.cpus if kind_of(op).on_cores else ()
         return tuple(
             each.name
             for each in (*cores, *npus)
@@ -358,13 +338,13 @@ class _Chooser:
         )
 
     def _reads_constants(self, op: Operator, device: str) -> bool:
-        found = self.soc.device(device)
+        found = self._soc.device(device)
         if isinstance(found, Npu):
             supports = (each for each in found.spec.operators if each.kind == op.kind)
             packs = any(each.constants for each in supports)
-            if packs and takes_constants(found, self.soc):
+            if packs and takes_constants(found, self._soc):
                 return True
-        constants = (each for each in map(self.graph.tensor, op.reads) if each.data is not None)
+        constants = (each for each in map(self._graph.tensor, op.reads) if each.data is not None)
         return all(homes_of(self._roomy, {device: Access.READ}, each) for each in constants)
 
     def _by_cost(
@@ -375,11 +355,11 @@ class _Chooser:
         self._writer |= {name: chosen[maker] for name, maker in makers.items() if maker}
         if op.kind == COPY or len(names) == 1:
             return sorted(names)
-        devices = [each for each in self.soc.devices if each.name in names]
+        devices = [each for each in self._soc.devices if each.name in names]
         spot = self._spot(op)
         costs = {each.name: self._weight(spot, each) for each in devices}
-        first = (self.soc.default_device, self.soc.host)
-        order = (*(each.name for each in self.soc.npus), *first)
+        first = (self._soc.default_device, self._soc.host)
+        order = (*(each.name for each in self._soc.npus), *first)
         return sorted(
             costs,
             key=lambda name: (costs[name], order.index(name) if name in order else len(order)),
@@ -394,7 +374,7 @@ class _Chooser:
             return usual
         why = "no copy brings its tensors from and to the devices of its neighbours"
         decision = self._instead(spot, usual, device, why, f"'{usual.device}' cannot be fed")
-        if not self.shared:
+        if not self._shared:
             return decision
         return replace(decision, pinned=(*usual.pinned, usual.device))
 
@@ -403,7 +383,7 @@ class _Chooser:
         joined = self._asked[op.name]
         if isinstance(joined, Fault):
             self.faults.append(joined)
-            joined = Joined(devices=tuple(device.name for device in self.soc.devices))
+            joined = Joined(devices=tuple(device.name for device in self._soc.devices))
         spot = self._spot(op)
         decision = self._on_asked(op, joined) if joined.device else self._free(spot, joined)
         chosen = "" if joined.device or op.kind == COPY else self._candidate_device(op)
@@ -440,7 +420,7 @@ class _Chooser:
         """Return the decision for a device that is not the one of fewest cycles."""
 
         def find() -> Why:
-            cost = self._cost(spot, self.soc.device(device))
+            cost = self._cost(spot, self._soc.device(device))
             rejected = {**dict(usual.why.rejected), usual.device: why}
             return Why(
                 reason=f"{cost}; {words}",
@@ -452,7 +432,7 @@ class _Chooser:
         return replace(usual, device=device, find=find)
 
     def _on_asked(self, op: Operator, wish: Joined) -> Decision:
-        device = self.soc.device(wish.device)
+        device = self._soc.device(wish.device)
         if why := next(self._refusals(op, device), None):
             results = ", ".join(f"'{name}'" for name in op.outputs)
             self.faults.append(
@@ -473,18 +453,18 @@ class _Chooser:
         """Say what to ask for where a device cannot run `op`."""
         if not kind_of(op).on_cores:
             return "ask for no device: an accelerator that can run it is chosen"
-        return f"ask for another device, such as '{self.soc.host}'"
+        return f"ask for another device, such as '{self._soc.host}'"
 
     def _free(self, spot: _Spot, joined: Joined) -> Decision:
         op = spot.op
         if op.kind == COPY:
             said = _as_written("the host copies")
-            return Decision(operator=op.name, device=self.soc.host, find=said)
+            return Decision(operator=op.name, device=self._soc.host, find=said)
         rejected: dict[str, str] = {}
         able: list[Device] = []
         pinned: list[str] = []
-        for npu in self.soc.npus if self._accelerators else ():
-            unable = next(obstacles(op, self.graph, npu, self.soc), None)
+        for npu in self._soc.npus if self._accelerators else ():
+            unable = next(obstacles(op, self._graph, npu, self._soc), None)
             why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
             if why is None:
                 able.append(npu)
@@ -530,7 +510,7 @@ class _Chooser:
             saved = self._saved_cycles(spot, best)
             reason = f"{reason}, {saved} fewer where it goes on by itself"
         turned = best
-        if any(map(stands_in, self.soc.cpus)):
+        if any(map(stands_in, self._soc.cpus)):
             faster = {e.name: (False, sum(self._cycles(spot, e, _faster_cycles))) for e in able}
             _, turned = self._best(spot, able, faster)
         turns = "" if turned is best else turned.name
@@ -555,18 +535,18 @@ class _Chooser:
 
     def _with_lists(self, spot: _Spot, device: str, parts: Parts) -> Parts:
         """Take off what the host saves where a device goes on by itself."""
-        saved = self._saved_cycles(spot, self.soc.device(device))
-        return add_parts(parts, {driver_source(self.soc): -saved})
+        saved = self._saved_cycles(spot, self._soc.device(device))
+        return add_parts(parts, {driver_source(self._soc): -saved})
 
     def _weight(self, spot: _Spot, device: Device) -> Pessimistic:
         """Return by what devices are chosen: cycles, or the most that these may be."""
-        if self.requests.robust:
+        if self._requests.robust:
             return self._cost(spot, device).pessimistic
         return False, sum(self._cycles(spot, device, compute_cycles))
 
     def _difference(self, cost: Cost, best: Cost) -> str:
         """Say why a cost is not the best one."""
-        if self.requests.robust and cost.total < best.total:
+        if self._requests.robust and cost.total < best.total:
             (unknown, cycles), (_, least) = cost.pessimistic, best.pessimistic
             fewer = f"{best.total - cost.total:,} fewer"
             return (
@@ -591,7 +571,7 @@ class _Chooser:
 
     def _saved_cycles(self, spot: _Spot, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
-        return joint_saving(device, self.soc) if device.name == spot.before else 0
+        return joint_saving(device, self._soc) if device.name == spot.before else 0
 
     def _off_cores(
         self, spot: _Spot, able: Sequence[Device], rejected: Mapping[str, str]
@@ -609,7 +589,7 @@ class _Chooser:
 
             return Decision(operator=op.name, device=best.name, find=find)
         why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
-        pinned = [name for name in (*op.inputs, *op.outputs) if name in self.requests.pins]
+        pinned = [name for name in (*op.inputs, *op.outputs) if name in self._requests.pins]
         self.faults.append(
             Fault(
                 code="E048",
@@ -619,11 +599,11 @@ class _Chooser:
                 else "leave accelerators out with --no-accelerators",
             )
         )
-        return Decision(operator=op.name, device=self.soc.host, find=_as_written(why))
+        return Decision(operator=op.name, device=self._soc.host, find=_as_written(why))
 
     def _default_reason(self, device: Device, joined: Joined, pinned: Sequence[str]) -> str:
         """Say why `device` is the only one that is weighed."""
-        npus = [npu for npu in self.soc.npus if npu.name in joined.devices]
+        npus = [npu for npu in self._soc.npus if npu.name in joined.devices]
         if isinstance(device, Npu):
             what = f"no other device that is {joined.scope} can run it"
         elif not npus:
@@ -654,12 +634,12 @@ class _Chooser:
                 remedy=self._another(op),
             )
         )
-        return Decision(operator=op.name, device=self.soc.host, find=_as_written(why))
+        return Decision(operator=op.name, device=self._soc.host, find=_as_written(why))
 
     def _core(self, op: Operator, joined: Joined, rejected: dict[str, str]) -> Device | None:
         """Return the core for `op`: the default device, else the host, else one that keeps pins."""
-        first = (self.soc.default_device, self.soc.host)
-        cores = sorted(self.soc.cpus, key=lambda core: (*(core.name != name for name in first),))
+        first = (self._soc.default_device, self._soc.host)
+        cores = sorted(self._soc.cpus, key=lambda core: (*(core.name != name for name in first),))
         rejected |= {e.name: why for e in cores if (why := self._not_asked(e, joined))}
         cores = [core for core in cores if core.name in joined.devices]
         if not cores:
@@ -672,17 +652,17 @@ class _Chooser:
         return cores[0]
 
     def _obstacle(self, op: Operator, device: Device) -> str | None:
-        found = obstacles(op, self.graph, device, self.soc)
+        found = obstacles(op, self._graph, device, self._soc)
         return next(found, None) or self._pin_obstacle(op, device)
 
     def _pin_obstacle(self, op: Operator, device: Device) -> str | None:
-        return next(pin_obstacles(op, self.graph, device, self.soc, self.requests), None)
+        return next(pin_obstacles(op, self._graph, device, self._soc, self._requests), None)
 
     def _refusals(self, op: Operator, device: Device) -> Iterator[str]:
         if isinstance(device, Npu) and not self._accelerators:
             yield "is an accelerator, and accelerators are switched off"
         if op.kind != COPY:
-            yield from obstacles(op, self.graph, device, self.soc)
+            yield from obstacles(op, self._graph, device, self._soc)
 
     def _cost(self, spot: _Spot, device: Device) -> Cost:
         """Estimate an operator on `device`, and what that rests on."""
@@ -693,11 +673,11 @@ class _Chooser:
             return sources(op, graph, mover, soc)
 
         cycles, copying = self._cycles(spot, device, compute_cycles, moves)
-        own = cost_parts(op, self.graph, device, self.soc, cycles)
+        own = cost_parts(op, self._graph, device, self._soc, cycles)
         return Cost(
             cycles=cycles,
             copying=copying,
-            basis=basis_of(self.soc, movers),
+            basis=basis_of(self._soc, movers),
             parts=add_parts(sources.sources, own),
         )
 
@@ -711,24 +691,24 @@ class _Chooser:
         op, copying, moves = spot.op, 0, moves or computing
         laid: Mapping[int, Layout] = {}
         if isinstance(device, Npu):
-            laid = input_layouts(op, self.graph, device)
+            laid = input_layouts(op, self._graph, device)
         for at, name in enumerate(op.inputs):
-            writer, tensor = spot.writers.get(name), self.graph.by_name.get(name)
+            writer, tensor = spot.writers.get(name), self._graph.by_name.get(name)
             if tensor and writer and not (at in laid and writer == device.name):
                 copying += self._move_cycles(tensor, writer, device.name, laid.get(at), moves)
         for name in op.outputs:
-            tensor = self.graph.tensor(name)
-            if isinstance(device, Npu) and (layout := output_layout(op, self.graph, device)):
-                copying += layout_cycles(tensor, layout, self.soc, moves)
+            tensor = self._graph.tensor(name)
+            if isinstance(device, Npu) and (layout := output_layout(op, self._graph, device)):
+                copying += layout_cycles(tensor, layout, self._soc, moves)
                 continue
             for reader in self._known_readers(name):
-                copying += copy_cycles(tensor, device.name, reader, self.soc, moves)
-        cycles = computing(op, self.graph, device, self.soc)
+                copying += copy_cycles(tensor, device.name, reader, self._soc, moves)
+        cycles = computing(op, self._graph, device, self._soc)
         if self._spread and isinstance(device, Cpu):
-            helpers = CoreCost(device, self.soc).helpers(op, self.graph)
+            helpers = CoreCost(device, self._soc).helpers(op, self._graph)
             parts = len(helpers) + 1
-            if parted := CoreCost(device, self.soc).spread(op, self.graph, parts):
-                alone = compute_cycles(op, self.graph, device, self.soc)
+            if parted := CoreCost(device, self._soc).spread(op, self._graph, parts):
+                alone = compute_cycles(op, self._graph, device, self._soc)
                 cycles = parted * cycles // max(1, alone)
         return cycles, copying
 
@@ -737,8 +717,8 @@ class _Chooser:
     ) -> int:
         """Return the cycles to bring a tensor to where, and how, a device reads it."""
         if layout:
-            return layout_cycles(tensor, layout, self.soc, moves)
-        return copy_cycles(tensor, writer, reader, self.soc, moves)
+            return layout_cycles(tensor, layout, self._soc, moves)
+        return copy_cycles(tensor, writer, reader, self._soc, moves)
 
     def _known_readers(self, name: str) -> frozenset[str]:
         asked = (self._asked[reader.name] for reader in self._readers[name])
@@ -746,7 +726,7 @@ class _Chooser:
 
     def _in_order(self, device: str, rejected: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         """Return why other devices than one were not taken, in canonical order."""
-        names = (each.name for each in self.soc.devices if each.name != device)
+        names = (each.name for each in self._soc.devices if each.name != device)
         return tuple((name, rejected[name]) for name in names if name in rejected)
 
 
