@@ -33,6 +33,7 @@ CHIPS = ("lagoon", pytest.param("twin", marks=pytest.mark.slow))
 SPEEDS = ("clock", "width", "banks", "read_latency")
 CHANGES = (
     "devices.dma.moves=[[tcm, sram_a], [sram_a, tcm]]",
+    "devices.npu_a.clock=100 kHz",
     "devices.npu_a.params.line_columns=16",
     "devices.npu_a.runs=[CONV_2D, ADD]",
     "devices.npu_b.params.input_lanes=8",
