@@ -2,6 +2,7 @@
 """Random problems: sound plans of every algorithm, and exact ones as good as brute force."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -23,6 +24,7 @@ from atoll.memory.problem import (
     Problem,
 )
 from atoll.memory.solve import solve
+from atoll.utils.remember import forget
 
 EFFORT = Effort(nodes=20_000)
 SMALL = cases(150, least=30)
@@ -105,6 +107,28 @@ def test_m3_plans_of_every_algorithm_are_sound() -> None:
 @pytest.mark.slow
 def test_m3_many_plans_of_every_algorithm_are_sound() -> None:
     assert_sound(range(3_000, 20_000))
+
+
+def test_plans_do_not_depend_on_those_of_other_problems() -> None:
+    """Greedy plans are at hand for pools of all sizes; what is found is the same without them."""
+    for seed in range(cases(60, least=12)):
+        drawn = random.Random(f"kept {seed}")
+        problem = rich_problem(drawn, 10, 8)
+        first, *others = problem.pools
+        moved = tuple(replace(problem, pools=(each, *others)) for each in _changed_pools(first))
+        larger = (replace(each, size=each.size + 8) for each in problem.buffers)
+        apart, grown = replace(problem, overlaps=()), replace(problem, buffers=tuple(larger))
+        problems = (problem, *moved, apart, grown)
+        kept = [solve(each) for each in problems]
+        for each, answer in zip(problems, kept, strict=True):
+            forget()
+            assert solve(each) == answer, seed
+
+
+def _changed_pools(pool: PoolSpace) -> Iterator[PoolSpace]:
+    yield from (replace(pool, size=pool.size + 8 * more) for more in (1, 3, 200))
+    yield from (replace(pool, origin=pool.origin + more) for more in (1, 2, 4))
+    yield from (replace(pool, alignment=each) for each in (2, 8))
 
 
 Quality = tuple[int, int]

@@ -2,6 +2,7 @@
 """P6: whatever order of steps is chosen, every step reads what it reads in the graph's order."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from atoll.ir.tir import (
 )
 from atoll.ir.verify import verify
 from atoll.lower.overlap_runs import OverlapRuns
+from atoll.lower.step_schedule import is_chain
 
 BUFFERS = tuple("abcdef")
 DEVICES = ("npu0", "npu1", "dma", "slow")
@@ -80,19 +82,20 @@ def values(steps: Sequence[Step]) -> tuple[dict[int, Value], dict[str, object]]:
     return seen, held
 
 
-@settings(max_examples=cases(400), deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(DEVICES),
-            st.sets(st.sampled_from(BUFFERS), max_size=3),
-            st.sets(st.sampled_from(BUFFERS), min_size=1, max_size=2),
-            st.integers(1, 1000),
-        ),
-        min_size=1,
-        max_size=12,
-    )
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(DEVICES),
+        st.sets(st.sampled_from(BUFFERS), max_size=3),
+        st.sets(st.sampled_from(BUFFERS), min_size=1, max_size=2),
+        st.integers(1, 1000),
+    ),
+    min_size=1,
+    max_size=12,
 )
+
+
+@settings(max_examples=cases(400), deadline=None)
+@given(ROWS)
 def test_p6_every_order_passes_the_same_bytes_on(rows: Rows) -> None:
     module, cycles = program(rows)
     overlapped = OverlapRuns(devices=ASYNCHRONOUS, cycles=cycles).run(module)
@@ -102,3 +105,16 @@ def test_p6_every_order_passes_the_same_bytes_on(rows: Rows) -> None:
     ]
     assert sorted(numbers) == list(range(len(rows)))
     assert values(overlapped.entry.steps) == values(module.entry.steps)
+
+
+@settings(max_examples=cases(400), deadline=None)
+@given(ROWS, st.booleans())
+def test_p6_a_chain_has_one_order(rows: Rows, chained: bool) -> None:
+    """Then nothing is scheduled, and what asks for less time is not missed."""
+    if chained:
+        rows = [rows[0], *((d, r | w, v, c) for (_, _, w, _), (d, r, v, c) in pairwise(rows))]
+    module, cycles = program(rows)
+    overlaps = OverlapRuns(devices=ASYNCHRONOUS, cycles=cycles, host=(4, 3))
+    assert is_chain(module.entry) or not chained
+    if is_chain(module.entry):
+        assert overlaps.ways(module) == ()

@@ -18,8 +18,9 @@ from atoll.cost.kernel_runs import runs_of
 from atoll.cost.measured_targets import times_of
 from atoll.ir.graph import Graph, Operator
 from atoll.ops.registry import kind_of
+from atoll.plugins.loading import is_own
 from atoll.resolve.engine_parts import emitter_of
-from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc
+from atoll.resolve.soc import Access, Cpu, Engine, ResolvedSoc, once_per_chip, once_per_device
 from atoll.resolve.specs import Timing, Tuning
 
 MEASURED = "measured"
@@ -142,9 +143,18 @@ def source_of(device: Cpu | Engine, soc: ResolvedSoc) -> Source:
     Of a core, that counts only where it was measured: with the host's clock, and instructions in
     memories as near as those of the measurement.
     """
+    if isinstance(device, Engine) and not is_own(device.spec.emitter):
+        return _engine_source(device)
+    return _source_at_hand(device, soc)
+
+
+@once_per_device
+def _source_at_hand(device: Cpu | Engine, soc: ResolvedSoc) -> Source:
+    """Return as `source_of`: what Atoll's own code says stays the same."""
     return _core_source(device, soc) if isinstance(device, Cpu) else _engine_source(device)
 
 
+@once_per_chip
 def driver_source(soc: ResolvedSoc) -> Source:
     """Return what the cycles of drivers, steps and start-up code rest on: those of the host."""
     host = soc.host_cpu

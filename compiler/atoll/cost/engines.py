@@ -27,7 +27,7 @@ from atoll.ops.formulas import formulas, values_of
 from atoll.plugins.loading import is_own
 from atoll.program.effort import effort_of
 from atoll.resolve.engine_parts import emitter_of, whole
-from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip
+from atoll.resolve.soc import Engine, ResolvedSoc, once_per_chip, once_per_device
 from atoll.utils.remember import Alike, remember
 
 ANSWERS_AT_HAND = 8192
@@ -60,7 +60,7 @@ class EngineCost:
 
     @cached_property
     def _facts(self) -> Hashable:
-        return facts_of(self.engine)
+        return facts_of(self.engine, self.soc)
 
     def predict(self, op: Operator, graph: Graph, commands: int = 0) -> Spent:
         """Predict as a `DeviceCost`."""
@@ -106,11 +106,12 @@ def busy_cycles(
     op: Operator, graph: Graph, engine: Engine, soc: ResolvedSoc, commands: int = 0
 ) -> int:
     """Predict how long an engine itself is busy with `op`, in cycles of the host."""
-    own = cycles_at_hand(op, graph, engine, commands, facts_of(engine))
+    own = cycles_at_hand(op, graph, engine, commands, facts_of(engine, soc))
     return of_host(own, engine, soc)
 
 
-def facts_of(engine: Engine) -> Hashable:
+@once_per_device
+def facts_of(engine: Engine, soc: ResolvedSoc) -> Hashable:
     """Return what Atoll's own emitters estimate by, None of an engine with another one.
 
     Theirs depend on the engine, an operator and its operands; others' on whatever they look at.

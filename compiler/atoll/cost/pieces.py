@@ -50,9 +50,9 @@ class PieceCosts:
             for op, device in self._operators_on_devices()
         }
 
-    def piece(self, op: Operator, share: float) -> int:
+    def piece(self, name: str, share: float) -> int:
         """Return what a share of an operator takes."""
-        rate = self._rates[op.name]
+        rate = self._rates[name]
         return max(rate.least, rate.each + int(rate.working * share))
 
     @cached_property

@@ -9,6 +9,8 @@ from atoll.diagnostics.errors import Refusal
 from atoll.diagnostics.units import format_size
 from atoll.ir.graph import Graph
 from atoll.lower.overlapping import OVERLAPPING, Overlapping
+from atoll.memory.problem import Infeasible as NoPlan
+from atoll.memory.solve import crowded_pools
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stream.choose import Chooser, Streaming
 from atoll.tile.cut import Tiling
@@ -133,11 +135,25 @@ class Infeasible:
 
     Attributes:
         error: why; its faults may take long to find, which happens once somebody reads them.
-        crowded: no plan was found for buffers each of which has a pool.
+        answer: no plan was found for buffers each of which has a pool; None if that is not why.
     """
 
     error: Refusal
-    crowded: bool = False
+    answer: NoPlan | None = None
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there was no room."""
+        return self.answer is not None
+
+    @property
+    def pools(self) -> frozenset[str]:
+        """The pools that the refusal wants to be larger."""
+        found = crowded_pools(self.answer) if self.answer else None
+        if found is not None:
+            return found
+        keys = (key.split(".") for key in self.lacks)
+        return frozenset(key[1] for key in keys if key[0] == "pools" and key[2:] == ["size"])
 
     @property
     def lacks(self) -> Mapping[str, int]:

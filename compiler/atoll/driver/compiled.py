@@ -18,7 +18,7 @@ from atoll.ir.tir import IRModule
 from atoll.lower.joined_lists import join_lists
 from atoll.memory.problem import MemoryPlan
 from atoll.place.constraints import ScopeLog
-from atoll.place.partition import Decision
+from atoll.place.decision import Decision
 from atoll.place.requests import Requests
 from atoll.resolve.soc import ResolvedSoc
 from atoll.stream.choose import NOTHING, Streaming
@@ -108,7 +108,7 @@ def placed_graph(compiled: Compiled) -> Graph:
 def _program(compiled: Compiled) -> Alike | None:
     if len(compiled.graph.operators) > MOST_OPERATORS:
         return None
-    sign = compiled.soc.name, compiled.graph.name
+    sign = compiled.soc.sign, compiled.graph.name
     parts = compiled.soc, compiled.graph, compiled.module, compiled.plan, compiled.copies
     return Alike(sign, *parts, compiled.jobs)
 

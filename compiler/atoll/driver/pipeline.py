@@ -216,9 +216,7 @@ def _compile_key(
     own = options.requests.model.strategy in STRATEGIES.own and options.algorithm in PLANNERS.own
     if not own or npu_of(soc) or not all(is_own(each.spec.emitter) for each in soc.engines):
         return None
-    speeds = tuple(each.clock for each in soc.devices)
-    sizes = tuple(each.region.size for each in soc.pools)
-    sign = soc.name, network.name, speeds, sizes, tuple(taken.items())
+    sign = soc.sign, network.name, tuple(taken.items())
     return Alike(sign, soc, soc.source, network, source, options, code_of(*soc.engines))
 
 

@@ -46,9 +46,8 @@ def _program(program: Program, observe: Observer) -> Alike | None:
     soc, graph = program.soc, program.graph
     if observe is not ignore_result or len(graph.operators) > MOST_OPERATORS:
         return None
-    rooms = tuple((pool.region.origin, pool.room) for pool in soc.pools)
     devices = tuple(op.devices for op in graph.operators)
-    sign = soc.name, graph.name, devices, rooms, program.overlapping, program.spare
+    sign = soc.shape_sign, graph.name, devices, program.overlapping, program.spare
     return Alike(sign, soc, graph, program.requests, code_of(*soc.engines))
 
 
@@ -64,7 +63,8 @@ def _problem(
 ) -> Alike | None:
     if len(program.graph.operators) > MOST_OPERATORS:
         return None
-    sign = program.graph.name, options.algorithm, options.effort, tuple(reserved.items())
+    chip, name = program.soc.shape_sign, program.graph.name
+    sign = chip, name, options.algorithm, options.effort, tuple(reserved.items())
     steps = tuple(step.number for step in module.entry.steps)
     return Alike((sign, steps), program, module)
 

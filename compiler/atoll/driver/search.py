@@ -147,15 +147,30 @@ class Search:
 
         Of its refusals that counts which asks for least.
         """
-        plain = (replace(base, overlap=overlap) for overlap in self.task.overlaps)
-        results = [trial.result for each in plain if (trial := self.trial_of(each))]
-        refused = [each for each in results if isinstance(each, Infeasible)]
-        if not refused or results[0] is not refused[0]:
+        refused = self._refusals_of(base)
+        if not refused:
             return None
         first, *others = refused
         if not others or first.error.faults[0].code not in ("E062", "E206"):
             return first
         return min((*others, first), key=lambda each: sum(each.lacks.values()) or _UNLIMITED)
+
+    def any_refusal_of(self, base: Candidate) -> Infeasible | None:
+        """Return as `refusal_of`, or another refusal that wants the same pools to be larger.
+
+        How much larger takes many searches, which this leaves out.
+        """
+        refused = self._refusals_of(base)
+        if refused and len({each.pools for each in refused}) == 1:
+            return refused[0]
+        return self.refusal_of(base)
+
+    def _refusals_of(self, base: Candidate) -> list[Infeasible]:
+        """Return why variants of a candidate were refused, nothing if the plainest was not."""
+        plain = (replace(base, overlap=overlap) for overlap in self.task.overlaps)
+        results = [trial.result for each in plain if (trial := self.trial_of(each))]
+        refused = [each for each in results if isinstance(each, Infeasible)]
+        return refused if refused and results[0] is refused[0] else []
 
     def moves_operators(self) -> bool:
         """Tell whether the first candidate is placed in another way with unlike cores."""

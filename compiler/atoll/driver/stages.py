@@ -3,7 +3,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -23,14 +23,16 @@ from atoll.ir.tir import Entry, IRModule, Step
 from atoll.lower.joined_lists import join_lists
 from atoll.lower.overlap_runs import OverlapRuns
 from atoll.lower.passes import PASSES, Program
+from atoll.lower.step_schedule import is_chain
 from atoll.memory.problem import Answer, MemoryPlan
 from atoll.memory.solve import refusal_of
 from atoll.ops.verify_graph import verify_graph
-from atoll.place.partition import because
+from atoll.place.decision import because
 from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Observer, Placing, ignore_result
 from atoll.place.passes import run_passes as run_place_passes
 from atoll.place.plan_devices import plan_devices
 from atoll.place.spread import spread_operators
+from atoll.place.views import describe_views
 from atoll.resolve.soc import ResolvedSoc
 from atoll.resolve.timeless import timeless
 from atoll.rewrite.passes import PASSES as REWRITES
@@ -154,12 +156,13 @@ def _place(task: Task, candidate: Candidate) -> Placed:
     observe = task.recorder(trace)
     placing = devices_of(task, candidate, reaching, observe)
     placing = run_place_passes(placing, STORAGE_PASSES, observe)
-    graph, decisions = placing.graph, placing.decisions
+    graph, decisions = placing.graph, describe_views(placing.decisions, placing.graph)
     if offloaded := task.offloaded:
         decisions = because(decisions, offloaded.npu, offloaded.kept_off)
     streaming = streams.choose(graph, soc) if streams else NOTHING
-    graph = with_streams(graph, soc, streaming.streams)
-    verify_graph(graph, placing.graph)
+    if streaming.streams:
+        graph = with_streams(graph, soc, streaming.streams)
+        verify_graph(graph, placing.graph)
     observe("stream-constants", graph)
     if streams and streams.needed:
         check_reach(graph, soc)
@@ -222,9 +225,12 @@ def _plan(
 def _schedule(task: Task, placed: Placed, lowered: Program) -> Planned | Infeasible:
     """Return the program in which most devices work at once that has a plan, and that plan."""
     soc, options = placed.placing.soc, task.options
-    cycles = cycles_of(lowered.graph, soc, constants=placed.streaming.homes)
+    ways: Iterable[IRModule] = ()
+    if not is_chain(lowered.module.entry):
+        cycles = cycles_of(lowered.graph, soc, constants=placed.streaming.homes)
+        ways = _at_once(lowered.module, soc, cycles)
     answer: Planned | Answer
-    for module in chain(_at_once(lowered.module, soc, cycles), (lowered.module,)):
+    for module in chain(ways, (lowered.module,)):
         answer = plan(lowered, module, task.reserved, options)
         if isinstance(answer, Planned):
             return answer
@@ -232,7 +238,7 @@ def _schedule(task: Task, placed: Placed, lowered: Program) -> Planned | Infeasi
     steps = [*(step.operator for step in lowered.module.entry.steps), "the caller reads"]
     error = refusal_of(answer, steps, name=options.algorithm, effort=options.effort)
     assert isinstance(error, PlacementError | PlanError)
-    return Infeasible(error=error, crowded=True)
+    return Infeasible(error=error, answer=answer)
 
 
 def _at_once(module: IRModule, soc: ResolvedSoc, cycles: Mapping[str, int]) -> Iterator[IRModule]:

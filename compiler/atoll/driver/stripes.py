@@ -135,7 +135,5 @@ def cuts_of(task: Task, base: Candidate, refused: Infeasible) -> Cuts | None:
 
 def _crowded_pool(refused: Infeasible, soc: ResolvedSoc) -> Pool | None:
     """Return the pool of activations that is too small, None if that is not what is wrong."""
-    keys = (key.split(".") for key in refused.lacks)
-    names = {key[1] for key in keys if key[0] == "pools" and key[2:] == ["size"]}
-    pools = (pool for pool in soc.pools if pool.name in names and pool.role != "constants")
-    return next(pools, None)
+    pools = (pool for pool in soc.pools if pool.name in refused.pools)
+    return next((pool for pool in pools if pool.role != "constants"), None)

@@ -70,7 +70,7 @@ def _propose_fitting(search: Search, base: Candidate) -> Iterator[Candidate]:
     yield from as_it_is(search, base)
     if search.last.plan and search.last.candidate.overlap != free:
         yield from as_it_is(search, base, overlaps=(free,))
-    if refused := search.refusal_of(base):
+    if refused := search.any_refusal_of(base):
         yield from in_stripes(search, base, refused)
 
 

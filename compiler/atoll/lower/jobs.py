@@ -13,6 +13,7 @@ from atoll.ops.registry import kind_of
 from atoll.plugins.loading import is_own
 from atoll.resolve.engine_parts import RECORDS, code_of, emitter_of, links, whole
 from atoll.resolve.soc import Engine, ResolvedSoc
+from atoll.resolve.timeless import timeless_device
 from atoll.utils.remember import Alike, remember
 
 JOBS_AT_HAND = 512
@@ -40,8 +41,7 @@ def _job(op: Operator, graph: Graph, npu: Engine, splits: int) -> Alike | None:
     if not is_own(npu.spec.emitter):
         return None
     tensors = tuple(map(graph.by_name.__getitem__, (*op.reads, *op.outputs)))
-    engine = replace(npu, clock=0, at=None)
-    values = op, tensors, engine, graph.by_name.keys(), code_of(npu)
+    values = op, tensors, timeless_device(npu), graph.by_name.keys(), code_of(npu)
     return Alike((op.name, npu.name, splits), *values)
 
 

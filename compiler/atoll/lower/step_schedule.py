@@ -94,6 +94,12 @@ def copies_by_pools(entry: Entry, movers: Collection[str]) -> tuple[tuple[int, .
     return tuple(map(tuple, copies.values()))
 
 
+def is_chain(entry: Entry) -> bool:
+    """Tell whether each step needs the one before it: then there is nothing to schedule."""
+    needs = enumerate(_predecessors(entry, entry.steps))
+    return all(not at or at - 1 in before for at, before in needs)
+
+
 def _predecessors(entry: Entry, steps: Sequence[Step]) -> Iterator[frozenset[int]]:
     writer: dict[str, int] = {}
     readers: dict[str, list[int]] = defaultdict(list)

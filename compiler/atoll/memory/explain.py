@@ -198,6 +198,19 @@ def _beside(pools: Sequence[PoolSpace]) -> str:
 
 
 @remember(lambda *given: given, most=64)
+def pools_to_grow(problem: Problem, search: Search) -> frozenset[str]:
+    """Return the pools that `explain` wants to be larger of a problem that surely has no plan."""
+    if any(not buffer.pools for buffer in problem.buffers):
+        return frozenset()
+    helping = [
+        pool.name
+        for pool in problem.pools
+        if search(_resize(problem, {pool.name: pool.size + UNLIMITED})) is not None
+    ]
+    return frozenset(helping if len(helping) == 1 else _smallest_growth(problem, search))
+
+
+@remember(lambda *given: given, most=64)
 def _smallest_growth(problem: Problem, search: Search) -> Mapping[str, int]:
     """Return the new sizes with which `search` succeeds: of one pool if one is enough."""
     best, most = {}, UNLIMITED

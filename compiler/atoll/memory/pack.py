@@ -9,6 +9,10 @@ from atoll.memory.greedy import UNLIMITED, Shelf, orders, without_limit
 from atoll.memory.hill_climb import climb
 from atoll.memory.ladder import LARGEST, Packed, improve
 from atoll.memory.packing import Offsets, Packing
+from atoll.utils.remember import Alike, remember
+
+PARTS_AT_HAND = 512
+"""Greedy plans of parts of pools that a process keeps."""
 
 _FEW = 256
 """Most buffers of a part that is searched for longer as long as it does not fit."""
@@ -53,6 +57,16 @@ def components(packing: Packing) -> Iterator[tuple[int, ...]]:
         yield tuple(sorted(found))
 
 
+def _greedy_key(packing: Packing, hint: Offsets | None) -> Alike | None:
+    """Return what greedy plans depend on: the size of the pool has no say where no ceiling is."""
+    problem, pool, members = packing.graph.problem, packing.pool, packing.members
+    if hint is not None or packing.graph.ceilings:
+        return None
+    first = pool.origin % max(map(packing.alignment, members))
+    return Alike((pool.alignment, first, members), problem.buffers, problem.overlaps)
+
+
+@remember(_greedy_key, most=PARTS_AT_HAND)
 def _start(packing: Packing, hint: Offsets | None) -> Packed:
     """Return the best of the hint and the greedy orders, whose plans may be too high."""
     plans: list[Offsets] = []

@@ -9,7 +9,7 @@ from atoll.memory.algorithms import DEFAULT, PLANNERS
 from atoll.memory.ceilings import solve_below, too_low, without_ceilings
 from atoll.memory.checker import check
 from atoll.memory.effort import USUAL, Effort, Meter, Observer, ignore_progress
-from atoll.memory.explain import explain, fewest
+from atoll.memory.explain import explain, fewest, pools_to_grow
 from atoll.memory.problem import Answer, Infeasible, MemoryPlan, Placement, Problem
 from atoll.memory.problem_rules import problem_faults
 from atoll.plugins.loading import CORRECT_MEMBER
@@ -95,6 +95,12 @@ def refusal_of(
 ) -> AtollError:
     """Return the error of `plan_memory`: what does not fit is found once somebody reads it."""
     return PlanError.later("E062", "no plan", partial(_reasons, answer, operators, name, effort))
+
+
+def crowded_pools(answer: Infeasible) -> frozenset[str] | None:
+    """Return the pools that the error of an answer wants to be larger, None if only that tells."""
+    limited = any(buffer.ceilings for buffer in answer.problem.buffers)
+    return None if limited or not answer.proven else pools_to_grow(answer.problem, _trial)
 
 
 def _reasons(

@@ -14,7 +14,8 @@ from atoll.ops.registry import COPY, RELAYOUT
 from atoll.opt.text_pass import Chip, Given, Kind, PassOption, TextPass, flag, words
 from atoll.place.capabilities import runners
 from atoll.place.constraints import ScopeLog
-from atoll.place.partition import Decision, assign, decide
+from atoll.place.decision import Decision, Why
+from atoll.place.partition import assign, decide
 from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, PlacePass, Placing
 from atoll.place.pins import apply_pins
 from atoll.place.plan_devices import plan_devices
@@ -116,7 +117,7 @@ def _stream_constants(graph: Graph, given: Given) -> Graph:
 
 def _spread_operators(graph: Graph, given: Given) -> Graph:
     decisions = tuple(
-        Decision(operator=op.name, device=op.device, reason="")
+        Decision(operator=op.name, device=op.device, find=lambda: Why(reason=""))
         for op in graph.operators
         if op.kind not in (COPY, RELAYOUT) and op.name not in given.options["keep"]
     )

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choose the device of every operator, and remember why."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 
 from atoll.cost.bands import Parts, Pessimistic, add_parts, could_be_less
-from atoll.cost.basis import MEASURED, basis_of, driver_source, joint_basis, stands_in
+from atoll.cost.basis import basis_of, driver_source, joint_basis, stands_in
 from atoll.cost.copies import Computing, copy_cycles, layout_cycles
 from atoll.cost.core_costs import CoreCost
 from atoll.cost.data.assumed import FASTER
@@ -20,6 +21,7 @@ from atoll.ops.operand_layouts import input_layouts, output_layout
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import NO_MAILBOX, obstacles, pin_obstacles, takes_constants
 from atoll.place.constraints import Joined, constraints_of, unify
+from atoll.place.decision import Decision, Why
 from atoll.place.faster_cores import FasterCores
 from atoll.place.regions import whole_name
 from atoll.place.replicas import readers_of
@@ -35,62 +37,24 @@ NO_REQUESTS = Requests()
 NO_DEVICES: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """Why an operator runs where it runs.
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """An operator, and what is known of its neighbours by the time it is decided.
 
     Attributes:
-        operator: its name.
-        device: where it runs.
-        reason: why there, for people.
-        rejected: each other device that was weighed and why it was not taken, in canonical order.
-        asked: somebody named the device.
-        basis: what the figures in `reason` and `rejected` rest on.
-        turns_to: the device that would be chosen if each core whose cycles rest on another one
-            were `FASTER` times as fast; "" if it is the same.
-        within: further devices that may be faster, with every estimate within its band.
-        costs: what it takes where it runs and where else it was weighed, by device.
-        pinned: devices that nothing but pins kept it off.
-        joined: the scope that was asked for, and who asked.
+        writers: the devices that write its inputs, as far as they are known.
+        before: the device of the operator before it.
     """
 
-    operator: str
-    device: str
-    reason: str
-    rejected: tuple[tuple[str, str], ...] = ()
-    asked: bool = False
-    basis: str = MEASURED
-    turns_to: str = ""
-    within: tuple[str, ...] = ()
-    costs: Mapping[str, Cost] = field(default_factory=dict)
-    pinned: tuple[str, ...] = ()
-    joined: Joined = field(default_factory=Joined)
-
-    def __str__(self) -> str:
-        others = "".join(f"; not {device}: {why}" for device, why in self.rejected)
-        return f"{self.operator} on {self.device}: {self.reason}{others}"
+    op: Operator
+    writers: Mapping[str, str]
+    before: str
 
 
 def assign(graph: Graph, decisions: tuple[Decision, ...]) -> Graph:
     """Return `graph` with the devices of `decisions`, one for each operator in order."""
     pairs = zip(graph.operators, decisions, strict=True)
     return graph.with_operators(replace(op, device=decision.device) for op, decision in pairs)
-
-
-def because(
-    decisions: tuple[Decision, ...], device: str, reasons: Mapping[str, str]
-) -> tuple[Decision, ...]:
-    """Return `decisions` with what is known of why `device` does not run operators, by name."""
-    return tuple(
-        replace(
-            each,
-            rejected=tuple(
-                (name, reasons.get(each.operator, why) if name == device else why)
-                for name, why in each.rejected
-            ),
-        )
-        for each in decisions
-    )
 
 
 def decide(
@@ -244,39 +208,43 @@ class _Chooser:
             {each.operator: each.device for each in decisions}
         )
         found = tuple(
-            each
-            if where[each.operator] == each.device
-            else self._move(each, weighing.cost(operators[each.operator], where), where)
+            each if where[each.operator] == each.device else self._move(each, weighing, where)
             for each in decisions
         )
         return found if self.supply(found).possible else decisions
 
-    def _move(self, usual: Decision, cost: Cost, where: Mapping[str, str]) -> Decision:
-        return Decision(
-            operator=usual.operator,
-            device=where[usual.operator],
-            reason=str(cost),
-            basis=cost.basis,
-            costs={where[usual.operator]: cost},
-            pinned=usual.pinned,
-            joined=usual.joined,
-        )
+    def _move(self, usual: Decision, weighing: Weighing, where: Mapping[str, str]) -> Decision:
+        device = where[usual.operator]
+
+        def find() -> Why:
+            cost = weighing.cost(self._operators[usual.operator], where)
+            return Why(reason=str(cost), basis=cost.basis, costs={device: cost})
+
+        return replace(usual, device=device, find=find)
 
     def explain_rejections(self, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
         """Say of every device that was not weighed why it does not run an operator."""
-        weighing = Weighing(self._graph, self._soc, spread=self._spread)
+        weighing = cache(lambda: Weighing(self._graph, self._soc, spread=self._spread))
         where = {each.operator: each.device for each in decisions}
+
+        def tell(op: Operator, decision: Decision) -> Decision:
+            return decision.with_reasons(
+                lambda why: self._explain(op, decision, why, where, weighing())
+            )
+
         pairs = zip(self._graph.operators, decisions, strict=True)
-        return tuple(
-            decision if op.kind == COPY else self._explain(op, decision, where, weighing)
-            for op, decision in pairs
-        )
+        return tuple(decision if op.kind == COPY else tell(op, decision) for op, decision in pairs)
 
     def _explain(
-        self, op: Operator, decision: Decision, where: Mapping[str, str], weighing: Weighing
-    ) -> Decision:
-        rejected, costs = dict(decision.rejected), dict(decision.costs)
-        here, within = weighing.cost(op, where), list(decision.within)
+        self,
+        op: Operator,
+        decision: Decision,
+        usual: Why,
+        where: Mapping[str, str],
+        weighing: Weighing,
+    ) -> Why:
+        rejected, costs = dict(usual.rejected), dict(usual.costs)
+        here, within = weighing.cost(op, where), list(usual.within)
         for device in self._soc.devices:
             name, there = device.name, {**where, op.name: device.name}
             if name in (decision.device, *rejected):
@@ -289,11 +257,11 @@ class _Chooser:
                 if no_less and could_be_less(costs[name].parts, here.parts):
                     within.append(name)
         names = [each.name for each in self._soc.devices]
-        further = tuple(each for each in within if each not in decision.within)
+        further = tuple(each for each in within if each not in usual.within)
         told = within_text(decision.device, further, {decision.device: here, **costs})
         return replace(
-            decision,
-            reason=decision.reason + told,
+            usual,
+            reason=usual.reason + told,
             rejected=tuple((name, rejected[name]) for name in names if name in rejected),
             within=tuple(name for name in names if name in within),
             costs=costs,
@@ -317,9 +285,9 @@ class _Chooser:
         """Leave on accelerators only what has to be there: what is wrong then is what is asked."""
         host = self._soc.host
         runners = {op.name: self.runners(op) for op in self._graph.operators}
-        why = "no choice of devices helps"
+        why = _as_written("no choice of devices helps")
         return tuple(
-            replace(self._decision(op, self._soc.host_cpu, why, {}), joined=self._join_scopes(op))
+            Decision(operator=op.name, device=host, find=why, joined=self._join_scopes(op))
             if host in runners[op.name]
             else self.decide(op)
             for op in self._graph.operators
@@ -388,7 +356,8 @@ class _Chooser:
         if op.kind == COPY or len(names) == 1:
             return sorted(names)
         devices = [each for each in self._soc.devices if each.name in names]
-        costs = {each.name: self._weight(self._cost(op, each)) for each in devices}
+        spot = self._spot(op)
+        costs = {each.name: self._weight(spot, each) for each in devices}
         first = (self._soc.default_device, self._soc.host)
         order = (*(each.name for each in self._soc.npus), *first)
         return sorted(
@@ -398,15 +367,16 @@ class _Chooser:
 
     def _on_fed(self, op: Operator, device: str) -> Decision:
         """Decide for a device that the search has found, and say what was wrong with others."""
-        usual = self.decide(op)
+        spot, usual = self._spot(op), self.decide(op)
         self._writer |= dict.fromkeys(op.outputs, device)
         self._before = device
         if usual.device == device:
             return usual
         why = "no copy brings its tensors from and to the devices of its neighbours"
-        decision = self._instead(op, usual, device, why, f"'{usual.device}' cannot be fed")
-        pinned = (*usual.pinned, usual.device) if self._shared else usual.pinned
-        return replace(decision, joined=usual.joined, pinned=pinned)
+        decision = self._instead(spot, usual, device, why, f"'{usual.device}' cannot be fed")
+        if not self._shared:
+            return decision
+        return replace(decision, pinned=(*usual.pinned, usual.device))
 
     def decide(self, op: Operator) -> Decision:
         """Choose the device of `op`."""
@@ -414,17 +384,24 @@ class _Chooser:
         if isinstance(joined, Fault):
             self.faults.append(joined)
             joined = Joined(devices=tuple(device.name for device in self._soc.devices))
-        decision = self._on_asked(op, joined) if joined.device else self._free(op, joined)
+        spot = self._spot(op)
+        decision = self._on_asked(op, joined) if joined.device else self._free(spot, joined)
         chosen = "" if joined.device or op.kind == COPY else self._candidate_device(op)
         if chosen and chosen != decision.device:
-            decision = self._on_chosen(op, decision, chosen, joined)
+            decision = self._on_chosen(spot, decision, chosen, joined)
         decision = replace(decision, joined=joined)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
         self._before = decision.device
         return decision
 
-    def _on_chosen(self, op: Operator, usual: Decision, chosen: str, joined: Joined) -> Decision:
+    def _spot(self, op: Operator) -> _Spot:
+        """Return an operator with what is known of its neighbours now."""
+        writers = {name: self._writer[name] for name in op.inputs if name in self._writer}
+        return _Spot(op, writers, self._before)
+
+    def _on_chosen(self, spot: _Spot, usual: Decision, chosen: str, joined: Joined) -> Decision:
         """Decide for the device that a candidate chooses."""
+        op = spot.op
         if chosen not in self._able(op, joined):
             self.faults.append(
                 Fault(
@@ -436,17 +413,23 @@ class _Chooser:
             )
             return usual
         return self._instead(
-            op, usual, chosen, "the search has it elsewhere", f"not on '{usual.device}'"
+            spot, usual, chosen, "the search has it elsewhere", f"not on '{usual.device}'"
         )
 
-    def _instead(
-        self, op: Operator, usual: Decision, device: str, why: str, words: str
-    ) -> Decision:
+    def _instead(self, spot: _Spot, usual: Decision, device: str, why: str, words: str) -> Decision:
         """Return the decision for a device that is not the one of fewest cycles."""
-        cost = self._cost(op, self._soc.device(device))
-        rejected = {**dict(usual.rejected), usual.device: why}
-        decision = self._decision(op, self._soc.device(device), f"{cost}; {words}", rejected)
-        return replace(decision, basis=cost.basis, costs={device: cost}, pinned=usual.pinned)
+
+        def find() -> Why:
+            cost = self._cost(spot, self._soc.device(device))
+            rejected = {**dict(usual.why.rejected), usual.device: why}
+            return Why(
+                reason=f"{cost}; {words}",
+                rejected=self._in_order(device, rejected),
+                basis=cost.basis,
+                costs={device: cost},
+            )
+
+        return replace(usual, device=device, find=find)
 
     def _on_asked(self, op: Operator, wish: Joined) -> Decision:
         device = self._soc.device(wish.device)
@@ -462,7 +445,9 @@ class _Chooser:
                     + (", or give it 'mailbox' and 'irq'" if why == NO_MAILBOX else ""),
                 )
             )
-        return Decision(operator=op.name, device=wish.device, reason=wish.source, asked=True)
+        return Decision(
+            operator=op.name, device=wish.device, find=_as_written(wish.source), asked=True
+        )
 
     def _another(self, op: Operator) -> str:
         """Say what to ask for where a device cannot run `op`."""
@@ -470,28 +455,51 @@ class _Chooser:
             return "ask for no device: an accelerator that can run it is chosen"
         return f"ask for another device, such as '{self._soc.host}'"
 
-    def _free(self, op: Operator, joined: Joined) -> Decision:
+    def _free(self, spot: _Spot, joined: Joined) -> Decision:
+        op = spot.op
         if op.kind == COPY:
-            return Decision(operator=op.name, device=self._soc.host, reason="the host copies")
+            said = _as_written("the host copies")
+            return Decision(operator=op.name, device=self._soc.host, find=said)
         rejected: dict[str, str] = {}
         able: list[Device] = []
+        pinned: list[str] = []
         for npu in self._soc.npus if self._accelerators else ():
-            if why := self._not_asked(npu, joined) or self._obstacle(op, npu):
-                rejected[npu.name] = why
-            else:
+            unable = next(obstacles(op, self._graph, npu, self._soc), None)
+            why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
+            if why is None:
                 able.append(npu)
-        pinned = [name for name in rejected if self._only_pinned(op, self._soc.device(name))]
+                continue
+            rejected[npu.name] = why
+            pinned += [npu.name] if unable is None else []
         if not kind_of(op).on_cores:
-            return self._off_cores(op, able, rejected)
+            return self._off_cores(spot, able, rejected)
         if core := self._core(op, joined, rejected):
             able.append(core)
         if not able:
             return self._nowhere(op, joined, rejected)
-        if len(able) == 1:
-            reason = self._default_reason(able[0], joined, pinned)
-            return replace(self._decision(op, able[0], reason, rejected), pinned=tuple(pinned))
-        costs = {device.name: self._cost(op, device) for device in able}
-        alone, best = self._best(able, {name: self._weight(each) for name, each in costs.items()})
+        alone = best = able[0]
+        if len(able) > 1:
+            weights = {device.name: self._weight(spot, device) for device in able}
+            alone, best = self._best(spot, able, weights)
+
+        def find() -> Why:
+            if len(able) > 1:
+                return self._compare(spot, able, alone, best, rejected)
+            reason = self._default_reason(best, joined, pinned)
+            return Why(reason=reason, rejected=self._in_order(best.name, rejected))
+
+        return Decision(operator=op.name, device=best.name, find=find, pinned=tuple(pinned))
+
+    def _compare(
+        self,
+        spot: _Spot,
+        able: Sequence[Device],
+        alone: Device,
+        best: Device,
+        rejected: Mapping[str, str],
+    ) -> Why:
+        """Say why one of several devices is the best one."""
+        costs = {device.name: self._cost(spot, device) for device in able}
         dearer = {
             name: f"{cost}, {self._difference(cost, costs[best.name])}"
             for name, cost in costs.items()
@@ -499,47 +507,47 @@ class _Chooser:
         }
         reason = str(costs[best.name])
         if best is not alone:
-            reason = f"{reason}, {self._saved_cycles(best)} fewer where it goes on by itself"
+            saved = self._saved_cycles(spot, best)
+            reason = f"{reason}, {saved} fewer where it goes on by itself"
         turned = best
         if any(map(stands_in, self._soc.cpus)):
-            faster = {each.name: (False, self._faster(op, each)) for each in able}
-            _, turned = self._best(able, faster)
+            faster = {e.name: (False, sum(self._cycles(spot, e, _faster_cycles))) for e in able}
+            _, turned = self._best(spot, able, faster)
         turns = "" if turned is best else turned.name
         if turns:
             reason += f"; '{turns}' if unmeasured cores are {FASTER} times faster than that"
-        within = self._within(costs, best.name)
-        decision = self._decision(
-            op, best, reason + within_text(best.name, within, costs), rejected | dearer
-        )
-        return replace(
-            decision,
+        within = self._within(spot, costs, best.name)
+        return Why(
+            reason=reason + within_text(best.name, within, costs),
+            rejected=self._in_order(best.name, {**rejected, **dearer}),
             basis=joint_basis(cost.basis for cost in costs.values()),
             turns_to=turns,
             within=within,
             costs=costs,
-            pinned=tuple(pinned),
         )
 
-    def _within(self, costs: Mapping[str, Cost], best: str) -> tuple[str, ...]:
+    def _within(self, spot: _Spot, costs: Mapping[str, Cost], best: str) -> tuple[str, ...]:
         """Return the devices that may be faster than the best with every figure in its band."""
-        parts = {name: self._with_lists(name, cost.parts) for name, cost in costs.items()}
+        parts = {name: self._with_lists(spot, name, cost.parts) for name, cost in costs.items()}
         return tuple(
             name for name in costs if name != best and could_be_less(parts[name], parts[best])
         )
 
-    def _with_lists(self, device: str, parts: Parts) -> Parts:
+    def _with_lists(self, spot: _Spot, device: str, parts: Parts) -> Parts:
         """Take off what the host saves where a device goes on by itself."""
-        saved = self._saved_cycles(self._soc.device(device))
+        saved = self._saved_cycles(spot, self._soc.device(device))
         return add_parts(parts, {driver_source(self._soc): -saved})
 
-    def _weight(self, cost: Cost) -> Pessimistic:
+    def _weight(self, spot: _Spot, device: Device) -> Pessimistic:
         """Return by what devices are chosen: cycles, or the most that these may be."""
-        return cost.pessimistic if self._requests.robust else (False, cost.total)
+        if self._requests.robust:
+            return self._cost(spot, device).pessimistic
+        return False, sum(self._cycles(spot, device, compute_cycles))
 
     def _difference(self, cost: Cost, best: Cost) -> str:
         """Say why a cost is not the best one."""
-        (unknown, cycles), (_, least) = self._weight(cost), self._weight(best)
         if self._requests.robust and cost.total < best.total:
+            (unknown, cycles), (_, least) = cost.pessimistic, best.pessimistic
             fewer = f"{best.total - cost.total:,} fewer"
             return (
                 f"{fewer}, but nobody knows how many at most"
@@ -550,35 +558,36 @@ class _Chooser:
         return f"{more:,} more" if more > 0 else "not fewer"
 
     def _best(
-        self, able: Sequence[Device], weights: Mapping[str, Pessimistic]
+        self, spot: _Spot, able: Sequence[Device], weights: Mapping[str, Pessimistic]
     ) -> tuple[Device, Device]:
         """Return the cheapest device by itself, and the one that is after what lists save."""
 
         def after_lists(device: Device) -> Pessimistic:
             unknown, cycles = weights[device.name]
-            return unknown, cycles - self._saved_cycles(device)
+            return unknown, cycles - self._saved_cycles(spot, device)
 
         alone = min(able, key=lambda device: weights[device.name])
         return alone, min(able, key=after_lists) if isinstance(alone, Cpu) else alone
 
-    def _faster(self, op: Operator, device: Device) -> int:
-        """Return the total if each core that was not measured were `FASTER` times as fast."""
-        return self._cost(op, device, _faster_cycles).total
-
-    def _saved_cycles(self, device: Device) -> int:
+    def _saved_cycles(self, spot: _Spot, device: Device) -> int:
         """Return what the host saves if `device` goes on from the operator before by itself."""
-        return joint_saving(device, self._soc) if device.name == self._before else 0
+        return joint_saving(device, self._soc) if device.name == spot.before else 0
 
     def _off_cores(
-        self, op: Operator, able: Sequence[Device], rejected: Mapping[str, str]
+        self, spot: _Spot, able: Sequence[Device], rejected: Mapping[str, str]
     ) -> Decision:
         """Choose an accelerator for what no core runs."""
+        op = spot.op
         if able:
-            costs = {device.name: self._cost(op, device) for device in able}
-            best = min(able, key=lambda device: self._weight(costs[device.name]))
-            reason = f"{kind_of(op).why_off_cores(op)}, {costs[best.name]}"
-            decision = self._decision(op, best, reason, rejected)
-            return replace(decision, basis=costs[best.name].basis)
+            best = min(able, key=lambda device: self._weight(spot, device))
+
+            def find() -> Why:
+                cost = self._cost(spot, best)
+                reason = f"{kind_of(op).why_off_cores(op)}, {cost}"
+                others = self._in_order(best.name, rejected)
+                return Why(reason=reason, rejected=others, basis=cost.basis)
+
+            return Decision(operator=op.name, device=best.name, find=find)
         why = "; ".join(f"{name} {reason}" for name, reason in rejected.items())
         pinned = [name for name in (*op.inputs, *op.outputs) if name in self._requests.pins]
         self.faults.append(
@@ -590,7 +599,7 @@ class _Chooser:
                 else "leave accelerators out with --no-accelerators",
             )
         )
-        return Decision(operator=op.name, device=self._soc.host, reason=why)
+        return Decision(operator=op.name, device=self._soc.host, find=_as_written(why))
 
     def _default_reason(self, device: Device, joined: Joined, pinned: Sequence[str]) -> str:
         """Say why `device` is the only one that is weighed."""
@@ -625,7 +634,7 @@ class _Chooser:
                 remedy=self._another(op),
             )
         )
-        return Decision(operator=op.name, device=self._soc.host, reason=why)
+        return Decision(operator=op.name, device=self._soc.host, find=_as_written(why))
 
     def _core(self, op: Operator, joined: Joined, rejected: dict[str, str]) -> Device | None:
         """Return the core for `op`: the default device, else the host, else one that keeps pins."""
@@ -644,12 +653,10 @@ class _Chooser:
 
     def _obstacle(self, op: Operator, device: Device) -> str | None:
         found = obstacles(op, self._graph, device, self._soc)
-        pins = pin_obstacles(op, self._graph, device, self._soc, self._requests)
-        return next(found, None) or next(pins, None)
+        return next(found, None) or self._pin_obstacle(op, device)
 
-    def _only_pinned(self, op: Operator, device: Device) -> bool:
-        """Tell whether nothing but a pin keeps `op` off a device."""
-        return next(obstacles(op, self._graph, device, self._soc), None) is None
+    def _pin_obstacle(self, op: Operator, device: Device) -> str | None:
+        return next(pin_obstacles(op, self._graph, device, self._soc, self._requests), None)
 
     def _refusals(self, op: Operator, device: Device) -> Iterator[str]:
         if isinstance(device, Npu) and not self._accelerators:
@@ -657,23 +664,36 @@ class _Chooser:
         if op.kind != COPY:
             yield from obstacles(op, self._graph, device, self._soc)
 
-    def _cost(self, op: Operator, device: Device, computing: Computing = compute_cycles) -> Cost:
-        """Estimate `op` on `device`, copies from and to neighbours with a known device included.
-
-        `computing` says what each device takes, those that copy included.
-        """
-        copying, movers, sources = 0, {device.name}, Recorder()
-        counting = sources if computing is compute_cycles else computing
+    def _cost(self, spot: _Spot, device: Device) -> Cost:
+        """Estimate an operator on `device`, and what that rests on."""
+        op, movers, sources = spot.op, {device.name}, Recorder()
 
         def moves(op: Operator, graph: Graph, mover: Device, soc: ResolvedSoc) -> int:
             movers.add(mover.name)
-            return counting(op, graph, mover, soc)
+            return sources(op, graph, mover, soc)
 
+        cycles, copying = self._cycles(spot, device, compute_cycles, moves)
+        own = cost_parts(op, self._graph, device, self._soc, cycles)
+        return Cost(
+            cycles=cycles,
+            copying=copying,
+            basis=basis_of(self._soc, movers),
+            parts=add_parts(sources.sources, own),
+        )
+
+    def _cycles(
+        self, spot: _Spot, device: Device, computing: Computing, moves: Computing | None = None
+    ) -> tuple[int, int]:
+        """Return what an operator takes, and copies from and to neighbours with a known device.
+
+        `computing` says what each device takes, and `moves` what those do that copy.
+        """
+        op, copying, moves = spot.op, 0, moves or computing
         laid: Mapping[int, Layout] = {}
         if isinstance(device, Npu):
             laid = input_layouts(op, self._graph, device)
         for at, name in enumerate(op.inputs):
-            writer, tensor = self._writer.get(name), self._graph.by_name.get(name)
+            writer, tensor = spot.writers.get(name), self._graph.by_name.get(name)
             if tensor and writer and not (at in laid and writer == device.name):
                 copying += self._move_cycles(tensor, writer, device.name, laid.get(at), moves)
         for name in op.outputs:
@@ -690,13 +710,7 @@ class _Chooser:
             if parted := CoreCost(device, self._soc).spread(op, self._graph, parts):
                 alone = compute_cycles(op, self._graph, device, self._soc)
                 cycles = parted * cycles // max(1, alone)
-        own = cost_parts(op, self._graph, device, self._soc, cycles)
-        return Cost(
-            cycles=cycles,
-            copying=copying,
-            basis=basis_of(self._soc, movers),
-            parts=add_parts(sources.sources, own),
-        )
+        return cycles, copying
 
     def _move_cycles(
         self, tensor: Tensor, writer: str, reader: str, layout: Layout | None, moves: Computing
@@ -710,12 +724,15 @@ class _Chooser:
         asked = (self._asked[reader.name] for reader in self._readers[name])
         return frozenset(each.device for each in asked if isinstance(each, Joined) and each.device)
 
-    def _decision(
-        self, op: Operator, device: Device, reason: str, rejected: Mapping[str, str]
-    ) -> Decision:
-        names = (each.name for each in self._soc.devices if each.name != device.name)
-        ordered = tuple((name, rejected[name]) for name in names if name in rejected)
-        return Decision(operator=op.name, device=device.name, reason=reason, rejected=ordered)
+    def _in_order(self, device: str, rejected: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return why other devices than one were not taken, in canonical order."""
+        names = (each.name for each in self._soc.devices if each.name != device)
+        return tuple((name, rejected[name]) for name in names if name in rejected)
+
+
+def _as_written(reason: str) -> Callable[[], Why]:
+    """Return what says why where nothing has to be found out."""
+    return lambda: Why(reason=reason)
 
 
 def within_text(best: str, within: Sequence[str], costs: Mapping[str, Cost]) -> str:

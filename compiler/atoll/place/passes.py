@@ -14,16 +14,23 @@ from atoll.place.capabilities import with_roundings
 from atoll.place.code_targets import Placed, with_targets
 from atoll.place.constraints import ScopeLog
 from atoll.place.copy_engines import assign_copies
+from atoll.place.decision import Decision
 from atoll.place.device_copies import insert_copies
 from atoll.place.elide_copies import ElideCopies
 from atoll.place.layouts import with_layouts
-from atoll.place.partition import Decision, assign
+from atoll.place.partition import assign
 from atoll.place.pin_trials import Holds
 from atoll.place.pins import apply_pins
 from atoll.place.private_constants import with_private_constants
 from atoll.place.requests import Requests
-from atoll.place.views import describe_views, with_views
+from atoll.place.views import with_views
+from atoll.resolve.engine_parts import code_of
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import timeless
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+GRAPHS_AT_HAND = 128
+"""Placed graphs that a process keeps."""
 
 Observer = Callable[[str, object], None]
 """Called with the name of a pass and its result."""
@@ -76,6 +83,26 @@ class PlacePass:
 
 def run_passes(placing: Placing, passes: Sequence[PlacePass], observe: Observer) -> Placing:
     """Run passes and verify the result of each."""
+    made = _run(placing, passes, observe)
+    return replace(placing, graph=made.graph, log=made.log)
+
+
+def _pass_key(placing: Placing, passes: Sequence[PlacePass], observe: Observer) -> Alike | None:
+    """Return what placed graphs depend on, None where passes weigh pins or targets by speed."""
+    graph, soc = placing.graph, placing.soc
+    weighs = placing.requests.pins or any(core.targets for core in soc.cpus)
+    if weighs or observe is not ignore_result or len(graph.operators) > MOST_OPERATORS:
+        return None
+    devices = tuple(each.device for each in placing.decisions)
+    names = tuple(each.name for each in passes)
+    sign = soc.shape_sign, graph.name, devices, placing.accelerators, names
+    log = tuple((name, *constraints) for name, constraints in placing.log.asked.items())
+    asked = placing.requests, placing.asked, log
+    return Alike(sign, graph, timeless(soc), *asked, code_of(*soc.engines))
+
+
+@remember(_pass_key, most=GRAPHS_AT_HAND)
+def _run(placing: Placing, passes: Sequence[PlacePass], observe: Observer) -> Placing:
     for each in passes:
         before = placing.graph
         placing = each.run(placing)
@@ -126,8 +153,7 @@ def _assign_copies(placing: Placing) -> Placing:
 
 
 def _make_views(placing: Placing) -> Placing:
-    graph = with_views(placing.graph, placing.soc)
-    return replace(placing, graph=graph, decisions=describe_views(placing.decisions, graph))
+    return replace(placing, graph=with_views(placing.graph, placing.soc))
 
 
 DEVICE_PASSES = (

@@ -102,7 +102,8 @@ def plan_devices(
             placed=lambda others: plan_devices(graph, chip, others).graph,
             holds=holds if usual else None,
         )
-        return run_passes(placing, DEVICE_PASSES, lambda *result: seen.append(result))
+        seeing = ignore_result if observe is ignore_result else lambda *result: seen.append(result)
+        return run_passes(placing, DEVICE_PASSES, seeing)
 
     def holds(others: Requests) -> bool:
         return isinstance(attempt(partial(plan, soc, others)), Placing)

@@ -8,7 +8,7 @@ from atoll.cost.operators import compute_cycles
 from atoll.ir.graph import Graph
 from atoll.ops.registry import COPY, kind_of
 from atoll.place.capabilities import obstacles
-from atoll.place.partition import Decision
+from atoll.place.decision import Decision
 from atoll.resolve.soc import Device, ResolvedSoc
 
 MANY_TIMES = 10

@@ -7,7 +7,7 @@ from dataclasses import replace
 from atoll.cost.basis import basis_of, joint_basis, with_basis
 from atoll.cost.core_costs import CoreCost
 from atoll.ir.graph import Graph, Operator
-from atoll.place.partition import Decision
+from atoll.place.decision import Decision, Why
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, needs_of, pools_for
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
@@ -59,16 +59,22 @@ class _Spreader:
         """Say who helps, and why."""
         if not op.helpers:
             return decision
-        core = self._soc.device(op.device)
-        assert isinstance(core, Cpu)
-        cost = CoreCost(core, self._soc)
-        cycles, alone = cost.cycles(op, self._graph), cost.alone(op, self._graph)
-        basis = basis_of(self._soc, op.devices)
-        both = joint_basis((decision.basis, basis))
-        told = f"with {', '.join(op.helpers)} about {cycles:,} cycles, alone {alone:,}"
-        reason = f"{decision.reason}; {with_basis(told, basis)}"
-        others = tuple(each for each in decision.rejected if each[0] not in op.helpers)
-        return replace(decision, reason=reason, rejected=others, basis=both)
+
+        def change(why: Why) -> Why:
+            core = self._soc.device(op.device)
+            assert isinstance(core, Cpu)
+            cost = CoreCost(core, self._soc)
+            cycles, alone = cost.cycles(op, self._graph), cost.alone(op, self._graph)
+            basis = basis_of(self._soc, op.devices)
+            told = f"with {', '.join(op.helpers)} about {cycles:,} cycles, alone {alone:,}"
+            return replace(
+                why,
+                reason=f"{why.reason}; {with_basis(told, basis)}",
+                rejected=tuple(each for each in why.rejected if each[0] not in op.helpers),
+                basis=joint_basis((why.basis, basis)),
+            )
+
+        return decision.with_reasons(change)
 
     def _with(
         self, op: Operator, helpers: Sequence[str]

@@ -8,8 +8,8 @@ from itertools import accumulate
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.ops.registry import COPY, JOIN, ROWS, kind_of
 from atoll.place.constraints import intersect_pools
+from atoll.place.decision import Decision, Why
 from atoll.place.elide_copies import ElideCopies
-from atoll.place.partition import Decision
 from atoll.reach.candidates import homes_of, needs_of
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc
 
@@ -271,7 +271,7 @@ def describe_views(decisions: tuple[Decision, ...], graph: Graph) -> tuple[Decis
         else Decision(
             operator=decision.operator,
             device=decision.device,
-            reason="no byte moves: its output is a view",
+            find=lambda: Why(reason="no byte moves: its output is a view"),
             asked=decision.asked,
             joined=decision.joined,
         )

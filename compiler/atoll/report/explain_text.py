@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from atoll.diagnostics.columns import wrap
 from atoll.diagnostics.shown import printable
 from atoll.isa.code_target import OWN
-from atoll.place.partition import Decision
+from atoll.place.decision import Decision
 from atoll.place.target_choice import TargetChoice
 from atoll.report.buffer_uses import Use, needs_of_uses
 from atoll.report.coverage import Share, coverage_json, coverage_tables
@@ -191,10 +191,10 @@ def decisions_json(decisions: Iterable[Decision]) -> list[dict[str, object]]:
             "device": decision.device,
             "reason": decision.reason,
             "rejected": dict(decision.rejected),
-            "basis": decision.basis,
-            "turns_to": decision.turns_to or None,
-            "within_band": list(decision.within),
-            "costs": {device: cost.as_json() for device, cost in decision.costs.items()},
+            "basis": decision.why.basis,
+            "turns_to": decision.why.turns_to or None,
+            "within_band": list(decision.why.within),
+            "costs": {device: cost.as_json() for device, cost in decision.why.costs.items()},
         }
         for decision in decisions
     ]

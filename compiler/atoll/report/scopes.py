@@ -9,7 +9,7 @@ from atoll.diagnostics.errors import SourceLoc
 from atoll.ir.graph import Graph, Operator, Tensor
 from atoll.place.annotations import POOL_SCOPE
 from atoll.place.constraints import Constraint, ScopeLog, memory_scope
-from atoll.place.partition import Decision
+from atoll.place.decision import Decision
 from atoll.report.buffer_requests import Asked
 from atoll.report.explain_buffers import BufferStory
 from atoll.resolve.se_scope import FREE, ScopeTable, SEScope, default, device_type_name, join

@@ -28,6 +28,7 @@ from atoll.resolve.entities import (
 from atoll.resolve.places import Access, Alias, Memory, Placed, Pool, Region, RegionKind
 from atoll.resolve.pool_speed import PoolSpeed
 from atoll.resolve.specs import AcceleratorSpec, CoreSpec, OperatorSupport
+from atoll.utils.remember import Alike
 
 __all__ = [
     "AcceleratorSpec",
@@ -56,6 +57,7 @@ __all__ = [
     "StackLimit",
     "ThreadLimits",
     "once_per_chip",
+    "once_per_device",
 ]
 
 
@@ -144,6 +146,18 @@ class ResolvedSoc:
     def known(self) -> dict[Hashable, Any]:
         """What was asked of the chip; who asks adds it."""
         return {}
+
+    @cached_property
+    def shape_sign(self) -> Hashable:
+        """Part of what it is beside its speeds, to find it among others."""
+        regions = tuple((pool.region.origin, pool.region.size) for pool in self.pools)
+        return self.name, regions, tuple(tuple(each.params.items()) for each in self.engines)
+
+    @cached_property
+    def sign(self) -> Hashable:
+        """Part of all that it is."""
+        clocks = tuple(each.clock for each in self.devices)
+        return self.shape_sign, clocks, tuple(each.read_latency for each in self.memories)
 
     @cached_property
     def preferred_pools(self) -> tuple[Pool, ...]:
@@ -266,6 +280,7 @@ def _line(at: str) -> tuple[str, int]:
 
 
 Found = TypeVar("Found")
+DeviceOf = TypeVar("DeviceOf", bound=Device)
 
 
 def once_per_chip(function: Callable[[ResolvedSoc], Found]) -> Callable[[ResolvedSoc], Found]:
@@ -276,6 +291,22 @@ def once_per_chip(function: Callable[[ResolvedSoc], Found]) -> Callable[[Resolve
         if function not in soc.known:
             soc.known[function] = function(soc)
         found: Found = soc.known[function]
+        return found
+
+    return finding
+
+
+def once_per_device(
+    function: Callable[[DeviceOf, ResolvedSoc], Found],
+) -> Callable[[DeviceOf, ResolvedSoc], Found]:
+    """Decorate what follows from a device and a chip alone: of each pair it is found once."""
+
+    @wraps(function)
+    def finding(device: DeviceOf, soc: ResolvedSoc) -> Found:
+        key = Alike((function, device.name), device)
+        if key not in soc.known:
+            soc.known[key] = function(device, soc)
+        found: Found = soc.known[key]
         return found
 
     return finding

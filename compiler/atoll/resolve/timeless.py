@@ -6,6 +6,10 @@ from fractions import Fraction
 
 from atoll.plugins.loading import is_own
 from atoll.resolve.soc import Cpu, Device, Engine, Memory, Pool, ResolvedSoc, once_per_chip
+from atoll.utils.remember import Alike, remember
+
+CHIPS_AT_HAND = 64
+"""Chips without speeds that a process keeps."""
 
 
 @once_per_chip
@@ -13,20 +17,32 @@ def timeless(soc: ResolvedSoc) -> ResolvedSoc:
     """Return a chip without clocks, widths, latencies, banks, energy, area and places in files.
 
     Only estimates, and decisions by them, depend on these, and on what kernels ran; two chips that
-    differ in nothing else are equal without them. Engines whose emitters are of other packages keep
-    theirs.
+    differ in nothing else are equal without them, and mostly one object. Engines whose emitters are
+    of other packages keep theirs.
     """
-    return replace(
+    made = replace(
         soc,
-        devices=tuple(map(_device, soc.devices)),
+        devices=tuple(map(timeless_device, soc.devices)),
         memories=tuple(map(_memory, soc.memories)),
         pools=tuple(map(_pool, soc.pools)),
         layers={},
         source=None,
     )
+    return _first_equal(made)
 
 
-def _device(device: Device) -> Device:
+def _chip_key(soc: ResolvedSoc) -> Alike:
+    return Alike(soc.shape_sign, soc)
+
+
+@remember(_chip_key, most=CHIPS_AT_HAND)
+def _first_equal(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return the first of equal chips, which compares with itself at once."""
+    return soc
+
+
+def timeless_device(device: Device) -> Device:
+    """Return a device likewise; jobs of Atoll's own emitters do not depend on what it lacks."""
     if isinstance(device, Cpu):
         device = replace(device, ran={})
     if not isinstance(device, Engine):

@@ -136,14 +136,17 @@ class Ground:
         return each.fixed + each.moving * rows // self.network.tensor(name).shape[1]
 
 
-def stripe_cycles(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:
-    """Return what a stripe takes, with the copies of what lies apart."""
-    total = 0
+def pieces_of(network: Graph, chain: Chain, stripe: Stripe) -> Iterator[tuple[str, float]]:
+    """Yield the operators of a stripe, each with the share of its rows that the stripe has."""
     for op in chain.operators:
         if op.name in stripe.work:
             begin, end = stripe.rows[op.outputs[0]]
-            height = ground.network.tensor(op.outputs[0]).shape[1]
-            total += ground.costs.piece(op, (end - begin) / height)
+            yield op.name, (end - begin) / network.tensor(op.outputs[0]).shape[1]
+
+
+def stripe_copies(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:
+    """Return what copies of a stripe's rows that lie apart take."""
+    total = 0
     for name in apart:
         spans = stripe.given if name in chain.made else stripe.rows
         if name in spans:

@@ -5,13 +5,14 @@ Between two operators the state is which of the tensors that live there lie apar
 A step is one operator as it is, or a chain of them in stripes.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
-from atoll.tile.ground import Ground, saved_bytes, stripe_bytes, stripe_cycles
+from atoll.tile.ground import Ground, pieces_of, saved_bytes, stripe_bytes, stripe_copies
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
@@ -62,6 +63,7 @@ class Shapes:
         stripes: of chains, by begin, end and count; None where there are none.
         works: how operators make rows.
         chains: by begin and end.
+        pieces: of them, by begin, end and count: shares of operators, and how many have each.
         bytes: of a network with some overlaps: what chains need, by begin, end, count, and what
             lies apart.
     """
@@ -69,6 +71,9 @@ class Shapes:
     stripes: dict[tuple[int, int, int], tuple[Stripe, ...] | None] = field(default_factory=dict)
     works: Works = field(default_factory=dict)
     chains: dict[tuple[int, int], Chain] = field(default_factory=dict)
+    pieces: dict[tuple[int, int, int], Mapping[tuple[str, float], int]] = field(
+        default_factory=dict
+    )
     bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
 
 
@@ -212,11 +217,24 @@ class TilingSearch:
         """Return the cycles of a chain in stripes."""
         key = chain.begin, chain.end, count, apart
         if key not in self._cycles:
-            stripes = self._cut(chain.begin, chain.end, count) or ()
-            self._cycles[key] = sum(
-                stripe_cycles(self.ground, chain, each, apart) for each in stripes
-            )
+            stripes, costs = self._cut(chain.begin, chain.end, count) or (), self.ground.costs
+            copying = sum(stripe_copies(self.ground, chain, each, apart) for each in stripes)
+            pieces = self._pieces(chain, count, stripes).items()
+            computing = sum(number * costs.piece(*piece) for piece, number in pieces)
+            self._cycles[key] = computing + copying
         return self._cycles[key]
+
+    def _pieces(
+        self, chain: Chain, count: int, stripes: tuple[Stripe, ...]
+    ) -> Mapping[tuple[str, float], int]:
+        """Return the shares of operators that stripes have, and how many have each."""
+        known, key = self._shapes.pieces, (chain.begin, chain.end, count)
+        if key not in known:
+            network = self.ground.network
+            known[key] = Counter(
+                piece for each in stripes for piece in pieces_of(network, chain, each)
+            )
+        return known[key]
 
     def _cut(self, begin: int, end: int, count: int) -> tuple[Stripe, ...] | None:
         """Return the stripes of a chain, None if it cannot be cut so."""

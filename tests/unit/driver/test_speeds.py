@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chips that differ in one key: nothing that is kept is stale, and costs follow the speeds."""
+"""Points that differ in one thing: nothing that is kept is stale, and costs follow the speeds."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.freeze import facts
@@ -11,17 +13,52 @@ from benchmarks.freeze import facts
 from atoll.api.chips import load_soc as load_chip
 from atoll.api.compilation import compile as compile_networks
 from atoll.api.estimates import estimate
+from atoll.description.build import Build, BuildRequests
 from atoll.diagnostics.errors import AtollError
 from atoll.driver.compiled import Compiled
-from atoll.driver.pipeline import compile_file
+from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.driver.speeds import at_speeds_of, stays
+from atoll.frontend.registry import load_network, read_source
+from atoll.ir.graph import Graph
+from atoll.place.partition import decide
+from atoll.place.passes import DEVICE_PASSES, STORAGE_PASSES, Placing, ignore_result, run_passes
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
+from atoll.resolve.timeless import timeless
 from atoll.utils.remember import forget
 
 DIGITS = Path(__file__).parents[3] / "examples" / "01_digits" / "digits_int8.tflite"
+ISLANDS = Path(__file__).parents[2] / "data" / "islands_dma.yaml"
 CHIPS = ("lagoon", pytest.param("twin", marks=pytest.mark.slow))
 SPEEDS = ("clock", "width", "banks", "read_latency")
+CHANGES = (
+    "devices.dma.moves=[[tcm, sram_a], [sram_a, tcm]]",
+    "devices.npu_a.clock=100 kHz",
+    "devices.npu_a.params.line_columns=16",
+    "devices.npu_a.runs=[CONV_2D, ADD]",
+    "devices.npu_b.params.input_lanes=8",
+    "interface.map_inputs=true",
+    "pools.only_a.alignment=64",
+    "pools.only_a.preference=3",
+    "pools.only_a.reach.cpu=rw",
+    "pools.only_a.size=2 KiB",
+    "pools.only_b.reach.cpu=ro",
+    "pools.only_b.reach.npu_a=rw",
+    "pools.only_cpu.reach.npu_a=ro",
+)
+WISHES: tuple[Mapping[str, Any], ...] = (
+    {"place": {"conv_2d_2": "cpu"}},
+    {"place": {"conv_2d_5": "cpu"}},
+    {"pin": {"image": "only_a"}},
+    {"pin": {"conv_2d_0_out": "only_b"}},
+    {"pin": {"add_3_out": "only_cpu, only_a"}},
+    {"overlap": "all"},
+    {"overlap": "none"},
+    {"robust": True},
+    {"rewrite": False},
+    {"tile": "never"},
+)
+Point = tuple[tuple[str, ...], Graph, BuildOptions]
 
 
 def _changes(chip: str) -> Iterator[str]:
@@ -67,7 +104,7 @@ def test_changes_in_any_order_give_what_a_fresh_process_finds(seed: int) -> None
     choices = (
         [f"devices.npu.clock={each} MHz" for each in (40, 100)],
         [f"memories.flash.read_latency={each}" for each in (1, 5)],
-        [f"pools.shared.size={each} KiB" for each in (64, 96)],
+        [f"pools.shared.size={each} KiB" for each in (5, 64, 96)],
         [f"devices.npu.params.input_lanes={each}" for each in (4, 8)],
         [f"devices.npu.params.vector={each}" for each in (0, 2)],
         ["devices.npu.runs=[CONV_2D]", "devices.npu.label=other"],
@@ -85,6 +122,67 @@ def test_changes_in_any_order_give_what_a_fresh_process_finds(seed: int) -> None
             forget()
             fresh[each] = _point(each)
         assert found == fresh[each], each
+
+
+def _points() -> Iterator[Point]:
+    """Yield a point, and others that differ from it in one thing."""
+    network, options = load_network(DIGITS), BuildOptions()
+    yield (), network, options
+    for change in CHANGES:
+        yield (change,), network, options
+    for wish in WISHES:
+        asked = BuildRequests(model=Build.model_validate(wish))
+        yield (), network, replace(options, requests=asked)
+    yield (), network, replace(options, accelerators=False)
+    for other in _changed_networks(network):
+        yield (), other, options
+
+
+def _changed_networks(network: Graph) -> Iterator[Graph]:
+    """Yield networks of the same name: one ends earlier, one has another weight."""
+    *operators, last = network.operators
+    yield replace(network, operators=tuple(operators), outputs=last.inputs)
+    weights = network.tensor("conv_2d_2_filter")
+    assert weights.data is not None
+    changed = replace(weights, data=bytes([weights.data[0] ^ 1]) + weights.data[1:])
+    tensors = (changed if each is weights else each for each in network.tensors)
+    yield replace(network, tensors=tuple(tensors))
+
+
+def _chosen(point: Point) -> object:
+    """Return what a network becomes, or why it cannot."""
+    overrides, network, options = point
+    soc = load_soc(ISLANDS, overrides)
+    try:
+        made = compile_graph(soc, network, read_source(DIGITS), options)
+    except AtollError as error:
+        return str(error)
+    return _found(made), made.decisions
+
+
+def test_what_differs_in_one_thing_is_found_as_in_a_fresh_process() -> None:
+    points = tuple(_points())
+    kept = [_chosen(each) for each in points]
+    assert len({str(each) for each in kept}) > len(points) // 2
+    for each, found in zip(points, kept, strict=True):
+        forget()
+        assert _chosen(each) == found, each[::2]
+
+
+@pytest.mark.parametrize("chip", ["lagoon", "atoll2", "twin", "pulp", "zynqmp"])
+def test_placed_graphs_depend_on_no_speed(chip: str) -> None:
+    """That is why those of other speeds are kept."""
+    network, soc = load_network(DIGITS), load_soc(chip)
+    decisions = decide(network, soc)
+    placed = []
+    for each in (soc, timeless(soc)):
+        forget()
+        placing = Placing(graph=network, soc=each, decisions=decisions)
+        for passes in (DEVICE_PASSES, STORAGE_PASSES):
+            placing = run_passes(placing, passes, ignore_result)
+        placed.append(placing)
+    assert placed[0].graph == placed[1].graph
+    assert placed[0].log == placed[1].log
 
 
 def _point(overrides: tuple[str, ...]) -> object:

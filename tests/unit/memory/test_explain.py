@@ -2,7 +2,9 @@
 """Which buffers are named where there is no plan: too many, and not one of them too many."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -22,7 +24,7 @@ from atoll.memory.problem import (
     PoolSpace,
     Problem,
 )
-from atoll.memory.solve import plan_memory, solve
+from atoll.memory.solve import crowded_pools, plan_memory, refusal_of, solve
 
 TRIALS = cases(300)
 
@@ -107,6 +109,26 @@ def random_problem(rng: random.Random) -> Problem:
         if rng.random() < 0.2
     )
     return Problem(pools=(POOL,), buffers=tuple(buffers), overlaps=overlaps)
+
+
+def test_which_pools_are_too_small_is_known_without_how_small() -> None:
+    """Cuts of a network ask for that alone; the sizes of the error take many searches."""
+    counts: Counter[int] = Counter()
+    for seed in range(TRIALS):
+        drawn = random.Random(seed)
+        problem = random_problem(drawn)
+        pools = (POOL, replace(POOL, name="t", origin=64, size=8))
+        either = (("s",), ("t",), ("s", "t"), ("t", "s"))
+        buffers = (replace(each, pools=drawn.choice(either)) for each in problem.buffers)
+        answer = solve(replace(problem, pools=pools, buffers=tuple(buffers)))
+        found = crowded_pools(answer) if isinstance(answer, Infeasible) else None
+        if found is not None:
+            assert isinstance(answer, Infeasible)
+            wants = refusal_of(answer).wants
+            assert {f"pools.{name}.size" for name in found} == wants.keys(), seed
+            counts[len(found)] += 1
+    assert counts[1] > TRIALS // 6
+    assert counts[2] > 0
 
 
 def part(problem: Problem, names: set[str]) -> Problem:

@@ -8,7 +8,8 @@ import pytest
 
 from atoll.ir.graph import Graph, Operator, Quantization, Tensor
 from atoll.place.annotations import Annotation
-from atoll.place.partition import Decision, assign, decide
+from atoll.place.decision import Decision
+from atoll.place.partition import assign, decide
 from atoll.place.requests import Requests
 from atoll.resolve.se_scope import SEScope
 from atoll.resolve.soc import ResolvedSoc
@@ -76,6 +77,15 @@ def test_p1_what_the_accelerator_runs_goes_there(make_soc: MakeSoc) -> None:
     assert [name for name, _ in conv.rejected] == ["cpu"]
     assert conv.reason.startswith("about ")
     assert str(add) == "add_1 on cpu: no accelerator can run it; not npu: does not run add"
+
+
+def test_reasons_are_found_once_somebody_reads_them(make_soc: MakeSoc) -> None:
+    conv, add = decide(convolution(), make_soc(POOLS, npu=8, big=16), explains=True)
+    assert "why" not in {**vars(conv), **vars(add)}
+    assert str(add).startswith("add_1 on cpu: no accelerator can run it; not npu: ")
+    assert [name for name, _ in conv.rejected] == ["cpu", "npu"]
+    assert conv == decide(convolution(), make_soc(POOLS, npu=8, big=16), explains=True)[0]
+    assert conv != decide(convolution(), make_soc(POOLS, npu=4, big=16), explains=True)[0]
 
 
 def test_the_largest_array_is_the_fastest_and_ties_go_to_the_first(make_soc: MakeSoc) -> None:

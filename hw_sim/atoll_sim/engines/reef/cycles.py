@@ -2,13 +2,13 @@
 """How long reef is busy with an operator, and what it moves for it."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from math import ceil, prod
 from typing import NamedTuple
 
 from atoll.ir.busy import Bound
 from atoll.resolve.soc import Engine
-from atoll.utils.remember import remember
+from atoll.utils.remember import Alike, remember
 from atoll_sim.engines.common.encode import DESCRIPTOR_BYTES
 from atoll_sim.engines.reef.channel_blocks import (
     Block,
@@ -43,10 +43,11 @@ class Effort(NamedTuple):
     parameter_bytes: int
 
 
-def _instance(shape: Geometry, npu: Engine, commands: int, places: Places) -> Hashable:
-    """Return all that the effort of an operator depends on."""
+def _instance(shape: Geometry, npu: Engine, commands: int, places: Places) -> Alike:
+    """Return all that the effort of an operator depends on; fractions take long to hash."""
     reads = npu.constants_width, npu.constants_latency, npu.constants_wait, npu.workspace_width
-    return shape, (*npu.params.items(),), reads, npu.bus_cycles, commands, places
+    sign = shape, commands, npu.constants_latency, npu.bus_cycles.as_integer_ratio()
+    return Alike(sign, dict(npu.params), reads, places)
 
 
 @remember(_instance, most=4096)
