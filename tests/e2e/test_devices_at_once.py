@@ -28,7 +28,7 @@ from atoll_sim.trace.findings import violations
 from atoll_sim.trace.simulation import SimResult
 
 PAIR = Path(__file__).parents[1] / "data" / "pair.yaml"
-PLACES = ["conv_2d_2=npu_b", "conv_2d_3=npu_b"]
+PLACES = ["conv_2d_0=npu_a", "conv_2d_1=npu_a", "conv_2d_2=npu_b", "conv_2d_3=npu_b"]
 WITH_ENGINE = """\
 extends: {}
 devices:
