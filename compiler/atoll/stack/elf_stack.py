@@ -110,11 +110,17 @@ class Program:
         Raises:
             PlanError: E076 for each thing that `entry` reaches and that leaves the stack
                 unbounded: recursion, a call whose target neither the code nor an annotation
-                shows, a stack pointer that moves by an amount that is not constant; and for
-                annotations that are wrong.
+                shows, a stack pointer that moves by an amount that is not constant; for
+                annotations that are wrong; and where the image has no `entry`.
         """
         address = self.address_of(entry)
-        assert address is not None
+        if address is None:
+            raise PlanError(
+                "E076",
+                f"the image has no '{entry}', so nothing bounds the stack of what its start-up"
+                " code does",
+                remedy=f"let start-up code of your own go on with '{entry}'",
+            )
         depth = self.depth(address, handles=handles)
         if depth.causes:
             raise PlanError.all(

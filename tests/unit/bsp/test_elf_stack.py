@@ -248,6 +248,17 @@ def test_k2_refusal(assemble: Callable[..., Path], case: str) -> None:
     assert {fault.code for fault in caught.value.faults} == {"E076"}
 
 
+def test_an_image_whose_start_up_code_goes_elsewhere_is_refused(
+    assemble: Callable[..., Path],
+) -> None:
+    """Start-up code of one's own, that never goes on with Atoll's."""
+    with pytest.raises(PlanError, match="no 'atoll_start'") as caught:
+        bounds(assemble(atoll_reset_of_ones_own="j atoll_reset"), ["atoll_start"])
+    (fault,) = caught.value.faults
+    assert fault.code == "E076"
+    assert fault.remedy == "let start-up code of your own go on with 'atoll_start'"
+
+
 def test_k2_all_faults_are_reported_and_unreachable_ones_are_not(
     assemble: Callable[..., Path],
 ) -> None:
