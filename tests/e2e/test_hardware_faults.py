@@ -56,7 +56,6 @@ def _right(report: KindReport) -> bool:
     return report.right == report.injected
 
 
-@pytest.mark.slow
 def test_m9_c3_faults_of_every_kind_have_a_defined_end() -> None:
     check(campaign("lagoon", FEW, seed=5), FEW)
 
