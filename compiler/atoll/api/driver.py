@@ -8,7 +8,7 @@ from atoll.api.chips import Soc
 from atoll.api.networks import Network
 from atoll.cost.basis import basis_of_operator, driver_source, joint_basis
 from atoll.cost.counted import CLASSES
-from atoll.cost.kernel_runs import Runs, key_of, with_runs
+from atoll.cost.kernel_runs import Runs, Which, key_of, with_runs
 from atoll.driver import speeds
 from atoll.driver.compiled import expected_length
 from atoll.driver.pipeline import STAGES, BuildOptions, Compiled, compile_networks, names_of
@@ -25,6 +25,7 @@ __all__ = [
     "KernelRun",
     "Observer",
     "Runs",
+    "Which",
     "at_speeds_of",
     "compile_for",
     "cores_that_run",
@@ -89,9 +90,7 @@ def cores_that_run(models: Sequence[Compiled]) -> Sequence[Cpu]:
     return [each for each in models[0].soc.cpus if each.name in used]
 
 
-def kernels_of(
-    models: Sequence[Compiled], runs: Mapping[tuple[int, int], tuple[KernelRun, ...]]
-) -> Runs:
+def kernels_of(models: Sequence[Compiled], runs: Mapping[Which, tuple[KernelRun, ...]]) -> Runs:
     """Return what operators of networks ran, of both by their numbers, by kernel."""
     found: dict[Hashable, tuple[KernelRun, ...]] = {}
     for (number, operator), parts in runs.items():

@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from atoll.api.beside import function_of
-from atoll.api.driver import CLASSES, Compiled, KernelRun, Runs, cores_that_run, kernels_of
+from atoll.api.driver import (
+    CLASSES,
+    Compiled,
+    KernelRun,
+    Runs,
+    Which,
+    cores_that_run,
+    kernels_of,
+)
 from atoll.api.notebook import Row, html_table
 from atoll.diagnostics.errors import Fault, UsageError
 
@@ -65,7 +73,7 @@ def count_kernels(models: Sequence[Compiled], toolchain: str | None) -> Instruct
     if faults := [*_faults(models)]:
         raise UsageError.all(faults)
     run = function_of("atoll_sim.api.kernel_counts:run_compiled_kernels", "count_instructions")
-    ran: Mapping[tuple[int, int], tuple[KernelRun, ...]] = run(models, toolchain)
+    ran: Mapping[Which, tuple[KernelRun, ...]] = run(models, toolchain)
     operators = (each for which, runs in ran.items() for each in _operators(models, which, runs))
     return InstructionCounts(tuple(operators), kernels_of(models, ran))
 
@@ -77,12 +85,12 @@ def _faults(models: Sequence[Compiled]) -> Iterator[Fault]:
                 code="E242",
                 message=f"instructions that '{core.shown}' runs tell no cycles: core"
                 f" '{core.spec.name}' has no timing",
-                remedy="leave --iss out, or measure the core with 'atoll core calibrate'",
+                remedy="leave --iss out, or state the core's 'timing'",
             )
 
 
 def _operators(
-    models: Sequence[Compiled], which: tuple[int, int], runs: Sequence[KernelRun]
+    models: Sequence[Compiled], which: Which, runs: Sequence[KernelRun]
 ) -> Iterator[OperatorInstructions]:
     graph = models[which[0]].graph
     op = graph.operators[which[1]]

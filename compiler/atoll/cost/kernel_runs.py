@@ -13,6 +13,9 @@ from atoll.resolve.soc import Cpu, ResolvedSoc
 from atoll.resolve.specs import KernelRun
 from atoll.utils.remember import Alike
 
+Which = tuple[int, int]
+"""The number of a network, and that of an operator of it."""
+
 Runs = Mapping[Hashable, tuple[KernelRun, ...]]
 """Kernels by `key_of`: what each core ran that made a part of one."""
 

@@ -4,12 +4,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from atoll.cost.kernel_runs import Which
 from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import current
 from atoll.driver.pipeline import Compiled
 from atoll.resolve.specs import KernelRun
 from atoll_sim.backends.session import CpuKind
-from atoll_sim.runs.kernel_runs import Which, run_kernels
+from atoll_sim.runs.kernel_runs import run_kernels
 
 
 def run_compiled_kernels(

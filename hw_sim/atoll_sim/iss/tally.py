@@ -2,6 +2,7 @@
 """What cores run for each operator, from its begin event to its end event."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from atoll.driver.pipeline import Compiled
 from atoll.ir.actions import CoreCall
@@ -10,8 +11,8 @@ from atoll.resolve.specs import KernelRun
 from atoll_sim.iss.core import IssCore
 from atoll_sim.iss.native import CoreState, IssModel
 
-Which = tuple[int, int]
-"""The number of a network, and that of an operator of it."""
+if TYPE_CHECKING:
+    from atoll.cost.kernel_runs import Which
 
 ACCESSES = ("load", "store")
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from atoll.artifacts.build_tree import build
 from atoll.artifacts.samples import random_sample
+from atoll.cost.kernel_runs import Which
 from atoll.diagnostics.errors import SimulationError
 from atoll.diagnostics.progress import Progress, silent
 from atoll.driver.pipeline import Compiled
@@ -12,9 +13,6 @@ from atoll.resolve.specs import KernelRun
 from atoll.utils.scratch import temporary_folder
 from atoll_sim.backends.session import AcceleratorKind, Backends, CpuKind, Work
 from atoll_sim.trace.simulation import Stop
-
-Which = tuple[int, int]
-"""The number of a network, and that of an operator of it."""
 
 
 def run_kernels(
