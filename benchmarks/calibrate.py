@@ -59,7 +59,7 @@ from atoll_sim.core_calibration.calibrate import describe_timing, kernels_of
 from atoll_sim.core_calibration.chips import CODE, DATA, NEAR, settings_of
 from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.least_errors import least_errors
-from atoll_sim.core_calibration.measure import Which, cycles_of, instructions_of
+from atoll_sim.core_calibration.measure import Which, cycles_of, operators_run
 from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.iss import core as iss_core
 from atoll_sim.runs import checked_run
@@ -218,7 +218,7 @@ def measure(
     for each in _compile_networks([*chips.values()], networks, most):
         ran = dict(zip(chips, map(run, each), strict=True))
         cycles = {name: ran.get(name, ran[NEAR]) for name in (NEAR, CODE, DATA)}
-        yield from kernels_of(each[-1], cycles, instructions_of(each[0]))
+        yield from kernels_of(each[-1], cycles, operators_run(each[0]))
 
 
 def print_timing(timing: Timing) -> None:
@@ -296,7 +296,8 @@ def _count_instructions(models: Sequence[Compiled]) -> Iterator[tuple[Which, Seq
         for layer, counts in qemu_classes.counted_layers(compiled):
             yield (compiled.graph.name, layer.operator), counts
         return
-    yield from instructions_of(models).items()
+    for which, run in operators_run(models).items():
+        yield which, run.classes
 
 
 def _by_class(

@@ -59,8 +59,10 @@ class CoreCalibration:
         operators: whose cycles were fitted.
         classes: what the instructions of each take.
         kinds: how far operators of each kind are off, each by a fit to other networks.
+        simulated_kinds: likewise with the instructions that ran, also of kinds that were fitted to.
         settings: how far networks are, likewise, by how memories answer.
         timing: of the description, as plain data.
+        unmeasured: what it lacks, by its key, and why.
         wrote: the description that has the timing now; "" if none was written.
     """
 
@@ -70,8 +72,10 @@ class CoreCalibration:
     operators: int
     classes: tuple[ClassCycles, ...] = field(repr=False)
     kinds: tuple[Residual, ...] = field(repr=False)
+    simulated_kinds: tuple[Residual, ...] = field(repr=False)
     settings: tuple[Residual, ...] = field(repr=False)
     timing: Mapping[str, Any] = field(repr=False)
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
     wrote: str = ""
 
     def rows(self) -> list[Row]:
@@ -102,14 +106,17 @@ class CoreCalibration:
             for each in self.classes
         ]
         kinds = _residuals("operators, not fitted", "95 of 100", self.kinds)
+        ran = _residuals("the same, with --iss", "95 of 100", self.simulated_kinds)
         settings = _residuals("networks, not fitted", "worst", self.settings)
-        for rows in (classes, kinds, settings):
+        for rows in (classes, kinds, ran, settings):
             yield from table_lines(rows, right=FIGURES, columns=columns)
             yield ""
         yield (
             f"core {self.core}, {self.isa}: fitted to {self.operators} operators of"
             f" {self.networks} networks, measured in RTL"
         )
+        for key, why in self.unmeasured.items():
+            yield f"{key} is not measured: {why}"
         if self.wrote:
             yield f"wrote timing into {self.wrote}"
         else:
@@ -124,8 +131,10 @@ class CoreCalibration:
             "operators": self.operators,
             "classes": self.rows(),
             "kinds": [_row("operator", each) for each in self.kinds],
+            "simulated_kinds": [_row("operator", each) for each in self.simulated_kinds],
             "settings": [_row("memories", each) for each in self.settings],
             "timing": self.timing,
+            "unmeasured": self.unmeasured,
             "wrote": self.wrote,
         }
 

@@ -2,8 +2,8 @@
 """Measure a core, fit what its instructions take, and hold that against other networks."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.ir.graph import Graph
 from atoll.isa.instruction_set import Family
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.specs import Timing
+from atoll.resolve.specs import InstructionCache, KernelRun, Timing
 from atoll.utils.scratch import temporary_folder
 from atoll.utils.workers import side_by_side
 from atoll_sim.build.model import build_model
@@ -33,8 +33,9 @@ from atoll_sim.core_calibration.measure import (
     Which,
     compile_alone,
     cycles_of,
-    instructions_of,
+    operators_run,
     with_host,
+    with_operators,
 )
 from atoll_sim.core_calibration.networks import drawn_networks, layered_networks
 
@@ -47,9 +48,16 @@ FEWEST, FEWEST_OPERATORS = 12, 50
 LEAST = 300
 """Cycles of an operator from which on it counts: others are mostly what surrounds a loop."""
 
+FEWEST_JUDGED = 40
+"""Operators of layers from which on it is said what 95 of 100 keep."""
+
+FOLDS = 4
+"""Parts of the networks to fit to, each of which is held against a fit to the others."""
+
 COUNTED = "instructions"
 
-Counted: TypeAlias = Mapping[Which, Any]
+Cycles: TypeAlias = Mapping[Which, int]
+Ran: TypeAlias = Mapping[Which, KernelRun]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +115,17 @@ class Calibration:
             )
         timing = fit_timing(kernels, self.cache)
         judged = [*_judge(settings, timing, layered, ran)]
-        off = np.array([each.truth / each.estimate - 1 for each in judged])
-        low, high = np.quantile(off, (0.025, 0.975), method="closest_observation")
-        band = (max(0.0, -float(low)), max(0.0, float(high)))
+        simulated = [*_judge(settings, timing, layered, ran, counts)]
+        others = [*self._judge_folds(settings, drawn, late, ran, counts)]
+        operators = {(each.network, each.operator) for each in simulated}
+        unmeasured = {}
+        if len(operators) >= FEWEST_JUDGED:
+            timing = replace(timing, simulated_band=_wider(_band(simulated), _band(others)))
+        else:
+            unmeasured["simulated_band"] = (
+                f"{len(operators)} operators of layers that take {LEAST} cycles are too few, it"
+                f" takes {FEWEST_JUDGED}: use --networks {2 * self.networks} or more"
+            )
         return CoreCalibration(
             core=name,
             isa=self.soc.host_cpu.isa,
@@ -117,9 +133,33 @@ class Calibration:
             operators=len(kernels),
             classes=tuple(_classes(kernels, timing)),
             kinds=tuple(_by_kind(judged)),
+            simulated_kinds=tuple(_by_kind([*simulated, *others])),
             settings=tuple(_by_setting(judged)),
-            timing=describe_timing(replace(timing, band=band), self.source),
+            timing=describe_timing(replace(timing, band=_band(judged)), self.source),
+            unmeasured=unmeasured,
         )
+
+    def _judge_folds(
+        self,
+        settings: Mapping[str, ResolvedSoc],
+        graphs: Sequence[Graph],
+        late: Sequence[Compiled],
+        ran: Mapping[str, Cycles],
+        counts: Ran,
+    ) -> Iterator["_Judged"]:
+        """Hold networks of operators of all kinds against fits to the others, by what they ran.
+
+        Left out are operators that run what no other network does.
+        """
+        for fold in range(FOLDS):
+            held = graphs[fold::FOLDS]
+            names = {graph.name for graph in held}
+            kernels = [*kernels_of((e for e in late if e.graph.name not in names), ran, counts)]
+            absent = [CLASSES.index(name) for name in _absent_classes(kernels)]
+            for each in _judge(settings, fit_timing(kernels, self.cache), held, ran, counts):
+                classes = counts[each.network, each.operator].classes
+                if not any(classes[place] for place in absent):
+                    yield each
 
     def _run_all(
         self,
@@ -128,7 +168,7 @@ class Calibration:
         layered: Sequence[Graph],
         folder: Path,
     ) -> dict[str, dict[Which, Any]]:
-        """Return what operators took in each setting, and the instructions of those to fit to."""
+        """Return what operators took in each setting, and what they ran."""
         models = [build_model(each, progress=self.progress) for each in settings.values()]
         host = self.soc.host_cpu
         files = [path.read_bytes() for path in self.beside]
@@ -136,10 +176,7 @@ class Calibration:
         journal = Journal("core calibration", *words, *files, resume=self.resume)
         chips = {**settings, COUNTED: self._counting_chip(settings[NEAR], folder)}
         tasks = [
-            (name, graphs)
-            for graphs in (*_groups(drawn), *_groups(layered))
-            for name in chips
-            if name != COUNTED or graphs[0] in drawn
+            (name, graphs) for graphs in (*_groups(drawn), *_groups(layered)) for name in chips
         ]
 
         def act(task: tuple[str, Sequence[Graph]]) -> tuple[str, Mapping[str, Any]]:
@@ -153,7 +190,8 @@ class Calibration:
         found: dict[str, dict[Which, Any]] = {name: {} for name in chips}
         ended = side_by_side(act, tasks, self.jobs)
         for name, noted in follow(ended, len(tasks), so_far, self.progress):
-            found[name] |= {_which(words): value for words, value in noted.items()}
+            read = _read_run if name == COUNTED else int
+            found[name] |= {_which(words): read(value) for words, value in noted.items()}
         journal.close()
         return found
 
@@ -161,8 +199,11 @@ class Calibration:
         """Return a chip on which instructions are counted, which are those of every RISC-V core."""
         host = soc.host_cpu
         if host.instructions.family is Family.RISCV and host.unit is None:
-            return made_chip("riscv", host.isa, folder)
-        return soc
+            soc = made_chip("riscv", host.isa, folder)
+        if not self.cache:
+            return soc
+        lines = InstructionCache(size=self.cache.size, line=self.cache.line, cycles=0, waits=0)
+        return with_host(soc, timing=Timing(basis="measured", cycles={}, waits={}, cache=lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +211,7 @@ class _Judged:
     """What an operator took to whose network nothing was fitted, and what was estimated."""
 
     network: str
+    operator: str
     kind: str
     setting: str
     truth: int
@@ -215,9 +257,19 @@ def _compile_models(soc: ResolvedSoc, graphs: Sequence[Graph]) -> Iterator[Compi
 
 def _note_runs(name: str, soc: ResolvedSoc, graphs: Sequence[Graph]) -> Mapping[str, Any]:
     models = [*_compile_models(soc, graphs)]
-    run: Callable[[Sequence[Compiled]], Counted]
-    run = instructions_of if name == COUNTED else cycles_of
-    return {" ".join(which): value for which, value in run(models).items()}
+    if name == COUNTED:
+        return {" ".join(which): _note_run(run) for which, run in operators_run(models).items()}
+    return {" ".join(which): cycles for which, cycles in cycles_of(models).items()}
+
+
+def _note_run(run: KernelRun) -> Mapping[str, Any]:
+    accesses = [(*which, number) for which, number in run.accesses.items()]
+    return {**asdict(run), "accesses": accesses}
+
+
+def _read_run(noted: Mapping[str, Any]) -> KernelRun:
+    accesses = {(access, buffer): number for access, buffer, number in noted["accesses"]}
+    return KernelRun(**{**noted, "classes": tuple(noted["classes"]), "accesses": accesses})
 
 
 def _which(words: str) -> Which:
@@ -228,14 +280,14 @@ def _which(words: str) -> Which:
 def kernels_of(
     models: Iterable[Compiled],
     cycles: Mapping[str, Mapping[Which, int]],
-    counts: Mapping[Which, Sequence[int]],
+    counts: Ran,
 ) -> Iterator[Kernel]:
     """Yield the operators of networks that take `LEAST` cycles, however memories answer.
 
     Args:
         models: compiled for late data.
         cycles: that operators took, by how memories answer.
-        counts: their instructions, in the order of `CLASSES`.
+        counts: what they ran.
     """
     for compiled in models:
         graph, cost = placed_graph(compiled), CoreCost(compiled.soc.host_cpu, compiled.soc)
@@ -243,22 +295,37 @@ def kernels_of(
             which = graph.name, op.name
             took = {name: each[which] for name, each in cycles.items()}
             if min(took.values()) >= LEAST:
-                yield Kernel(counts=counts[which], cycles=took, late=cost.late_cycles(op, graph))
+                late = cost.late_cycles(op, graph)
+                yield Kernel(counts=counts[which].classes, cycles=took, late=late)
 
 
 def _judge(
     settings: Mapping[str, ResolvedSoc],
     timing: Timing,
     graphs: Sequence[Graph],
-    ran: Mapping[str, Counted],
+    ran: Mapping[str, Cycles],
+    counts: Ran | None = None,
 ) -> Iterator[_Judged]:
+    """Hold estimates against what operators took; with `counts`, by what they ran."""
     for setting, soc in settings.items():
         for compiled in _compile_models(with_host(soc, timing=timing), graphs):
-            graph, cost = placed_graph(compiled), CoreCost(compiled.soc.host_cpu, compiled.soc)
-            for op in compiled.graph.operators:
+            known = with_operators(compiled, counts or {})
+            graph, cost = placed_graph(known), CoreCost(known.soc.host_cpu, known.soc)
+            for op in known.graph.operators:
                 truth, estimate = ran[setting][graph.name, op.name], cost.alone(op, graph)
                 if truth >= LEAST and estimate:
-                    yield _Judged(graph.name, op.kind, setting, truth, estimate)
+                    yield _Judged(graph.name, op.name, op.kind, setting, truth, estimate)
+
+
+def _band(judged: Sequence[_Judged]) -> tuple[float, float]:
+    """Return how far 95 of 100 are at most below and above their estimate, as shares."""
+    off = [each.truth / each.estimate - 1 for each in judged]
+    low, high = np.quantile(off, (0.025, 0.975), method="closest_observation")
+    return max(0.0, -float(low)), max(0.0, float(high))
+
+
+def _wider(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    return max(one[0], other[0]), max(one[1], other[1])
 
 
 def _classes(kernels: Sequence[Kernel], timing: Timing) -> Iterator[ClassCycles]:
@@ -304,7 +371,8 @@ def describe_timing(timing: Timing, source: str) -> Mapping[str, Any]:
     else:
         found["waits"] = timing.waits
     found["data_waits"] = timing.data_waits
-    if timing.band:
-        low, high = (math.ceil(100 * each) / 100 for each in timing.band)
-        found["band"] = {"low": low, "high": high}
+    for name, band in (("band", timing.band), ("simulated_band", timing.simulated_band)):
+        if band:
+            low, high = (math.ceil(100 * each) / 100 for each in band)
+            found[name] = {"low": low, "high": high}
     return found

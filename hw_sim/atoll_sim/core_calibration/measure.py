@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from atoll.artifacts.samples import random_sample
+from atoll.cost.kernel_runs import key_of, with_runs
 from atoll.diagnostics.errors import SimulationError
 from atoll.driver.pipeline import BuildOptions, Compiled, compile_networks
 from atoll.frontend.registry import Source
 from atoll.ir.graph import Graph
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.specs import KernelRun
 from atoll_sim.backends.session import AcceleratorKind, CpuKind
 from atoll_sim.runs.checked_run import run_models
 from atoll_sim.runs.kernel_runs import run_kernels
@@ -48,13 +50,24 @@ def cycles_of(models: Sequence[Compiled], cpu: CpuKind = CpuKind.RTL) -> Mapping
     return found
 
 
-def instructions_of(models: Sequence[Compiled]) -> Mapping[Which, tuple[int, ...]]:
-    """Return how many instructions of each class operators run, in the order of `CLASSES`."""
+def operators_run(models: Sequence[Compiled]) -> Mapping[Which, KernelRun]:
+    """Return what operators run on the instruction-set simulator."""
     found = {}
     for (number, operator), (run, *_) in run_kernels(models).items():
         graph = models[number].graph
-        found[graph.name, graph.operators[operator].name] = run.classes
+        found[graph.name, graph.operators[operator].name] = run
     return found
+
+
+def with_operators(compiled: Compiled, ran: Mapping[Which, KernelRun]) -> Compiled:
+    """Return a network whose costs rest on what its operators ran on its chip's host."""
+    graph, host = compiled.graph, compiled.soc.host_cpu
+    runs = {
+        key_of(op, graph, host): (ran[graph.name, op.name],)
+        for op in graph.operators
+        if (graph.name, op.name) in ran
+    }
+    return replace(compiled, soc=with_runs(compiled.soc, runs))
 
 
 def with_host(soc: ResolvedSoc, **spec: object) -> ResolvedSoc:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from atoll.cost.core_costs import CoreCost
-from atoll.cost.counted import CLASSES
+from atoll.cost.counted import CLASSES, counted_accesses
 from atoll.description.core import Timing as TimingText
 from atoll.diagnostics.errors import SimulationError, UsageError
 from atoll.diagnostics.progress import silent
@@ -21,7 +21,7 @@ from atoll.driver.pipeline import Compiled
 from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.specs import InstructionCache, Timing
+from atoll.resolve.specs import InstructionCache, KernelRun, Timing
 from atoll_sim.core_calibration import calibrate
 from atoll_sim.core_calibration.calibrate import Calibration
 from atoll_sim.core_calibration.chips import CODE, DATA, FAR_CODE, NEAR, made_chip, settings_of
@@ -149,20 +149,26 @@ def take(models: Sequence[Compiled]) -> Mapping[Which, int]:
     }
 
 
-def count(models: Sequence[Compiled]) -> Mapping[Which, tuple[int, ...]]:
-    """Return how many instructions of each class estimates count."""
-    found: dict[Which, list[int]] = {}
-    for name in CLASSES:
-        only = {each: float(each == name) for each in CLASSES}
-        soc = with_host(
-            models[0].soc, timing=replace(TIMING, cycles=only, waits={"load": 0.0}, data_waits={})
-        )
-        cost = CoreCost(soc.host_cpu, soc)
-        for each in models:
-            for op in each.graph.operators:
-                which = each.graph.name, op.name
-                found.setdefault(which, []).append(cost.alone(op, placed_graph(each)))
-    return {which: tuple(each) for which, each in found.items()}
+def count(models: Sequence[Compiled]) -> Mapping[Which, KernelRun]:
+    """Return how many instructions of each class and accesses of each tensor estimates count."""
+    found: dict[Which, KernelRun] = {}
+    for each in models:
+        core, graph = each.soc.host_cpu, placed_graph(each)
+        for op in each.graph.operators:
+            classes = []
+            for name in CLASSES:
+                only = {other: float(other == name) for other in CLASSES}
+                timing = replace(TIMING, cycles=only, waits={"load": 0.0}, data_waits={})
+                soc = with_host(each.soc, timing=timing)
+                classes.append(CoreCost(soc.host_cpu, soc).alone(op, graph))
+            accesses = counted_accesses(op, graph, core) or {}
+            found[graph.name, op.name] = KernelRun(
+                classes=tuple(classes),
+                accesses={which: round(number) for which, number in accesses.items()},
+                lines=0,
+                instructions=sum(classes),
+            )
+    return found
 
 
 @pytest.fixture
@@ -172,7 +178,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ResolvedSoc:
     monkeypatch.setattr(calibrate, "layered_networks", layered)
     monkeypatch.setattr(calibrate, "build_model", lambda soc, progress: Path("model"))
     monkeypatch.setattr(calibrate, "cycles_of", take)
-    monkeypatch.setattr(calibrate, "instructions_of", count)
+    monkeypatch.setattr(calibrate, "operators_run", count)
     return made_chip("ibex", "rv32imc", tmp_path)
 
 
@@ -205,6 +211,11 @@ def test_a_core_is_calibrated_and_what_was_fitted_is_written_as_it_is_read(
     assert all(each.count == 2 and each.most < 0.02 for each in found.settings)
     assert {"CONV_2D", "FULLY_CONNECTED"} <= {each.of for each in found.kinds}
     assert found.timing["band"]["high"] <= 0.05
+    assert "simulated_band" not in found.timing
+    assert (
+        "simulated_band is not measured: 20 operators of layers that take 300 cycles are too few,"
+        " it takes 40: use --networks 12 or more"
+    ) in found.text()
     read = yaml.safe_load(found.yaml())
     assert read == {"timing": found.timing}
     text = TimingText.model_validate(read["timing"])
@@ -214,6 +225,42 @@ def test_a_core_is_calibrated_and_what_was_fitted_is_written_as_it_is_read(
     assert "measured in RTL" in found.text()
     assert "timing:" in found.text()
     assert "timing:" not in replace(found, wrote="mine.yaml").text()
+
+
+@pytest.mark.parametrize("odd", ["layers", "kinds"])
+def test_the_band_of_instructions_that_ran_is_that_of_layers_and_of_all_kinds(
+    made_up: ResolvedSoc, monkeypatch: pytest.MonkeyPatch, odd: str
+) -> None:
+    """Layers run a fifth less than was counted, or pools that were fitted to take half more."""
+    monkeypatch.setattr(calibrate, "FEWEST", 6)
+    monkeypatch.setattr(calibrate, "FEWEST_OPERATORS", 20)
+    monkeypatch.setattr(calibrate, "FEWEST_JUDGED", 10)
+
+    def more(models: Sequence[Compiled]) -> Mapping[Which, KernelRun]:
+        return {
+            which: replace(each, classes=tuple(5 * n // 4 for n in each.classes))
+            if which[0].startswith("random")
+            else each
+            for which, each in count(models).items()
+        }
+
+    def longer(models: Sequence[Compiled]) -> Mapping[Which, int]:
+        return {
+            which: 3 * each // 2 if "drawn" in which[0] and "average_pool" in which[1] else each
+            for which, each in take(models).items()
+        }
+
+    monkeypatch.setattr(calibrate, "operators_run", more if odd == "layers" else count)
+    monkeypatch.setattr(calibrate, "cycles_of", take if odd == "layers" else longer)
+    found = calibration(made_up, 6).run()
+    assert not found.unmeasured
+    simulated, band = found.timing["simulated_band"], found.timing["band"]
+    if odd == "layers":
+        assert simulated == pytest.approx({"low": 0.2, "high": 0.0}, abs=0.06)
+        assert band["low"] <= 0.05
+    else:
+        assert simulated["high"] > band["high"] + 0.1
+    assert {"CONV_2D", "ADD"} <= {each.of for each in found.simulated_kinds}
 
 
 def test_an_interrupted_calibration_goes_on(
@@ -256,12 +303,13 @@ def test_a_class_that_never_ran_does_not_take_0_cycles(
     monkeypatch.setattr(calibrate, "FEWEST_OPERATORS", 5)
     place = CLASSES.index("divide")
 
-    def without(models: Sequence[Compiled]) -> Mapping[Which, tuple[int, ...]]:
+    def without(models: Sequence[Compiled]) -> Mapping[Which, KernelRun]:
         return {
-            which: (*each[:place], 0, *each[place + 1 :]) for which, each in count(models).items()
+            which: replace(each, classes=(*each.classes[:place], 0, *each.classes[place + 1 :]))
+            for which, each in count(models).items()
         }
 
-    monkeypatch.setattr(calibrate, "instructions_of", without)
+    monkeypatch.setattr(calibrate, "operators_run", without)
     with pytest.raises(UsageError, match="runs an instruction of class 'divide'"):
         calibration(made_up, 6).run()
 
