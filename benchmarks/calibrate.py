@@ -60,6 +60,7 @@ from atoll_sim.core_calibration.chips import CODE, DATA, NEAR, settings_of
 from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.least_errors import least_errors
 from atoll_sim.core_calibration.measure import Which, cycles_of, operators_run
+from atoll_sim.core_calibration.networks import drawn_networks
 from atoll_sim.core_calibration.random_layers import random_network
 from atoll_sim.iss import core as iss_core
 from atoll_sim.runs import checked_run
@@ -114,12 +115,17 @@ def main() -> int:
     parser.add_argument("--chip", default=CHIP, help="default: lagoon with code apart")
     parser.add_argument("--count", type=int, default=500, help="of networks of all kinds")
     parser.add_argument("--layers", type=int, default=54, help="of networks of larger layers")
+    parser.add_argument("--drawn", type=int, default=0, help="of those of 'atoll core calibrate'")
     parser.add_argument("--line", type=int, help="bytes of a line of its instruction cache")
     parser.add_argument("--barrel", action="store_true", help="its shifts take no longer by bits")
     parser.add_argument("--macs", type=int, help="of a network at most, so that it ends soon")
     parser.add_argument("--drivers", metavar="ISA", help="counted, whose drivers are the same")
     chosen = parser.parse_args()
-    networks = (*range(LAYERS, LAYERS + chosen.layers), *range(KINDS, KINDS + chosen.count))
+    networks: list[int | Graph] = [
+        *range(LAYERS, LAYERS + chosen.layers),
+        *range(KINDS, KINDS + chosen.count),
+        *drawn_networks(1, chosen.drawn),
+    ]
     host = load_soc(chosen.chip).host
     settings = (f"devices.{host}.core={chosen.core}", f"devices.{host}.isa={chosen.isa}")
     if chosen.what == "counts":
@@ -131,11 +137,12 @@ def main() -> int:
     if chosen.what == "issue":
         if chosen.core != MODELLED:
             parser.error(f"it is known of {MODELLED} alone how instructions issue")
-        at_once = {NEAR: settings_of(soc)[NEAR]}
+        at_once = {NEAR: settings_of(soc, cached=False)[NEAR]}
         print_timing(fit_timing([*measure(at_once, networks, most, issued_cycles)], None))
         return 0
     cache = Cache(0, chosen.line) if chosen.line else None
-    kernels = [*measure(settings_of(soc), networks, most, cycles_of)]
+    chips = settings_of(soc, cached=cache is not None)
+    kernels = [*measure(chips, networks, most, cycles_of)]
     if chosen.barrel:
         counted = [int(name != "shifted") for name in CLASSES]
         kernels = [
@@ -146,7 +153,7 @@ def main() -> int:
 
 
 def write_counts(
-    isa: str, soc: ResolvedSoc, networks: Sequence[int], most: int, like: str | None
+    isa: str, soc: ResolvedSoc, networks: Sequence[int | Graph], most: int, like: str | None
 ) -> None:
     """Count the instructions of kernels and of drivers, and write them for an instruction set.
 
@@ -203,7 +210,7 @@ def issued_cycles(models: Sequence[Compiled]) -> Mapping[Which, int]:
 
 def measure(
     chips: Mapping[str, ResolvedSoc],
-    networks: Sequence[int],
+    networks: Sequence[int | Graph],
     most: int,
     run: Callable[[Sequence[Compiled]], Mapping[Which, int]],
 ) -> Iterator[Kernel]:
@@ -211,14 +218,16 @@ def measure(
 
     Args:
         chips: by how their memories answer; where one is missing, they answer as in the first one.
-        networks: seeds of them.
+        networks: themselves, or seeds of them.
         most: products of a network.
         run: runs networks and tells the cycles.
     """
     for each in _compile_networks([*chips.values()], networks, most):
         ran = dict(zip(chips, map(run, each), strict=True))
-        cycles = {name: ran.get(name, ran[NEAR]) for name in (NEAR, CODE, DATA)}
-        yield from kernels_of(each[-1], cycles, operators_run(each[0]))
+        models = dict(zip(chips, each, strict=True))
+        cycles = dict.fromkeys((NEAR, CODE, DATA), ran[NEAR]) | ran
+        models.setdefault(DATA, models[NEAR])
+        yield from kernels_of(models, cycles, operators_run(each[0]))
 
 
 def print_timing(timing: Timing) -> None:
@@ -229,7 +238,7 @@ def print_timing(timing: Timing) -> None:
 
 
 def _compile_networks(
-    socs: Sequence[ResolvedSoc], networks: Sequence[int], most: int
+    socs: Sequence[ResolvedSoc], networks: Sequence[int | Graph], most: int
 ) -> Iterator[Sequence[Sequence[Compiled]]]:
     """Yield random networks for the hosts of chips alone, several in one firmware, for each chip.
 
@@ -243,8 +252,11 @@ def _compile_networks(
             yield from _together(socs, together)
 
 
-def _graphs(networks: Sequence[int], most: int, folder: Path) -> Iterator[Graph]:
+def _graphs(networks: Sequence[int | Graph], most: int, folder: Path) -> Iterator[Graph]:
     for seed in networks:
+        if isinstance(seed, Graph):
+            yield seed
+            continue
         try:
             graph = random_network(seed) if seed < KINDS else _of_all_kinds(seed, folder)
         except AtollError as error:  # some are refused on purpose

@@ -80,7 +80,7 @@ CORES: Mapping[str, str] = {
 }
 """Cores whose RTL estimates are held against, and their instruction sets."""
 
-MEMORIES: Mapping[str, tuple[int, int, int]] = {
+MEMORIES: Mapping[str, tuple[int, int | None, int]] = {
     "tcm": (1, 1, 1),
     "sram": (1, 1, 2),
     "flash2": (2, 2, 1),
@@ -88,8 +88,12 @@ MEMORIES: Mapping[str, tuple[int, int, int]] = {
     "constants": (1, 6, 1),
     "code": (6, 1, 1),
     "apart": (2, 6, 3),
+    "together1": (1, None, 1),
+    "together2": (2, None, 1),
+    "together8": (8, None, 1),
 }
-"""Latencies of the memories of code, of constants and of activations."""
+"""Latencies of the memories of code, of constants, None where these are beside code, and of
+activations."""
 
 ALONE, COUNTED = "alone", ", counted"
 
@@ -100,7 +104,10 @@ def core_chips(core: str) -> Mapping[str, tuple[str, tuple[str, ...]]]:
     chips: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name, latencies in MEMORIES.items():
         memories = zip(("flash", "store", "sram"), latencies, strict=True)
-        each = (f"memories.{memory}.read_latency={cycles}" for memory, cycles in memories)
+        each = (
+            f"memories.{memory}.read_latency={cycles}" if cycles else "pools.weights.memory=flash"
+            for memory, cycles in memories
+        )
         chip = (str(DATA / "strait.yaml"), (*host, *each))
         chips |= {f"{core} {where} {name}": chip for where in (ALONE, "reef")}
     return chips

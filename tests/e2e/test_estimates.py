@@ -25,6 +25,7 @@ from atoll.ops.registry import OPERATORS
 from atoll.report.estimates import estimates_of
 from atoll.report.result import LayerCycles, RunReport
 from atoll.resolve import load_soc
+from atoll_sim.core_calibration.measure import with_host
 from atoll_sim.core_calibration.random_layers import LAYERS
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.runs.kernel_runs import run_kernels
@@ -158,6 +159,19 @@ def test_p1_cycles_of_a_core_are_near_the_estimate(
     assert far({key: found[key] for key in counted}, COUNTED_CLOSE), "the loop nest says less"
     assert {kind for _, kind, _ in found} >= set(OPERATORS) - {*UNMADE, *UNMEASURED}
     assert {kind for _, kind, _ in found}.isdisjoint(UNMEASURED)
+
+
+@pytest.mark.parametrize("core", ["ibex", "cv32e40p"])
+def test_p1_a_core_that_fetches_ahead_waits_less_for_data_beside_its_code(core: str) -> None:
+    """Lagoon has both in one flash; without `beside_code`, layers are a fifth too high."""
+    settings = (f"devices.cpu.core={core}", "devices.cpu.isa=rv32imc")
+    compiled, report = measured("lagoon", settings, DIGITS, None, accelerators=False)
+    timing = compiled.soc.host_cpu.spec.timing
+    assert timing
+    apart = with_host(compiled.soc, timing=replace(timing, beside_code=None))
+    assert far(errors_where_counted(compiled, report), COUNTED_CLOSE) == {}
+    assert far(errors_where_counted(replace(compiled, soc=apart), report), 0.18)
+    assert far(errors(report), CLOSE) == {}
 
 
 def test_p1_an_addition_takes_sixty_cycles_an_element() -> None:

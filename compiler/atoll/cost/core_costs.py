@@ -12,6 +12,7 @@ from atoll.cost.counted import (
     data_waits,
     driver_times,
     latency_in_core_cycles,
+    less_beside_code,
     repeated_share,
     run_cycles,
 )
@@ -93,6 +94,18 @@ class CoreCost:
             found[access] += number * self._further_latency(tensor, graph)
         return found
 
+    def loads_beside_code(self, op: Operator, graph: Graph) -> float:
+        """Predict how many loads have their data in the memory that holds the core's instructions.
+
+        There are none if that can't be counted.
+        """
+        accesses = counted_accesses(op, graph, self.core) or {}
+        return sum(
+            number
+            for (access, tensor), number in accesses.items()
+            if access == "load" and self._is_beside_code(self._region(tensor, graph))
+        )
+
     def spread(self, op: Operator, graph: Graph, parts: int) -> int | None:
         """Predict the cycles with others of its kind, None if the operator has no such parts."""
         return dict(self._by_parts(op, graph, (parts,))).get(parts)
@@ -139,31 +152,48 @@ class CoreCost:
     def _wait_cycles(self, op: Operator, graph: Graph) -> int:
         """Return what a core waits for data in far memory, as far as the graph says where.
 
-        It does not wait for what its data cache keeps.
+        It does not wait for what its data cache keeps, and less for data beside its instructions:
+        these it asks for while earlier answers are still to come, as it does no other memory.
         """
         core = core_to_count(op, graph, self.core)
         waits = (data_waits(op, graph, core) if core else None) or {}
-        return sum(int(count * self._further_latency(name, graph)) for name, count in waits.items())
+        each = (int(count * self._further_latency(name, graph)) for name, count in waits.items())
+        if core is not self.core or not (less := less_beside_code(core, self.soc)):
+            return sum(each)
+        return sum(each) - int(less * self.loads_beside_code(op, graph))
 
     def _further_latency(self, name: str, graph: Graph) -> float:
         return max(0, self._latency(name, graph) - MEASURED_DATA_LATENCY)
 
     def _latency(self, name: str, graph: Graph) -> float:
         """Return the latency of the memory of a tensor, or of a core's stack for ""."""
+        region = self._region(name, graph)
+        return self._latency_of(region) if region else MEASURED_DATA_LATENCY
+
+    def _region(self, name: str, graph: Graph) -> Region | None:
+        """Return where a tensor will be, or a core's stack for ""; None if nobody can tell."""
         if not name:
-            return self._latency_of(self.core.stack)
+            return self.core.stack
         tensor = graph.by_name.get(name)
         pool = tensor.pool if tensor else ""
         if not pool and (tensor is None or tensor.data is not None):
             size = tensor.size if tensor else 0
             reads = {self.core.name: Access.READ}
             pool = next(iter(pools_for(self.soc, reads, CONSTANT_ROLES, size)), "")
-        return self._latency_of(self.soc.pool(pool).region) if pool else MEASURED_DATA_LATENCY
+        return self.soc.pool(pool).region if pool else None
 
     def _latency_of(self, region: Region) -> float:
-        if self.core.cache and self.soc.is_kept(region):
+        if self._is_kept(region):
             return MEASURED_DATA_LATENCY
         return latency_in_core_cycles(self.core, region.memory, self.soc)
+
+    def _is_kept(self, region: Region) -> bool:
+        return bool(self.core.cache) and self.soc.is_kept(region)
+
+    def _is_beside_code(self, region: Region | None) -> bool:
+        if region is None or region.memory != self.core.code.memory:
+            return False
+        return not self._is_kept(region)
 
 
 def usual_cycles(op: Operator, graph: Graph) -> int:

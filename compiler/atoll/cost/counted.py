@@ -274,6 +274,17 @@ def cycles_by_class(core: Cpu, timing: Timing, soc: ResolvedSoc) -> Counts:
     return tuple(timing.cycles[name] + waits.get(name, 0.0) * further for name in CLASSES)
 
 
+def less_beside_code(core: Cpu, soc: ResolvedSoc) -> float:
+    """Return what a load takes less whose data is in the memory that holds instructions."""
+    timing = core.spec.timing
+    if timing is None or timing.beside_code is None:
+        return 0.0
+    further, less = further_latency(core, soc), timing.beside_code
+    load = timing.cycles["load"] + further * timing.data_waits.get("load", 0.0)
+    load += further * timing.waits.get("load", 0.0)
+    return min(load, less.cycles + less.waits * further)
+
+
 def further_latency(core: Cpu, soc: ResolvedSoc) -> float:
     """Return the latency of the memory of instructions beyond that of the fastest memories."""
     return latency_in_core_cycles(core, core.code.memory, soc) - 1

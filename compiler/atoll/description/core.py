@@ -144,6 +144,20 @@ class InstructionCache(Described):
     )
 
 
+class BesideCode(Described):
+    """What a load takes less whose data is in the memory that holds instructions.
+
+    Before the core asks another memory, it awaits all that it asked of this one.
+    """
+
+    cycles: MeanCycles = Field(
+        description="With memories that answer in the next cycle.", examples=[1.5]
+    )
+    waits: MeanCycles = Field(
+        description="And for each further cycle of that memory's latency.", examples=[1.3]
+    )
+
+
 class Timing(Described):
     """What instructions take on the core itself, from which kernels are estimated."""
 
@@ -179,6 +193,12 @@ class Timing(Described):
         description="What a load and a store take longer for each further cycle of the latency of "
         "the memory of their data.",
         examples=["{load: 1, store: 1}"],
+    )
+    beside_code: BesideCode | None = Field(
+        default=None,
+        description="What a load takes less whose data is in the memory that holds instructions; "
+        "nothing where none is given.",
+        examples=["{cycles: 1.5, waits: 1.3}"],
     )
     band: BandOf | None = Field(
         default=None,

@@ -17,7 +17,7 @@ from atoll.resolve.code_targets import check_targets
 from atoll.resolve.draft import Draft
 from atoll.resolve.mailbox import LINE
 from atoll.resolve.soc import CoreSpec
-from atoll.resolve.specs import InstructionCache, ProtectionUnit, Timing
+from atoll.resolve.specs import BesideCode, InstructionCache, ProtectionUnit, Timing
 
 MAINTAINED = {"armv": "scb", "rv32": "zicbom", "rv64": "zicbom"}
 """How the data cache of a core is maintained, by the begin of its instruction set."""
@@ -137,13 +137,14 @@ def _timing_of(core: Core) -> Timing | None:
         return None
     cycles = {str(name): 0.0 if name in EXTRAS else 1.0 for name in get_args(CycleClass)}
     cycles |= {str(name): each for name, each in timing.cycles.items()}
-    cache = timing.instruction_cache
+    cache, beside = timing.instruction_cache, timing.beside_code
     return Timing(
         basis=timing.basis,
         cycles=cycles,
         waits={str(name): each for name, each in timing.waits.items()},
         data_waits={str(name): each for name, each in timing.data_waits.items()},
         cache=InstructionCache(**cache.model_dump()) if cache else None,
+        beside_code=BesideCode(**beside.model_dump()) if beside else None,
         band=band_of(timing.band),
         simulated_band=band_of(timing.simulated_band),
     )

@@ -87,6 +87,19 @@ class InstructionCache:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BesideCode:
+    """What a load takes less whose data is in the memory of instructions.
+
+    Attributes:
+        cycles: with memories that answer in the next cycle.
+        waits: and for each further cycle of that memory's latency.
+    """
+
+    cycles: float
+    waits: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """What instructions take on a core, by class: see `atoll.description.core.Timing`.
 
@@ -96,6 +109,7 @@ class Timing:
         waits: what it takes longer for each further cycle of latency of the code's memory.
         data_waits: likewise of the memory of the data that it loads or stores.
         cache: of instructions; None without one.
+        beside_code: what loads from the memory of instructions take less; None if nothing.
         band: how far operators may be below and above their estimate, as shares; None if nobody
             said.
         simulated_band: likewise where their instructions ran on the instruction-set simulator.
@@ -106,6 +120,7 @@ class Timing:
     waits: Mapping[str, float]
     data_waits: Mapping[str, float] = field(default_factory=lambda: {"load": 1.0})
     cache: InstructionCache | None = None
+    beside_code: BesideCode | None = None
     band: tuple[float, float] | None = None
     simulated_band: tuple[float, float] | None = None
 

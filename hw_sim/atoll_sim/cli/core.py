@@ -98,9 +98,9 @@ def core(
     The status is 0 if nothing is wrong.
 
     'calibrate' runs random networks on the core in RTL, with memories that answer at once, with
-    late code and with late data, and prints the 'timing' of the description that follows, with how
-    far estimates of other networks are off; --write puts it there. An instruction-set simulator
-    counts the instructions.
+    late code, with late data and with constants beside code, and prints the 'timing' of the
+    description that follows, with how far estimates of other networks are off; --write puts it
+    there. An instruction-set simulator counts the instructions.
 
     Example: atoll core test ibex
     """

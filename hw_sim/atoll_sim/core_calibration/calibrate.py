@@ -2,7 +2,7 @@
 """Measure a core, fit what its instructions take, and hold that against other networks."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,7 +27,7 @@ from atoll.utils.workers import side_by_side
 from atoll_sim.build.model import build_model
 from atoll_sim.campaign.journal import Journal
 from atoll_sim.campaign.trials import follow
-from atoll_sim.core_calibration.chips import DATA, NEAR, made_chip, settings_of
+from atoll_sim.core_calibration.chips import BESIDE, DATA, LEAST_ROOM, NEAR, made_chip, settings_of
 from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.measure import (
     Which,
@@ -96,14 +96,18 @@ class Calibration:
         name = self.soc.host_cpu.spec.name
         if self.networks < FEWEST:
             raise too_few(name, f"{self.networks} networks")
-        settings = settings_of(self.soc)
+        settings = settings_of(self.soc, cached=self.cache is not None)
         drawn = drawn_networks(self.seed, self.networks)
         layered = layered_networks(self.seed, self.networks // 3)
-        late = [*_compile_models(settings[DATA], drawn)]
+        models = {
+            name: [*_compile_models(settings[name], drawn)]
+            for name in (DATA, BESIDE)
+            if name in settings
+        }
         with temporary_folder() as folder:
             ran = self._run_all(settings, drawn, layered, folder)
         counts = ran.pop(COUNTED)
-        kernels = [*kernels_of(late, ran, counts)]
+        kernels = [*kernels_of(models, ran, counts)]
         if len(kernels) < FEWEST_OPERATORS:
             raise too_few(name, f"{len(kernels)} operators that take {LEAST} cycles")
         if absent := _absent_classes(kernels):
@@ -116,9 +120,15 @@ class Calibration:
         timing = fit_timing(kernels, self.cache)
         judged = [*_judge(settings, timing, layered, ran)]
         simulated = [*_judge(settings, timing, layered, ran, counts)]
-        others = [*self._judge_folds(settings, drawn, late, ran, counts)]
+        others = [*self._judge_folds(settings, drawn, kernels, ran, counts)]
         operators = {(each.network, each.operator) for each in simulated}
         unmeasured = {}
+        if BESIDE not in settings and not self.cache:
+            memory = self.soc.host_cpu.code.memory
+            unmeasured["beside_code"] = (
+                f"memory '{memory}', which holds code, is no rom with {format_size(LEAST_ROOM)} to"
+                " spare for constants"
+            )
         if len(operators) >= FEWEST_JUDGED:
             timing = replace(timing, simulated_band=_wider(_band(simulated), _band(others)))
         else:
@@ -143,7 +153,7 @@ class Calibration:
         self,
         settings: Mapping[str, ResolvedSoc],
         graphs: Sequence[Graph],
-        late: Sequence[Compiled],
+        kernels: Sequence[Kernel],
         ran: Mapping[str, Cycles],
         counts: Ran,
     ) -> Iterator["_Judged"]:
@@ -154,9 +164,9 @@ class Calibration:
         for fold in range(FOLDS):
             held = graphs[fold::FOLDS]
             names = {graph.name for graph in held}
-            kernels = [*kernels_of((e for e in late if e.graph.name not in names), ran, counts)]
-            absent = [CLASSES.index(name) for name in _absent_classes(kernels)]
-            for each in _judge(settings, fit_timing(kernels, self.cache), held, ran, counts):
+            others = [each for each in kernels if each.network not in names]
+            absent = [CLASSES.index(name) for name in _absent_classes(others)]
+            for each in _judge(settings, fit_timing(others, self.cache), held, ran, counts):
                 classes = counts[each.network, each.operator].classes
                 if not any(classes[place] for place in absent):
                     yield each
@@ -278,25 +288,37 @@ def _which(words: str) -> Which:
 
 
 def kernels_of(
-    models: Iterable[Compiled],
+    models: Mapping[str, Sequence[Compiled]],
     cycles: Mapping[str, Mapping[Which, int]],
     counts: Ran,
 ) -> Iterator[Kernel]:
     """Yield the operators of networks that take `LEAST` cycles, however memories answer.
 
     Args:
-        models: compiled for late data.
+        models: compiled for late data, and for constants beside code if there are some.
         cycles: that operators took, by how memories answer.
         counts: what they ran.
     """
-    for compiled in models:
-        graph, cost = placed_graph(compiled), CoreCost(compiled.soc.host_cpu, compiled.soc)
-        for op in compiled.graph.operators:
+    for late, beside in zip(models[DATA], models.get(BESIDE, models[DATA]), strict=True):
+        (graph, cost), (near_graph, near) = (_cost(each, counts) for each in (late, beside))
+        for op in late.graph.operators:
             which = graph.name, op.name
             took = {name: each[which] for name, each in cycles.items()}
             if min(took.values()) >= LEAST:
-                late = cost.late_cycles(op, graph)
-                yield Kernel(counts=counts[which].classes, cycles=took, late=late)
+                yield Kernel(
+                    network=graph.name,
+                    counts=counts[which].classes,
+                    cycles=took,
+                    late=cost.late_cycles(op, graph),
+                    beside=near.loads_beside_code(op, near_graph),
+                )
+
+
+def _cost(compiled: Compiled, counts: Ran) -> tuple[Graph, CoreCost]:
+    """Return a network as it is placed, and what knows which accesses its operators ran."""
+    soc = with_host(compiled.soc, timing=Timing(basis="measured", cycles={}, waits={}))
+    known = with_operators(replace(compiled, soc=soc), counts)
+    return placed_graph(known), CoreCost(known.soc.host_cpu, known.soc)
 
 
 def _judge(
@@ -371,6 +393,8 @@ def describe_timing(timing: Timing, source: str) -> Mapping[str, Any]:
     else:
         found["waits"] = timing.waits
     found["data_waits"] = timing.data_waits
+    if timing.beside_code:
+        found["beside_code"] = asdict(timing.beside_code)
     for name, band in (("band", timing.band), ("simulated_band", timing.simulated_band)):
         if band:
             low, high = (math.ceil(100 * each) / 100 for each in band)

@@ -43,7 +43,7 @@ from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import Cpu, ResolvedSoc
-from atoll.resolve.specs import InstructionCache, Timing
+from atoll.resolve.specs import BesideCode, InstructionCache, Timing
 from atoll.utils.remember import forget
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 
@@ -167,6 +167,19 @@ def test_data_of_each_memory_are_waited_for(memory: str, kind: str) -> None:
     assert took[5] - took[3] == pytest.approx(took[3] - took[1], abs=2)
     known = {("store", "load"): 1930, ("sram", "load"): 960, ("sram", "store"): 10}
     assert (took[3] - took[1]) / 2 == pytest.approx(known[memory, kind], rel=0.05)
+
+
+def test_loads_beside_code_take_less_by_the_loop_nest() -> None:
+    """A fully connected layer reads each weight once at least."""
+    timing = replace(ONE_EACH, beside_code=BesideCode(cycles=0.5, waits=0.25))
+    took = {}
+    for home in ("store", "flash"):
+        speeds = (f"memories.{each}.read_latency=3" for each in ("flash", "store"))
+        settings = ("devices.cpu.core=ibex", *speeds, f"pools.weights.memory={home}")
+        soc = timed(load_soc(STRAIT, settings), timing)
+        (estimate,) = estimates_of((compile_file(soc, DIGITS, ALONE),))
+        (took[home],) = (e.cycles for e in estimate.layers if e.kind == "fully_connected")
+    assert took["store"] - took["flash"] == pytest.approx(1930 * (0.5 + 0.25 * 2), rel=0.05)
 
 
 M7 = ("devices.cpu.core=cortex_m7", "devices.cpu.isa=armv7e-m")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kernels run on the instruction-set simulator, and estimates that rest on it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from atoll.driver.speeds import at_speeds_of, stays
 from atoll.ops.registry import kind_of
 from atoll.report.estimates import estimates_of
 from atoll.resolve import load_soc
-from atoll.resolve.specs import KernelRun
+from atoll.resolve.specs import BesideCode, KernelRun, Timing
+from atoll_sim.core_calibration.measure import with_host
 from atoll_sim.runs.checked_run import AcceleratorKind, CpuKind, run_models
 from atoll_sim.runs.kernel_runs import run_kernels
 
@@ -116,6 +117,37 @@ def test_counts_serve_other_latencies(memory: str, waits: int) -> None:
     stack = SOME.accesses["load", ""] + SOME.accesses["store", ""]
     waits += stack if memory == soc.host_cpu.stack.memory else 0
     assert cycles(found) - cycles(counted) == pytest.approx(4 * (waits + code), abs=2)
+
+
+@pytest.mark.parametrize("latency", [1, 6])
+@pytest.mark.parametrize(
+    ("beside", "less"),
+    [
+        ((1.5, 1.25), lambda further: 1.5 + 1.25 * further),
+        ((90, 9), lambda further: 3 + 2 * further),
+    ],
+    ids=["measured", "no more than they take"],
+)
+def test_loads_beside_code_take_less(
+    latency: int, beside: tuple[float, float], less: Callable[[int], float]
+) -> None:
+    """Of 200 loads of weights, with the latency of code; 100 loads of the stack take as long."""
+    timing = Timing(
+        basis="measured",
+        cycles={**dict.fromkeys(CLASSES, 1.0), "load": 3.0},
+        waits={"load": 1.0},
+        beside_code=BesideCode(cycles=beside[0], waits=beside[1]),
+    )
+
+    def took(home: str, timing: Timing) -> int:
+        speeds = (f"memories.{each}.read_latency={latency}" for each in ("flash", "store"))
+        soc = load_soc(STRAIT, (*speeds, f"pools.weights.memory={home}"))
+        return cycles(with_runs(compile_file(with_host(soc, timing=timing), DIGITS, ALONE), SOME))
+
+    apart, beside_code = (took(home, timing) for home in ("store", "flash"))
+    assert apart - beside_code == pytest.approx(200 * less(latency - 1), abs=1)
+    assert apart == took("store", replace(timing, beside_code=None))
+    assert apart == took("flash", replace(timing, beside_code=None)), "as before it was measured"
 
 
 def test_counts_change_nothing_but_costs() -> None:

@@ -21,10 +21,19 @@ from atoll.driver.pipeline import Compiled
 from atoll.ops.registry import kind_of
 from atoll.resolve import load_soc
 from atoll.resolve.soc import ResolvedSoc
-from atoll.resolve.specs import InstructionCache, KernelRun, Timing
-from atoll_sim.core_calibration import calibrate
+from atoll.resolve.specs import BesideCode, InstructionCache, KernelRun, Timing
+from atoll_sim.core_calibration import calibrate, chips
 from atoll_sim.core_calibration.calibrate import Calibration
-from atoll_sim.core_calibration.chips import CODE, DATA, FAR_CODE, NEAR, made_chip, settings_of
+from atoll_sim.core_calibration.chips import (
+    BESIDE,
+    CODE,
+    DATA,
+    FAR_CODE,
+    LATE_BESIDE,
+    NEAR,
+    made_chip,
+    settings_of,
+)
 from atoll_sim.core_calibration.fit import Cache, Kernel, fit_timing
 from atoll_sim.core_calibration.least_errors import least_errors, least_squares
 from atoll_sim.core_calibration.measure import Which, compile_alone, with_host
@@ -34,7 +43,11 @@ STRAIT = Path(__file__).parents[2] / "data" / "strait.yaml"
 CYCLES = dict(zip(CLASSES, (1, 3, 2, 1.5, 2.5, 4, 30, 2, 0.5), strict=True))
 WAITS = dict(zip(CLASSES, (0.3, 0.6, 0.5, 0.4, 1, 0.7, 0.2, 0.8, 0), strict=True))
 TIMING = Timing(
-    basis="measured", cycles=CYCLES, waits=WAITS, data_waits={"load": 1.0, "store": 0.5}
+    basis="measured",
+    cycles=CYCLES,
+    waits=WAITS,
+    data_waits={"load": 1.0, "store": 0.5},
+    beside_code=BesideCode(cycles=1.5, waits=1.25),
 )
 LINE = InstructionCache(size=2048, line=32, cycles=20.0, waits=8.0)
 
@@ -56,8 +69,15 @@ def kernels(timing: Timing, count: int = 60, *, odd: int = 0) -> list[Kernel]:
         times = 3 if number < odd else 1
         data = sum(late[name] * timing.data_waits[name] for name in late)
         cycles = {NEAR: near, CODE: near + (FAR_CODE - 1) * waits, DATA: near + data}
+        beside = chance.randint(0, counts[CLASSES.index("load")])
+        if less := timing.beside_code:
+            cycles[BESIDE] = near - beside * less.cycles
+            later = waits + beside * (timing.data_waits["load"] - less.waits)
+            cycles[LATE_BESIDE] = cycles[BESIDE] + (FAR_CODE - 1) * later
         whole = {name: round(times * each) for name, each in cycles.items()}
-        found.append(Kernel(counts=counts, cycles=whole, late=late))
+        found.append(
+            Kernel(network=f"{number}", counts=counts, cycles=whole, late=late, beside=beside)
+        )
     return found
 
 
@@ -68,17 +88,23 @@ def test_what_instructions_take_is_found_again(odd: int) -> None:
     if not odd:
         assert found.waits == pytest.approx(WAITS, abs=0.05)
         assert found.data_waits == pytest.approx(TIMING.data_waits, abs=0.05)
+        assert found.beside_code
+        assert found.beside_code.cycles == pytest.approx(1.5, abs=0.05)
+        assert found.beside_code.waits == pytest.approx(1.25, abs=0.05)
     assert found.cycles == pytest.approx(CYCLES, abs=0.3), "few odd kernels decide nothing"
     assert found.cache is None
 
 
 def test_the_lines_of_an_instruction_cache_are_found_again() -> None:
-    found = fit_timing(kernels(replace(TIMING, waits={}, cache=LINE)), Cache(2048, 32))
+    found = fit_timing(
+        kernels(replace(TIMING, waits={}, cache=LINE, beside_code=None)), Cache(2048, 32)
+    )
     assert found.cache
     assert found.cache.cycles == pytest.approx(LINE.cycles, abs=0.3)
     assert replace(found.cache, cycles=20.0) == LINE
     assert found.cycles == pytest.approx(CYCLES, abs=0.1)
     assert not found.waits
+    assert found.beside_code is None
 
 
 def test_no_number_is_negative() -> None:
@@ -102,28 +128,41 @@ def test_networks_are_the_same_every_time_and_others_for_another_seed() -> None:
 
 
 def test_memories_answer_late_in_turn() -> None:
-    settings = settings_of(load_soc(STRAIT))
+    settings = settings_of(load_soc(STRAIT), cached=False)
     latencies = {
         name: [each.memory(memory).read_latency for memory in ("flash", "dtcm", "store", "sram")]
         for name, each in settings.items()
     }
-    assert latencies == {NEAR: [1, 1, 1, 1], CODE: [8, 1, 1, 1], DATA: [1, 1, 6, 6]}
+    near, late = [1, 1, 1, 1], [8, 1, 1, 1]
+    assert latencies == {
+        NEAR: near,
+        CODE: late,
+        DATA: [1, 1, 6, 6],
+        BESIDE: near,
+        LATE_BESIDE: late,
+    }
+    homes = [settings[name].pool("weights").region for name in (NEAR, BESIDE, LATE_BESIDE)]
+    assert [home.memory for home in homes] == ["store", "flash", "flash"]
+    assert homes[1].origin == load_soc(STRAIT).host_cpu.code.end
+    assert [*settings_of(load_soc(STRAIT), cached=True)] == [NEAR, CODE, DATA], "nobody waits"
+    full = load_soc(STRAIT, ("devices.cpu.code.size=960 KiB",))
+    assert [*settings_of(full, cached=False)] == [NEAR, CODE, DATA]
 
 
 def test_a_chip_has_code_stack_and_data_apart(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="memory 'flash' holds its code and data"):
-        settings_of(load_soc("lagoon"))
+        settings_of(load_soc("lagoon"), cached=False)
     made_chip("ibex", "rv32imc", tmp_path)
     together = ("devices.core.stack.memory=data", "pools.constants.reach.core=rw")
     chip = tmp_path / "calibration.yaml"
     mixed = load_soc(chip, (*together, "pools.constants.memory=data", "pools.work.size=512 KiB"))
     with pytest.raises(UsageError, match="all data is where its stack is"):
-        settings_of(mixed)
+        settings_of(mixed, cached=False)
 
 
 def test_late_data_is_what_estimates_wait_for() -> None:
-    soc = with_host(settings_of(load_soc(STRAIT))[DATA], timing=TIMING)
-    near = with_host(settings_of(load_soc(STRAIT))[NEAR], timing=TIMING)
+    soc = with_host(settings_of(load_soc(STRAIT), cached=False)[DATA], timing=TIMING)
+    near = with_host(settings_of(load_soc(STRAIT), cached=False)[NEAR], timing=TIMING)
     (far,) = compile_alone(soc, drawn_networks(1, 1))
     graph, waited = placed_graph(far), 0
     for op in far.graph.operators:
@@ -158,7 +197,7 @@ def count(models: Sequence[Compiled]) -> Mapping[Which, KernelRun]:
             classes = []
             for name in CLASSES:
                 only = {other: float(other == name) for other in CLASSES}
-                timing = replace(TIMING, cycles=only, waits={"load": 0.0}, data_waits={})
+                timing = Timing(basis="measured", cycles=only, waits={"load": 0.0}, data_waits={})
                 soc = with_host(each.soc, timing=timing)
                 classes.append(CoreCost(soc.host_cpu, soc).alone(op, graph))
             accesses = counted_accesses(op, graph, core) or {}
@@ -207,7 +246,7 @@ def test_a_core_is_calibrated_and_what_was_fitted_is_written_as_it_is_read(
     assert 20 <= found.operators <= 36
     assert [each.name for each in found.classes] == [*CLASSES]
     assert sum(each.share for each in found.classes) == pytest.approx(1)
-    assert {each.of for each in found.settings} == {NEAR, CODE, DATA}
+    assert {each.of for each in found.settings} == {NEAR, CODE, DATA, BESIDE, LATE_BESIDE}
     assert all(each.count == 2 and each.most < 0.02 for each in found.settings)
     assert {"CONV_2D", "FULLY_CONNECTED"} <= {each.of for each in found.kinds}
     assert found.timing["band"]["high"] <= 0.05
@@ -222,6 +261,9 @@ def test_a_core_is_calibrated_and_what_was_fitted_is_written_as_it_is_read(
     assert text.basis == "measured"
     assert text.source == "it"
     assert text.cycles == found.timing["cycles"]
+    assert text.beside_code
+    assert text.beside_code.cycles == pytest.approx(1.5, abs=0.1)
+    assert text.beside_code.waits == pytest.approx(1.25, abs=0.1)
     assert "measured in RTL" in found.text()
     assert "timing:" in found.text()
     assert "timing:" not in replace(found, wrote="mine.yaml").text()
@@ -282,7 +324,7 @@ def test_an_interrupted_calibration_goes_on(
         calibration(made_up, 3).run()
     runs = 100
     resumed = calibration(made_up, 3, resume=True).run()
-    assert 0 < runs - 100 <= 6 - 2, "of three settings of two firmwares, two runs had ended"
+    assert 0 < runs - 100 <= 10 - 2, "of five settings of two firmwares, two runs had ended"
     assert resumed == calibration(made_up, 3).run()
 
 
@@ -312,6 +354,17 @@ def test_a_class_that_never_ran_does_not_take_0_cycles(
     monkeypatch.setattr(calibrate, "operators_run", without)
     with pytest.raises(UsageError, match="runs an instruction of class 'divide'"):
         calibration(made_up, 6).run()
+
+
+def test_what_needs_room_beside_code_is_left_out_without(
+    made_up: ResolvedSoc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibrate, "FEWEST", 6)
+    monkeypatch.setattr(calibrate, "FEWEST_OPERATORS", 20)
+    monkeypatch.setattr(chips, "LEAST_ROOM", 0x4000_0000)
+    found = calibration(made_up, 6).run()
+    assert "beside_code" not in found.timing
+    assert "beside_code is not measured: memory 'code', which holds code, is no rom" in found.text()
 
 
 def test_a_chip_without_room_is_refused(made_up: ResolvedSoc) -> None:
