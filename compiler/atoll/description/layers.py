@@ -105,7 +105,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = with_identifiers(_current(_words(key.strip())), root)
+        path = with_identifiers(_current(key_words(key.strip())), root)
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(
@@ -121,7 +121,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     return root
 
 
-def _words(key: str) -> Key:
+def key_words(key: str) -> Key:
     """Split a key at the dots that are outside of quotes."""
     return tuple(word.strip("\"'") for word in re.split(_DOT, key))
 

@@ -17,6 +17,7 @@ from atoll.report.json_shapes import (
     FAULT,
     FLAG,
     NUMBER,
+    RATIO,
     SECONDS,
     TEXT,
     TEXT_OR_NUMBER,
@@ -385,12 +386,32 @@ _DOCUMENTS: Mapping[str, Shape] = {
 REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
 """What a report has; what it knows nothing of is null, or a list without an item."""
 
+SWEEP = object_of(
+    **dict.fromkeys(("sweep",), TEXT),
+    folder=maybe(TEXT),
+    **dict.fromkeys(("space_points", "computed_points"), COUNT),
+    failures=mapping_of(COUNT),
+    objectives=each(TEXT),
+    front=each(
+        object_of(
+            **dict.fromkeys(("point", "cycles", "ram_bytes", "rom_bytes", "moved_bytes"), COUNT),
+            **dict.fromkeys(("cycles_low", "cycles_high", "energy_pj", "area_um2"), maybe(COUNT)),
+            time_us=RATIO,
+            basis=TEXT,
+            axes=mapping_of(TEXT),
+            objectives=mapping_of({"type": "number"}),
+            alike_points=COUNT,
+        )
+    ),
+    sensitivity=each(object_of(axis=TEXT, shares=mapping_of(maybe(RATIO)))),
+)
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),
     "estimate": ("what a network takes, a list for several networks", ESTIMATE),
+    "sweep": ("which points of a sweep are best", SWEEP),
     "build": ("the firmware of a build folder, or its objects", BUILD),
     "opt": ("what passes made of a text, or the passes that there are", OPT),
     "bsp": ("what became of the files of a board support package", BSP),
