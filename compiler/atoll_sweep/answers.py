@@ -23,6 +23,7 @@ from atoll_sweep.space import choice_of
 from atoll_sweep.table import RUNS
 
 _FRONT_ROWS = 20
+_DRAWN = 600
 _FIGURES = (*METRICS, "cycles_low", "cycles_high")
 
 
@@ -82,6 +83,26 @@ class Answers:
                 "alike_points": row["alike"],
             }
             for row in self.front
+        ]
+
+    def labels(self) -> Mapping[str, Sequence[str]]:
+        """Return the values of all axes, as the sweep file writes them."""
+        axes = self.sweep.axes.items()
+        return {name: [str(each.label) for each in values] for name, values in axes}
+
+    def picture_points(self) -> Sequence[Row]:
+        """Return points for pictures: those of the front, and of the others not too many."""
+        front = {row["point"] for row in self.front}
+        others = [row for row in self.good if row["point"] not in front]
+        chosen = [*_spread(self.front, _DRAWN // 2), *_spread(others, _DRAWN // 2)]
+        return [
+            {
+                "point": row["point"],
+                "values": list(self._choice(row).values()),
+                "objectives": {name: row[name] for name in self.objectives},
+                "front": row["point"] in front,
+            }
+            for row in sorted(chosen, key=lambda one: one["point"])
         ]
 
     def best(self, count: int) -> list[int]:

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 import atoll
-from atoll.cli.options import JsonOption
+from atoll.cli.options import JsonOption, ReportOption
 from atoll.cli.output import log
+from atoll.cli.reports import prepare_report, write_report
 from atoll.cli.tables import room
 from atoll.cli.working import show_work
 from atoll.diagnostics.shown import json_text
@@ -50,6 +51,7 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what the folder has of the same sweep.")
     ] = False,
+    page: ReportOption = None,
     machine: JsonOption = False,
 ) -> None:
     """Ask many chips about the same networks, and find the best.
@@ -67,6 +69,7 @@ def sweep(
         raise _misuse(f"'{first}' takes RESULTS{' and POINT' * (_FOLLOWING[first] - 1)}")
     if first not in _FOLLOWING and rest:
         raise _misuse(f"one sweep file at a time, and '{rest[0]}' follows")
+    prepare_report(page)
     if first == _EXPLAIN:
         print(atoll.load_sweep(rest[0]).explain(_point(rest[1])), end="")
         return
@@ -88,6 +91,7 @@ def sweep(
                 scheduler=scheduler,
                 resume=resume,
             )
+    write_report(page, found)
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if first != _SHOW:
         log(f"all points are in {found.folder}")

@@ -93,9 +93,14 @@ class SweepResults:
             "computed_points": self.computed,
             "failures": dict(self.failures),
             "objectives": list(self.objectives),
+            "axes": self._answers.labels(),
             "front": self._answers.front_json(),
+            "drawn": self._answers.picture_points(),
             "sensitivity": [
-                {"axis": each["axis"], "shares": {name: each[name] for name in self.objectives}}
+                {
+                    "axis": each["axis"],
+                    "shares": {name: _round_share(each[name]) for name in self.objectives},
+                }
                 for each in self.sensitivity()
             ],
         }
@@ -103,6 +108,10 @@ class SweepResults:
     def _repr_html_(self) -> str:
         title = f"{self.name}: the front of {', '.join(self.objectives)}"
         return html_table(title, self.front())
+
+
+def _round_share(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
 
 
 def sweep(

@@ -370,22 +370,6 @@ _TRIED = object_of(
     **dict.fromkeys(("operator_ns", "total_ns"), COUNT),
     **dict.fromkeys(("operator_then_ns", "total_then_ns"), maybe(COUNT)),
 )
-_DOCUMENTS: Mapping[str, Shape] = {
-    "chip": maybe(_CHIP),
-    "check": maybe(CHECK),
-    "plan": each({"anyOf": [object_of(**_OF_A_NETWORK), _TOGETHER]}),
-    "explanation": each(EXPLAINED),
-    "candidates": each(CANDIDATES),
-    "estimate": each(ESTIMATED_NETWORK),
-    "run": each(_RUN),
-    "image": each(CHECK_IMAGE),
-    "validate": maybe(_VALIDATION),
-    "tried": each(_TRIED),
-    "diff": maybe(DIFF),
-}
-REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
-"""What a report has; what it knows nothing of is null, or a list without an item."""
-
 SWEEP = object_of(
     **dict.fromkeys(("sweep",), TEXT),
     folder=maybe(TEXT),
@@ -403,8 +387,34 @@ SWEEP = object_of(
             alike_points=COUNT,
         )
     ),
+    axes=mapping_of(each(TEXT)),
+    drawn=each(
+        object_of(
+            point=COUNT,
+            values=each(COUNT),
+            objectives=mapping_of({"type": "number"}),
+            front=FLAG,
+        )
+    ),
     sensitivity=each(object_of(axis=TEXT, shares=mapping_of(maybe(RATIO)))),
 )
+_DOCUMENTS: Mapping[str, Shape] = {
+    "chip": maybe(_CHIP),
+    "check": maybe(CHECK),
+    "plan": each({"anyOf": [object_of(**_OF_A_NETWORK), _TOGETHER]}),
+    "explanation": each(EXPLAINED),
+    "candidates": each(CANDIDATES),
+    "estimate": each(ESTIMATED_NETWORK),
+    "run": each(_RUN),
+    "image": each(CHECK_IMAGE),
+    "validate": maybe(_VALIDATION),
+    "tried": each(_TRIED),
+    "diff": maybe(DIFF),
+    "sweep": maybe(SWEEP),
+}
+REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
+"""What a report has; what it knows nothing of is null, or a list without an item."""
+
 OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "check": ("a chip's devices, memories and pools", CHECK),
     "check-image": ("what an image takes, and what is not as the chip has it", CHECK_IMAGE),
