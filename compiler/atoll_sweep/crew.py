@@ -225,7 +225,7 @@ class Crew:
                 n_workers=self.workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
