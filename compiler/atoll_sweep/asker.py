@@ -72,9 +72,10 @@ class Asker:
 
     def answer(self, number: int, stage: str) -> Row:
         """Return the row of a point in a stage."""
-        if stage in ("iss", "rtl"):
-            return self.run(number, "iss" if stage == "iss" else "rtl")
-        return self.ask(number)
+        with self.question.open_texts():
+            if stage in ("iss", "rtl"):
+                return self.run(number, "iss" if stage == "iss" else "rtl")
+            return self.ask(number)
 
     def ask(self, number: int) -> Row:
         """Return the row of a point."""

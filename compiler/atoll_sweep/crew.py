@@ -86,8 +86,9 @@ def _look(question: Question) -> tuple[str, str]:
     """Return the version of Atoll, and the digest of a question, as they are on a worker."""
     import atoll
 
-    sweep = question.sweep()
-    return atoll.__version__, digest_of(question.document, question.networks, [*chips_of(sweep)])
+    with question.open_texts():
+        chips = [*chips_of(question.sweep())]
+        return atoll.__version__, digest_of(question.document, question.networks, chips)
 
 
 @dataclass
@@ -117,8 +118,8 @@ class Cluster:
                 )
             if digest != self.question.digest:
                 raise _unusable(
-                    f"on worker {address}, files of the chips say something else",
-                    f"copy them to {self.question.folder} there",
+                    f"on worker {address}, installed descriptions say something else",
+                    "install the same packages there",
                 )
         self.client.register_plugin(AskerOnWorker(self.question))
 

@@ -2,19 +2,24 @@
 """What a sweep asks of each point, as data that goes to any worker."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 import atoll
 from atoll.api.requests import options_of
+from atoll.description.faults import Faults
+from atoll.description.layers import layer_files
 from atoll.description.loader import override
 from atoll.description.share import find_soc
 from atoll.description.sweep import BUILD, CHIP, PLANNER, Sweep, read_sweep
 from atoll.description.tree import Listing, plain
-from atoll.description.yaml_text import parse_yaml
+from atoll.description.yaml_text import parse_yaml, read_text
 from atoll.diagnostics.errors import AtollError, DescriptionError, Fault, path_of_text
+from atoll.diagnostics.open_texts import OPEN_TEXTS
 from atoll.memory.algorithms import PLANNERS
 
 Function = Callable[[atoll.Soc, Mapping[str, atoll.Compilation]], float]
@@ -30,6 +35,7 @@ class Question:
         folder: that its paths are relative to.
         networks: the files of its networks by name.
         functions: a user's objectives by name.
+        texts: descriptions that the chips are made of, by absolute path, as they are now.
         digest: of all that the answers depend on but a user's functions.
         version: of Atoll.
     """
@@ -38,8 +44,18 @@ class Question:
     folder: str
     networks: Mapping[str, bytes]
     functions: Mapping[str, Function]
+    texts: Mapping[str, str]
     digest: str
     version: str = atoll.__version__
+
+    @contextmanager
+    def open_texts(self) -> Iterator[None]:
+        """Let descriptions say what they said when the sweep began, here or on another machine."""
+        token = OPEN_TEXTS.set({Path(path): text for path, text in self.texts.items()})
+        try:
+            yield
+        finally:
+            OPEN_TEXTS.reset(token)
 
     def sweep(self) -> Sweep:
         """Read the sweep file."""
@@ -75,6 +91,7 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
         str(sweep.folder.resolve()),
         networks,
         functions,
+        dict(_texts_of(sweep, chips)),
         digest_of(document, networks, chips),
     )
 
@@ -102,8 +119,26 @@ def digest_of(document: str, networks: Mapping[str, bytes], chips: list[atoll.So
         if (source := chip._resolved.source) is not None:
             for parts in (source.accelerators, source.cores, source.function_units):
                 for part in parts.values():
-                    sign.update(part.path.read_bytes())
+                    sign.update(read_text(part.path).encode())
     return sign.hexdigest()
+
+
+def _texts_of(sweep: Sweep, chips: list[atoll.Soc]) -> Iterator[tuple[str, str]]:
+    """Yield all descriptions that chips are made of, by absolute path."""
+    for name in chip_names(sweep):
+        for path, _ in layer_files(find_soc(name, sweep.folder), Faults()):
+            yield os.path.normpath(path.absolute()), read_text(path)
+    for chip in chips:
+        if (source := chip._resolved.source) is not None:
+            for parts in (source.accelerators, source.cores, source.function_units):
+                for part in parts.values():
+                    yield os.path.normpath(part.path.absolute()), read_text(part.path)
+
+
+def chip_names(sweep: Sweep) -> list[str]:
+    """Return what the sweep file calls its chips."""
+    named = [str(each.label) for each in sweep.axes.get(CHIP, ())]
+    return [*named, sweep.model.soc] if sweep.model.soc else named
 
 
 def is_of_chip(key: str) -> bool:

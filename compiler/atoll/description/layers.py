@@ -80,8 +80,8 @@ def _layer(text: str, path: Path, noted: Faults) -> tuple[Node, tuple[Fault, ...
         noted.found |= faults.found
 
 
-def layer_files(source: Path | str, noted: Faults) -> Iterator[Node]:
-    """Yield what the files of a chip say, each as it is written, the chip's own first.
+def layer_files(source: Path | str, noted: Faults) -> Iterator[tuple[Path, Node]]:
+    """Yield the files of a chip with what they say as it is written, the chip's own first.
 
     Raises:
         DescriptionError: a file cannot be read.
@@ -90,7 +90,7 @@ def layer_files(source: Path | str, noted: Faults) -> Iterator[Node]:
     for _ in range(MAX_LAYERS):
         if asked:
             layer = read_yaml(*asked, noted)
-            yield layer
+            yield asked[0], layer
             asked = _base(asked[0], layer)
 
 

@@ -199,6 +199,21 @@ def test_a_changed_chip_is_another_sweep(tmp_path: Path) -> None:
         swept(tmp_path / "out", resume=True, **keys)
 
 
+def test_descriptions_count_as_they_are_when_the_sweep_begins(tmp_path: Path) -> None:
+    """So they do on another machine, which has no files of them."""
+    (tmp_path / "chips").mkdir()
+    base, mine = tmp_path / "chips" / "base.yaml", tmp_path / "mine.yaml"
+    base.write_text("extends: lagoon\nsoc: base\nversion: 1\n")
+    mine.write_text("extends: chips/base.yaml\nsoc: mine\nversion: 1\n")
+    question = question_of(asked(soc=str(mine)), {})
+    before = Asker(question).answer(0, "results")
+    mine.unlink()
+    base.unlink()
+    forget()
+    assert before["status"] == "ok"
+    assert Asker(question).answer(0, "results") == before
+
+
 @pytest.mark.parametrize("method", ["random", "latin_hypercube", "nsga2", "tpe"])
 def test_each_search_computes_points_of_the_space_again_alike(method: str, tmp_path: Path) -> None:
     search = {"method": method, "points": 8, "seed": 5}
