@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from atoll.api.chips import load_soc
 from atoll.description.share import find_soc, shared_folder
 from atoll.description.sweep import CHIP, METRICS, Sweep, chip_text
 from atoll.diagnostics.columns import table_lines, wrap
 from atoll.diagnostics.errors import UsageError
-from atoll.utils.files import write_text
+from atoll.diagnostics.shown import printable
+from atoll.utils.files import require_writable, write_text
 from atoll_sweep.asker import FINE, Row
 from atoll_sweep.question import is_of_chip
 from atoll_sweep.search import excess
@@ -24,6 +26,7 @@ from atoll_sweep.table import RUNS
 
 _FRONT_ROWS = 20
 _DRAWN = 600
+_HEAD = b"# Point "
 _FIGURES = (*METRICS, "cycles_low", "cycles_high")
 
 
@@ -34,6 +37,7 @@ class Answers:
     sweep: Sweep
     table: pa.Table
     objectives: tuple[str, ...]
+    finished: bool = True
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -57,7 +61,7 @@ class Answers:
         if row["status"] != FINE:
             where = f" of {row['network']}" if row["network"] else ""
             return [f"there are no figures{where}: {row['status']}, {row['fault']}"]
-        limits = {str(name): limit for name, limit in self.sweep.model.constraints.items()}
+        limits = self.sweep.limits
         over = excess(row, self.sweep)
         found = [
             f"{name} is {_number(row[name])}, {100 * share:.3g} % above the limit of"
@@ -66,7 +70,8 @@ class Answers:
             if share > 0 and row[name] is not None
         ]
         unknown = [name for name in (*limits, *self.objectives) if row[name] is None]
-        return found + [f"{name} is not known" for name in dict.fromkeys(unknown)]
+        why = f": {row['fault']}" if row["fault"] else ""
+        return found + [f"{name} is not known{why}" for name in dict.fromkeys(unknown)]
 
     @cached_property
     def front(self) -> Sequence[Row]:
@@ -136,6 +141,7 @@ class Answers:
 
     def explain(self, row: Row) -> Iterator[str]:
         """Say whether a point is on the front, why not, and what would put it there."""
+        better: list[Row] = []
         if lacks := self.lacks(row):
             yield from lacks
         elif alike := [each for each in self.front if self._values(each) == self._values(row)]:
@@ -170,12 +176,20 @@ class Answers:
                 least = min(each[name] for each in others)
                 yield f"with {name} below {_number(least)} it would be on the front"
         if self.front:
-            near = min(self.front, key=lambda each: (len(self.changes(row, each)), each["point"]))
+            near = min(
+                better or self.front,
+                key=lambda each: (len(self.changes(row, each)), self._steps(row, each)),
+            )
             words = ", ".join(
                 f"{key} {self.label_of(near, key)} in place of {self.label_of(row, key)}"
                 for key in self.changes(row, near)
             )
             yield f"the nearest point of the front is {near['point']}: {words}"
+
+    def _steps(self, row: Row, other: Row) -> int:
+        """Return how many values lie between two rows, over all axes."""
+        two = zip(self._choice(row).values(), self._choice(other).values(), strict=True)
+        return sum(abs(one - another) for one, another in two)
 
     def row(self, point: int) -> Row:
         """Return the row of a point.
@@ -211,7 +225,7 @@ class Answers:
     def label_of(self, row: Row, axis: str) -> str:
         """Return the value of an axis as the file writes it."""
         values = self.sweep.axes[axis]
-        return str(values[self._choice(row)[axis]].label)
+        return printable(str(values[self._choice(row)[axis]].label))
 
     def _choice(self, row: Row) -> Mapping[str, int]:
         lengths = [len(values) for values in self.sweep.axes.values()]
@@ -231,12 +245,18 @@ class Answers:
         base = sets.get(CHIP, str(self.sweep.model.soc))
         if (source := find_soc(base, self.sweep.folder)).parent != shared_folder("socs"):
             base = os.path.relpath(source, path.parent)
+        require_writable(path, lambda target: target.read_bytes().startswith(_HEAD))
         where = f" in {folder}" if folder else ""
         figures = "".join(f"\n{name}: {row[name]}" for name in self.objectives)
-        comment = f"Point {point} of sweep {self.sweep.model.sweep}{where}{figures}"
+        options = "".join(
+            f"\n{key}: {text}" for key, text in sets.items() if not is_of_chip(key) and key != CHIP
+        )
+        comment = f"Point {point} of sweep {self.sweep.model.sweep}{where}{figures}{options}"
         name = f"{self.sweep.model.sweep[:20]}_{point}"
         chip = {key: text for key, text in sets.items() if is_of_chip(key)}
-        write_text(path, chip_text(name, base, chip, comment))
+        text = chip_text(name, base, chip, comment)
+        load_soc(text, folder=path.parent)
+        write_text(path, text)
         return path
 
     def text(self, columns: int | None = None) -> str:
@@ -246,12 +266,23 @@ class Answers:
     def _blocks(self, columns: int | None) -> Iterator[str]:
         model, rows = self.sweep.model, len(self.rows)
         of = f" of {self.sweep.size:,}" if rows < self.sweep.size else ""
-        codes = ", ".join(f"{code} {count:,}" for code, count in self.failures.items())
+        points = f"{rows:,} point{'s' * (rows != 1)}"
         failed = sum(self.failures.values())
-        none = f"; {failed:,} have no figures: {codes}" if failed else ""
         over = rows - failed - len(self.good)
-        beyond = f"; {over:,} are above a limit, or lack what is compared" if over else ""
-        yield wrap(f"{model.sweep}: {rows:,} points{of}{none}{beyond}", columns) + "\n"
+        lines = [f"{model.sweep}: {points}{of}"]
+        if not self.finished:
+            lines.append("It has not ended: go on with --resume.")
+        for code, count in self.failures.items():
+            first = next(row for row in self.rows if row["status"] == code)
+            words = f"point {first['point']}: {first['fault']}"
+            lines.append(f"{count:,} without figures: {code}, such as {words}")
+        if over:
+            first = next(row for row in self.rows if row["status"] == FINE and self.lacks(row))
+            words = f"point {first['point']}: {self.lacks(first)[0]}"
+            lines.append(f"{over:,} not compared, such as {words}")
+        if not self.front:
+            lines.append("No point is on the front.")
+        yield "".join(f"{wrap(line, columns)}\n" for line in lines)
         if self.front:
             shown = self.front[:_FRONT_ROWS]
             more = len(self.front) - len(shown)
@@ -307,8 +338,8 @@ class Answers:
         words = []
         for name in self.objectives:
             mine, its = row[name], other[name]
-            less = f"{100 * (1 - its / mine):.3g} % less" if mine else "less"
-            words.append(f"the same {name}" if its == mine else f"{less} {name}")
+            share = f"{100 * (1 - its / mine):.3g} % lower" if mine else "lower"
+            words.append(f"the same {name}" if its == mine else f"{share} {name}")
         return ", ".join(words)
 
 

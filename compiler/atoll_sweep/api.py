@@ -46,13 +46,14 @@ def compute(
 def read(folder: Path) -> SweepResults:
     """Read the results of a sweep; see `atoll.load_sweep`."""
     require_packages()
-    from atoll_sweep.results import FIRST, document_in, tables_in
+    from atoll_sweep.results import FIRST, document_in, is_finished, tables_in
     from atoll_sweep.table import functions_of, with_runs
 
     document, base = document_in(folder)
     asked = sweep_of(document, base)
     table = with_runs(tables_in(folder), FIRST)
-    return _results(asked, table, functions_of(table, asked), folder)
+    names = functions_of(table, asked)
+    return _results(asked, table, names, folder, finished=is_finished(folder))
 
 
 def sweep_of(source: SweepSource, folder: Path) -> Sweep:
@@ -84,17 +85,23 @@ def require_packages() -> None:
 
 
 def _results(
-    asked: Sweep, table: "pa.Table", names: tuple[str, ...], folder: Path | None
+    asked: Sweep,
+    table: "pa.Table",
+    names: tuple[str, ...],
+    folder: Path | None,
+    *,
+    finished: bool = True,
 ) -> SweepResults:
     from atoll_sweep.answers import Answers
 
     objectives = (*asked.model.objectives, *names)
-    answers = Answers(asked, table, objectives)
+    answers = Answers(asked, table, objectives, finished)
     return SweepResults(
         asked.model.sweep,
         folder,
         asked.size,
         len(answers.rows),
+        finished,
         answers.failures,
         objectives,
         answers,

@@ -5,10 +5,12 @@ A row depends on its point alone, never on those that were asked before: what po
 by `atoll.utils.remember`, under all that it depends on.
 """
 
+import contextlib
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import atoll
@@ -16,19 +18,24 @@ from atoll.api.compilation import CompiledNetwork, compile_with
 from atoll.api.requests import options_of
 from atoll.description.share import find_soc
 from atoll.description.sweep import CHIP, PLANNER, Sweep
+from atoll.description.tree import COMMAND_LINE
 from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.progress import report_to, silent
 from atoll.diagnostics.shown import printable
 from atoll.driver.speeds import at_speeds_of
 from atoll.memory.algorithms import DEFAULT
-from atoll.plugins.loading import foreign_code, load
+from atoll.plugins.loading import foreign_code
 from atoll.resolve.timeless import timeless
-from atoll_sweep.question import Function, Question, is_of_chip, requests_of
+from atoll_sweep.question import Function, Question, functions_of, is_of_chip, requests_of
 from atoll_sweep.space import Choice, choice_of
 
 Row = dict[str, Any]
 
 FINE = "ok"
 """The `status` of a row with figures; else it is the code of an error."""
+
+KILLED, CRASHED = "E234", "crashed"
+"""The `status` of a point at which workers die, and of one that meets an error of Atoll's own."""
 
 WRONG = "wrong"
 """The `status` of a run whose bytes or accesses are not what they must be."""
@@ -63,16 +70,11 @@ class Asker:
     @cached_property
     def functions(self) -> Mapping[str, Function]:
         """A user's objectives by name."""
-        model, folder = self.sweep.model, Path(self.question.folder)
-        named = [each for each in model.objectives if ":" in each]
-        own: dict[str, Function] = {
-            each: load(str(folder / each) if "/" in each else each) for each in named
-        }
-        return own | dict(self.question.functions)
+        return {**functions_of(self.sweep), **self.question.functions}
 
     def answer(self, number: int, stage: str) -> Row:
         """Return the row of a point in a stage."""
-        with self.question.open_texts():
+        with self.question.open_texts(), report_to(silent):
             if stage in ("iss", "rtl"):
                 return self.run(number, "iss" if stage == "iss" else "rtl")
             return self.ask(number)
@@ -190,20 +192,38 @@ class Asker:
             for name, each in found.items():
                 row[f"{name}.cycles"] = each.estimated_cycles
                 row[f"{name}.ram_bytes"], row[f"{name}.rom_bytes"] = use[name]
+        return row | self._scores(soc, made)
+
+    def _scores(self, soc: atoll.Soc, made: Mapping[str, atoll.Compilation]) -> Row:
+        """Return a user's objectives; one that fails is not known, and `fault` says why."""
+        row: Row = {}
         for name, function in self.functions.items():
-            with foreign_code(f"objective '{name}' failed"):
-                row[name] = float(function(soc, made))
+            try:
+                with (
+                    foreign_code(f"objective '{name}' failed"),
+                    contextlib.redirect_stdout(sys.stderr),
+                ):
+                    row[name] = _finite(function(soc, made))
+            except AtollError as error:
+                row["fault"] = printable(error.faults[0].message)
         return row
 
 
 def _words(error: AtollError, network: str | None) -> Row:
     fault = error.faults[0]
-    return {"status": fault.code, "fault": printable(fault.message), "network": network}
+    words = printable(fault.message).replace(f" (from {COMMAND_LINE})", "")
+    return {"status": fault.code, "fault": words, "network": network}
 
 
 def _length(made: atoll.NetworkRun) -> int:
     layers = made._report.by_layer
     return max(each.end for each in layers) - min(each.begin for each in layers)
+
+
+def _finite(score: float) -> float:
+    if not math.isfinite(score):
+        raise ValueError(f"it returned {score}")
+    return float(score)
 
 
 def _use(soc: atoll.Soc, made: atoll.Compilation) -> tuple[int, int]:

@@ -69,6 +69,11 @@ def sweep(
         raise _misuse(f"'{first}' takes RESULTS{' and POINT' * (_FOLLOWING[first] - 1)}")
     if first not in _FOLLOWING and rest:
         raise _misuse(f"one sweep file at a time, and '{rest[0]}' follows")
+    idle: dict[str, object] = {"workers": workers, "scheduler": scheduler, "resume": resume or None}
+    idle |= {"output": output} if first != _WRITE else {}
+    idle |= {"report": page, "json": machine or None} if first != _SHOW else {}
+    if first in _FOLLOWING and (given := [key for key, value in idle.items() if value is not None]):
+        raise _misuse(f"'{first}' takes no --{given[0]}", "leave it out")
     prepare_report(page)
     if first == _EXPLAIN:
         print(atoll.load_sweep(rest[0]).explain(_point(rest[1])), end="")
@@ -82,19 +87,21 @@ def sweep(
     if first == _SHOW:
         found = atoll.load_sweep(rest[0])
     else:
-        file = Path(first)
-        with show_work("preparing"):
-            found = atoll.sweep(
-                file,
-                output or Path(f"{file.stem}_sweep"),
-                workers=workers,
-                scheduler=scheduler,
-                resume=resume,
-            )
+        folder = output or Path(f"{Path(first).stem}_sweep")
+        try:
+            with show_work("preparing"):
+                found = atoll.sweep(
+                    Path(first), folder, workers=workers, scheduler=scheduler, resume=resume
+                )
+        except KeyboardInterrupt:
+            log(f"finished points are kept in {folder}; go on with --resume")
+            raise
     write_report(page, found)
     print(json_text(found.to_json()) if machine else found.text(room()), end="")
     if first != _SHOW:
         log(f"all points are in {found.folder}")
+        if sum(found.failures.values()) == found.computed:
+            raise typer.Exit(1)
 
 
 def _point(text: str) -> int:

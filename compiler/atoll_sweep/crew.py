@@ -7,20 +7,24 @@ blames all batches that wait at a worker; what then fails again is the result of
 """
 
 import logging
+import pickle
+import signal
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import cloudpickle
+import dask
 import distributed
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
-from atoll.diagnostics.errors import ToolchainError
+from atoll.diagnostics.errors import ToolchainError, UsageError
 from atoll.diagnostics.shown import printable
-from atoll_sweep.asker import Asker, Row
+from atoll_sweep.asker import CRASHED, KILLED, Asker, Row
 from atoll_sweep.question import Question, chips_of, digest_of
 from atoll_sweep.table import RUNS
 
@@ -29,8 +33,9 @@ _FIRST_BATCH = 4
 _AHEAD = 2
 """Batches that wait at each worker, so that none is idle."""
 
-KILLED, CRASHED = "E234", "crashed"
-"""The status of a point at which workers die, and of one that meets an error of Atoll's own."""
+
+_GONE = (OSError, TimeoutError, CommClosedError, distributed.CancelledError)
+"""What is raised where a scheduler is not there, or goes away."""
 
 
 class Askers(Protocol):
@@ -61,13 +66,14 @@ class AskerOnWorker(distributed.WorkerPlugin):  # type: ignore[misc]
         self._question = question
 
     def setup(self, worker: Any) -> None:
-        """Check that the worker would answer as we do.
+        """Make ready to answer.
 
         Raises:
-            RuntimeError: it has another version of Atoll or other files.
+            RuntimeError: the worker came late, and would not answer as the others do.
         """
+        if _look(self._question) != (self._question.version, self._question.digest):
+            raise RuntimeError(f"{worker.address} has another Atoll or other packages")
         self.asker = Asker(self._question)
-        del worker
 
 
 def plugin_name(question: Question) -> str:
@@ -196,24 +202,41 @@ class Crew:
         """Yield those who ask the points of a question, until the block ends.
 
         Raises:
+            UsageError: E244; an objective cannot go to workers.
             ToolchainError: E229; workers are not as this process, or the scheduler goes away.
         """
         if self.workers == 0 and self.scheduler is None:
             yield Alone(Asker(question))
             return
         try:
-            with self._client() as client:
+            pickle.loads(cloudpickle.dumps(question.functions))
+        except (TypeError, AttributeError, pickle.PicklingError) as fault:
+            raise UsageError(
+                "E244",
+                f"an objective cannot go to workers: {printable(str(fault))}",
+                remedy="use workers=0, or a function that holds nothing of this process",
+            ) from fault
+        with ExitStack() as ends:
+            try:
+                client = ends.enter_context(self._client())
+            except (*_GONE, ValueError, TypeError, ImportError, RuntimeError) as fault:
+                raise self._error_of(fault) from fault
+            try:
                 cluster = Cluster(client, question)
                 cluster.prepare()
                 yield cluster
-        except (OSError, TimeoutError, CommClosedError, distributed.CancelledError) as fault:
-            where = f"the scheduler {self.scheduler}" if self.scheduler else "the workers"
-            raise _unusable(
-                f"{where} cannot be reached: {printable(str(fault)) or 'nobody answers'}",
-                "see that it runs, and go on with --resume"
-                if self.scheduler
-                else "call atoll.sweep below 'if __name__ == \"__main__\":', or give workers=0",
-            ) from fault
+            except _GONE as fault:
+                raise self._error_of(fault) from fault
+
+    def _error_of(self, fault: BaseException) -> ToolchainError:
+        where = f"the scheduler {self.scheduler}" if self.scheduler else "the workers"
+        words = printable(str(fault).partition("\n")[0])
+        return _unusable(
+            f"{where} cannot be used: {words or 'nobody answers'}",
+            "give an address such as tcp://HOST:8786 of one that runs; --resume goes on"
+            if self.scheduler
+            else "call atoll.sweep below 'if __name__ == \"__main__\":', or give workers=0",
+        )
 
     @contextmanager
     def _client(self) -> Iterator[distributed.Client]:
@@ -221,14 +244,27 @@ class Crew:
             with distributed.Client(self.scheduler, timeout=10, set_as_default=False) as client:
                 yield client
             return
-        with (
-            distributed.LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
-            distributed.Client(cluster, set_as_default=False) as client,
-        ):
+        settings = {"distributed.scheduler.allowed-failures": 1}
+        with ExitStack() as ends:
+            with dask.config.set(settings), _interrupts_later():
+                cluster = ends.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=self.workers,
+                        threads_per_worker=1,
+                        host="127.0.0.1",
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+                client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
             yield client
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Keep Ctrl-C waiting until the block ends; processes that begin in it never hear of one."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -15,12 +15,21 @@ from atoll.description.faults import Faults
 from atoll.description.layers import layer_files
 from atoll.description.loader import override
 from atoll.description.share import find_soc
-from atoll.description.sweep import BUILD, CHIP, PLANNER, Sweep, read_sweep
+from atoll.description.sweep import (
+    BUILD,
+    CHIP,
+    METRICS,
+    OTHER_COLUMNS,
+    PLANNER,
+    Sweep,
+    read_sweep,
+)
 from atoll.description.tree import Listing, plain
 from atoll.description.yaml_text import parse_yaml, read_text
 from atoll.diagnostics.errors import AtollError, DescriptionError, Fault, path_of_text
 from atoll.diagnostics.open_texts import OPEN_TEXTS
 from atoll.memory.algorithms import PLANNERS
+from atoll.plugins.loading import load
 
 Function = Callable[[atoll.Soc, Mapping[str, atoll.Compilation]], float]
 """A user's objective: gets a chip and the compiled networks by name; less is better."""
@@ -80,6 +89,7 @@ def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
         except AtollError as error:
             at = sweep.where.at("networks", str(number) if listed else name)
             faults += [replace(each, at=each.at or at) for each in error.faults]
+    faults += _wrong_functions(sweep, functions)
     chips = [*chips_of(sweep)]
     faults += [fault for chip in chips for fault in _wrong_keys(sweep, chip)]
     faults += _wrong_requests(sweep)
@@ -102,11 +112,11 @@ def chips_of(sweep: Sweep) -> Iterator[atoll.Soc]:
     Raises:
         AtollError: one cannot be read.
     """
-    for number, each in enumerate(sweep.axes.get(CHIP, ())):
-        at = sweep.where.at("axes", CHIP, str(number))
-        yield atoll.load_soc(find_soc(str(each.label), sweep.folder, at))
-    if sweep.model.soc:
-        yield atoll.load_soc(find_soc(sweep.model.soc, sweep.folder, sweep.where.at("soc")))
+    listed = {str(each.label): number for number, each in enumerate(sweep.axes.get(CHIP, ()))}
+    for name in chip_names(sweep):
+        place = ("axes", CHIP, str(listed[name])) if name in listed else ("axes",)
+        at = sweep.where.at("soc") if name == sweep.model.soc else sweep.where.at(*place)
+        yield atoll.load_soc(find_soc(name, sweep.folder, at))
 
 
 def digest_of(document: str, networks: Mapping[str, bytes], chips: list[atoll.Soc]) -> str:
@@ -137,8 +147,52 @@ def _texts_of(sweep: Sweep, chips: list[atoll.Soc]) -> Iterator[tuple[str, str]]
 
 def chip_names(sweep: Sweep) -> list[str]:
     """Return what the sweep file calls its chips."""
-    named = [str(each.label) for each in sweep.axes.get(CHIP, ())]
-    return [*named, sweep.model.soc] if sweep.model.soc else named
+    sets = [pair for values in sweep.axes.values() for each in values for pair in each.sets]
+    named = dict.fromkeys(text for key, text in sets if key == CHIP)
+    return [*named, sweep.model.soc] if sweep.model.soc else [*named]
+
+
+def functions_of(sweep: Sweep) -> dict[str, Function]:
+    """Return the objectives that a sweep file names as functions.
+
+    Raises:
+        AtollError: E041; one cannot be loaded.
+    """
+    named = [each for each in sweep.model.objectives if ":" in each]
+    folder = sweep.folder.resolve()
+    return {each: load(str(folder / each) if "/" in each else each) for each in named}
+
+
+def _wrong_functions(sweep: Sweep, given: Mapping[str, Function]) -> Iterator[Fault]:
+    """Yield a fault for each objective that is no function, or whose name a table has already."""
+    try:
+        named = functions_of(sweep)
+    except AtollError as error:
+        at = sweep.where.key_at("objectives")
+        yield from (replace(fault, at=fault.at or at) for fault in error.faults)
+        return
+    for number, each in enumerate(sweep.model.objectives):
+        if ":" in each and not callable(named[each]):
+            yield Fault(
+                code="E244",
+                message=f"objective '{each}' is no function",
+                at=sweep.where.at("objectives", str(number)),
+                remedy="name a function of a chip and its compiled networks",
+            )
+    taken = (*sweep.axes, *METRICS, *OTHER_COLUMNS)
+    for name, function in given.items():
+        if not isinstance(name, str) or not name.isidentifier() or name in taken:
+            yield Fault(
+                code="E244",
+                message=f"objective {name!r} has a name that a column cannot have, or has already",
+                remedy="call it by a word such as 'price'",
+            )
+        elif not callable(function):
+            yield Fault(
+                code="E244",
+                message=f"objective '{name}' is no function",
+                remedy="give a function of a chip and its compiled networks",
+            )
 
 
 def is_of_chip(key: str) -> bool:
@@ -158,7 +212,9 @@ def _wrong_keys(sweep: Sweep, chip: atoll.Soc) -> Iterator[Fault]:
                     code="E244",
                     message=f"axis '{name}': chip '{chip.name}' has no key '{key}'",
                     at=sweep.where.key_at("axes", name),
-                    remedy=error.faults[0].remedy,
+                    remedy=error.faults[0].remedy
+                    if len(chip_names(sweep)) == 1
+                    else "let 'settings' of one axis set 'soc' and the keys of each chip together",
                 )
 
 

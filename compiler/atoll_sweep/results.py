@@ -11,16 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import unwritable, write_text
-from atoll_sweep.asker import Row
+from atoll_sweep.asker import CRASHED, KILLED, Row
 from atoll_sweep.question import Question
-from atoll_sweep.table import RUNS, read_tables, to_table, write_table
+from atoll_sweep.table import (
+    RUNS,
+    SWEEP_KEY,
+    damage_error,
+    read_schema,
+    read_tables,
+    to_table,
+    write_table,
+)
 
 MARKER, FIRST = "sweep.json", "results"
 """What tells the folder of a sweep, and the name of the table that has all its points."""
+
+AGAIN = ("E041", "E111", KILLED, CRASHED)
+"""What `--resume` asks again: a user's own code that failed, and what broke."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +74,10 @@ class Results:
 
     @property
     def known(self) -> set[int]:
-        """The points of these rows."""
-        return set(self.table().column("point").to_pylist())
+        """The points that need not be asked again."""
+        table = self.table()
+        rows = zip(*(table.column(name).to_pylist() for name in ("point", "status")), strict=True)
+        return {point for point, status in rows if status not in AGAIN}
 
     @property
     def _whole(self) -> Path:
@@ -80,21 +92,30 @@ class Results:
         return sorted(self._part_folder.glob("[0-9]*.parquet"))
 
 
-def begin(folder: Path, question: Question, *, resume: bool) -> None:
-    """Take a folder for the results of a question.
+def begin(folder: Path, question: Question) -> None:
+    """Take a folder that `require_folder` let pass.
 
     Raises:
-        UsageError: E092, it cannot be written; E246, it has other files, results of another sweep,
-            or results of this one without `resume`.
+        UsageError: E092; it cannot be written.
     """
-    marker = folder / MARKER
-    said = {
-        "digest": question.digest,
-        "version": question.version,
-        "functions": sorted(question.functions),
-    }
-    if marker.is_file():
-        known = _marker_in(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(folder, fault) from fault
+    if not (folder / MARKER).is_file():
+        sweep = {"folder": question.folder, "sweep": json.loads(question.document)}
+        write_text(folder / MARKER, json.dumps(_signs(question) | sweep, indent=2) + "\n")
+
+
+def require_folder(folder: Path, question: Question, *, resume: bool) -> None:
+    """Refuse a folder that has something else.
+
+    Raises:
+        UsageError: E092, it is none; E246, it has other files, results of another sweep, or results
+            of this one without `resume`.
+    """
+    if (folder / MARKER).is_file():
+        known, said = _marker_in(folder), _signs(question)
         if {key: known.get(key) for key in said} != said:
             raise UsageError(
                 "E246",
@@ -110,18 +131,28 @@ def begin(folder: Path, question: Question, *, resume: bool) -> None:
             )
         return
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        others = next(folder.iterdir(), None)
+        others = folder.exists() and next(folder.iterdir(), None)
     except OSError as fault:
         raise unwritable(folder, fault) from fault
-    if others is not None:
+    if others:
         raise UsageError(
             "E246",
             f"{folder} has files, and no sweep wrote them",
             remedy="name another folder with -o",
         )
-    sweep = {"folder": question.folder, "sweep": json.loads(question.document)}
-    write_text(marker, json.dumps(said | sweep, indent=2) + "\n")
+
+
+def _signs(question: Question) -> dict[str, object]:
+    return {
+        "digest": question.digest,
+        "version": question.version,
+        "functions": sorted(question.functions),
+    }
+
+
+def is_finished(folder: Path) -> bool:
+    """Tell whether all points that a sweep asks for are in a folder."""
+    return (folder / f"{FIRST}.parquet").is_file() and not any(folder.glob("*.parts"))
 
 
 def document_in(folder: Path) -> tuple[str, Path]:
@@ -143,14 +174,17 @@ def tables_in(folder: Path) -> dict[str, pa.Table]:
     Raises:
         UsageError: E246; it has none.
     """
-    found = {}
+    found, document = {}, json.loads(document_in(folder)[0])
     for name in (FIRST, *RUNS):
         files = [
             *folder.glob(f"{name}.parquet"),
             *sorted(folder.glob(f"{name}.parts/[0-9]*.parquet")),
         ]
         if files:
-            found[name] = read_tables(files, pq.read_schema(files[0]))
+            schema = read_schema(files[0])
+            if json.loads(schema.metadata[SWEEP_KEY]) != document:
+                raise damage_error(files[0])
+            found[name] = read_tables(files, schema)
     if FIRST not in found:
         raise UsageError(
             "E246", f"{folder} has no points yet", remedy="go on with 'atoll sweep --resume'"

@@ -9,7 +9,8 @@ from collections.abc import Generator, Sequence
 
 import optuna
 
-from atoll.description.sweep import Sweep, magnitude
+from atoll.description.sweep import Sweep
+from atoll.description.sweep_values import magnitude
 from atoll_sweep.asker import FINE, Row
 from atoll_sweep.space import number_of
 
@@ -59,7 +60,7 @@ def excess(row: Row, sweep: Sweep) -> dict[str, float]:
     """Return by which share a row is above each limit, or negative; above if it is not known."""
     return {
         name: 1.0 if row.get(name) is None else row[name] / limit - 1
-        for name, limit in sweep.model.constraints.items()
+        for name, limit in sweep.limits.items()
     }
 
 

@@ -15,13 +15,16 @@ from atoll_sweep.answers import Answers
 from atoll_sweep.asker import Row
 from atoll_sweep.crew import Askers, Crew
 from atoll_sweep.question import Function, Question, question_of
-from atoll_sweep.results import FIRST, Results, begin
+from atoll_sweep.results import FIRST, Results, begin, require_folder
 from atoll_sweep.search import GENERATION, propose
 from atoll_sweep.space import draw
 from atoll_sweep.table import RUNS, schema_of, schema_of_runs, with_runs
 
 SECONDS_OF_A_PART = 5.0
 """Rows are written at least so often."""
+
+_SHARE_TO_TELL = 0.05
+"""Of the points, before which nobody knows how long the others take."""
 
 
 @dataclass
@@ -46,8 +49,10 @@ class Keeper:
         if now - self._written > SECONDS_OF_A_PART:
             self.write()
         rate = self._asked / max(now - self._begin, 1e-3)
-        words = f"{self.done:,} of {self.total:,} points, {rate:,.0f} a second"
-        tell(words, left=max(0, self.total - self.done) / rate)
+        speed = f"{rate:,.0f} a second" if rate >= 1 else f"{1 / rate:,.0f} s a point"
+        known = self._asked >= _SHARE_TO_TELL * self.total
+        left = max(0, self.total - self.done) / rate + 1 if known else None
+        tell(f"{self.done:,} of {self.total:,} points, {speed}", left=left)
 
     def write(self) -> None:
         """Write what is not written yet."""
@@ -80,9 +85,10 @@ def run(
     question = question_of(sweep, functions)
     names = [*functions, *(each for each in sweep.model.objectives if ":" in each)]
     results = Results(folder, FIRST, schema_of(sweep, question.document, names))
-    begin(folder, question, resume=resume)
+    require_folder(folder, question, resume=resume)
     objectives = (*sweep.model.objectives, *functions)
     with crew.ready(question) as askers:
+        begin(folder, question)
         with _keeper(results, question, sweep.points) as keeper:
             if sweep.model.search.method in GENERATION:
                 _search(sweep, objectives, askers, keeper)

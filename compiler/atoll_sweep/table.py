@@ -8,12 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from atoll.description.sweep import AxisValue, Sweep, magnitude
+from atoll.description.sweep import OF_A_NETWORK, Sweep
+from atoll.description.sweep_values import AxisValue, magnitude
+from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import replace_file
 from atoll_sweep.asker import Row
 from atoll_sweep.space import choice_of
 
 _COUNTS = ("cycles", "cycles_low", "cycles_high", "ram_bytes", "rom_bytes", "moved_bytes")
+SWEEP_KEY = b"atoll.sweep"
+"""Of the metadata of each file: the sweep file as JSON."""
+
 RUNS = ("iss", "rtl")
 """Stages in which points run."""
 
@@ -32,17 +37,16 @@ def schema_of(sweep: Sweep, document: str, functions: Iterable[str]) -> pa.Schem
     fields += [pa.field("basis", pa.string())]
     networks = sweep.model.networks
     for network in networks if len(networks) > 1 else ():
-        names = ("cycles", "ram_bytes", "rom_bytes")
-        fields += [pa.field(f"{network}.{name}", pa.int64()) for name in names]
+        fields += [pa.field(f"{network}.{name}", pa.int64()) for name in OF_A_NETWORK]
     fields += [pa.field(name, pa.float64()) for name in functions]
-    return pa.schema(fields, metadata={"atoll.sweep": document})
+    return pa.schema(fields, metadata={SWEEP_KEY: document})
 
 
 def schema_of_runs(document: str) -> pa.Schema:
     """Return the columns of points that ran; `cycles` are those of the networks together."""
     texts = [pa.field(name, pa.string()) for name in ("status", "fault", "network")]
     fields = [pa.field("point", pa.int64(), nullable=False), *texts, pa.field("cycles", pa.int64())]
-    return pa.schema(fields, metadata={"atoll.sweep": document})
+    return pa.schema(fields, metadata={SWEEP_KEY: document})
 
 
 def with_runs(tables: Mapping[str, pa.Table], first: str) -> pa.Table:
@@ -100,12 +104,45 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_tables(paths: Iterable[Path], schema: pa.Schema) -> pa.Table:
-    """Return the rows of several files in the order of their points, none of them twice."""
-    tables = [pq.read_table(path, schema=schema) for path in paths]
-    joined = pa.concat_tables([schema.empty_table(), *tables]).sort_by("point")
-    points = joined.column("point").to_pylist()
-    first = [each for each, point in enumerate(points) if not each or points[each - 1] != point]
-    return joined.take(first) if len(first) < len(points) else joined.combine_chunks()
+    """Return the rows of several files in the order of their points; of a point the last counts.
+
+    Raises:
+        UsageError: E246; a file is damaged, or of another sweep.
+    """
+    joined = pa.concat_tables([schema.empty_table(), *(_read(path, schema) for path in paths)])
+    last = {point: place for place, point in enumerate(joined.column("point").to_pylist())}
+    places = pa.array([last[point] for point in sorted(last)], pa.int64())
+    return joined.take(places).combine_chunks()
+
+
+def read_schema(path: Path) -> pa.Schema:
+    """Return the columns of a file.
+
+    Raises:
+        UsageError: E246; it is damaged.
+    """
+    try:
+        return pq.read_schema(path)
+    except (OSError, pa.ArrowInvalid) as fault:
+        raise damage_error(path) from fault
+
+
+def _read(path: Path, schema: pa.Schema) -> pa.Table:
+    if not read_schema(path).equals(schema, check_metadata=True):
+        raise damage_error(path)
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as fault:
+        raise damage_error(path) from fault
+
+
+def damage_error(path: Path) -> UsageError:
+    """Return what is said of a file that is damaged, or of another sweep."""
+    return UsageError(
+        "E246",
+        f"{path} is damaged, or of another sweep",
+        remedy="remove it, and compute its points again with --resume",
+    )
 
 
 def functions_of(table: pa.Table, sweep: Sweep) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -167,6 +168,27 @@ def test_workers_that_would_answer_otherwise_are_refused(
     found["tcp://other"] = (atoll.__version__, "other files")
     with pytest.raises(atoll.ToolchainError, match="installed descriptions say something else"):
         atoll.sweep(SWEEP, tmp_path / "out", workers=1, resume=True)
+
+
+def test_an_objective_that_cannot_go_to_workers(tmp_path: Path) -> None:
+    lock = threading.Lock()
+
+    def locked(soc: atoll.Soc, made: object) -> float:
+        with lock:
+            return 1.0
+
+    with pytest.raises(atoll.UsageError, match="cannot go to workers") as caught:
+        atoll.sweep(SWEEP, tmp_path / "out", workers=1, objectives={"locked": locked})
+    assert caught.value.faults[0].code == "E244"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["foo", "", "http://x:1", "inproc://x"])
+def test_addresses_that_are_none(tmp_path: Path, address: str) -> None:
+    with pytest.raises(atoll.ToolchainError, match="cannot be used") as caught:
+        atoll.sweep(SWEEP, tmp_path / "out", scheduler=address)
+    assert caught.value.faults[0].code == "E229"
+    assert not (tmp_path / "out").exists(), "the next try needs no --resume"
 
 
 @pytest.mark.slow

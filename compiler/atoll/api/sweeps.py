@@ -31,6 +31,7 @@ class SweepResults:
         folder: that has the results; None if they are in memory only.
         space: points of the whole space.
         computed: points that have been computed.
+        finished: these are all that the sweep asks for.
         failures: how many of them have no figures, by the code of the error.
         objectives: what shall be low.
     """
@@ -39,6 +40,7 @@ class SweepResults:
     folder: Path | None
     space: int
     computed: int
+    finished: bool
     failures: Mapping[str, int]
     objectives: tuple[str, ...]
     _answers: Any = field(repr=False)
@@ -75,7 +77,9 @@ class SweepResults:
         """Write the chip of a point as a description that extends the one of the sweep.
 
         Raises:
-            UsageError: E235, the point has not been computed; E092, the file cannot be written.
+            UsageError: E235, the point has not been computed; E091, the file is there, and was not
+                written so; E092, it cannot be written.
+            AtollError: there is no such chip.
         """
         return WrittenFiles((self._answers.write_chip(point, Path(output), self.folder),))
 
@@ -91,6 +95,7 @@ class SweepResults:
             "folder": None if self.folder is None else str(self.folder),
             "space_points": self.space,
             "computed_points": self.computed,
+            "finished": self.finished,
             "failures": dict(self.failures),
             "objectives": list(self.objectives),
             "axes": self._answers.labels(),

@@ -2,9 +2,10 @@
 """Sweep files: which chips are asked about which networks, and what shall come of it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -12,65 +13,49 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from atoll.description.faults import Faults
+from atoll.description.faults import Faults, nearest
 from atoll.description.fields import Described, Name, Version, must_be, number
 from atoll.description.layers import key_words
 from atoll.description.messages import validate
+from atoll.description.sweep_values import (
+    MOST_VALUES,
+    UNITS,
+    AxisValue,
+    as_text,
+    kind_of,
+    limit_of,
+    magnitude,
+    range_values,
+)
 from atoll.description.tree import Node, SourceMap, plain
 from atoll.description.yaml_text import parse_yaml
-from atoll.diagnostics.units import (
-    format_frequency,
-    format_size,
-    parse_duration,
-    parse_frequency,
-    parse_size,
-)
 
-MOST_AXES, MOST_VALUES, MOST_NETWORKS = 64, 4096, 64
+MOST_AXES, MOST_NETWORKS = 64, 64
 MOST_POINTS = 1_000_000
 """That one sweep computes; the space that it draws them from may be larger."""
+MOST_SPACE = 2**63 - 1
 
 CHIP, PLANNER, BUILD = "soc", "planner", "build."
 """Axes that are no keys of a chip: the chip, the memory planner, and keys of a build file."""
 
-Metric = Literal[
-    "cycles", "time_us", "ram_bytes", "rom_bytes", "moved_bytes", "energy_pj", "area_um2"
-]
-METRICS: tuple[str, ...] = get_args(Metric)
+METRICS = tuple(UNITS)
 
 Method = Literal["grid", "random", "latin_hypercube", "tpe", "nsga2"]
-_ADAPTIVE = ("tpe", "nsga2")
 Stage = Literal["estimate", "plan", "iss", "rtl"]
 STAGES: tuple[str, ...] = get_args(Stage)
 
-OTHER_COLUMNS = ("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high")
+OTHER_COLUMNS = (
+    *("point", "status", "fault", "network", "basis", "cycles_low", "cycles_high", "alike"),
+)
 """What a row has beside its axes and `METRICS`."""
 
+OF_A_NETWORK = ("cycles", "ram_bytes", "rom_bytes")
+"""What a row has of each of several networks."""
+
+_FIXED = ("extends", "version")
 _FUNCTION = re.compile(r"[\w./-]+:[A-Za-z_]\w*")
 _SCALAR = {"type": ["string", "number", "boolean"]}
 _LIMIT = {"type": ["string", "number"]}
-
-
-def size_or_frequency(text: str) -> int:
-    """Turn ``"64 KiB"`` into bytes, ``"100 MHz"`` into hertz.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    try:
-        return parse_size(text)
-    except ValueError:
-        return parse_frequency(text)
-
-
-def magnitude(value: object) -> float | None:
-    """Return a number, or how many bytes or hertz a text says; None for anything else."""
-    if isinstance(value, str):
-        try:
-            return size_or_frequency(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _bound(value: object) -> object:
@@ -85,17 +70,6 @@ def _scalar(value: object) -> object:
     raise must_be("a text, a number, true or false")
 
 
-def _limit(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            value = parse_duration(value) * 10**6
-        except ValueError:
-            value = magnitude(value)
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-        return value
-    raise must_be("a number above 0, a size such as 64 KiB or a time such as 5 ms")
-
-
 def _axis(value: object) -> object:
     return {"values": value} if isinstance(value, list) else value
 
@@ -103,10 +77,13 @@ def _axis(value: object) -> object:
 def _networks(value: object) -> object:
     if not isinstance(value, list):
         return value
-    named = {Path(str(each)).stem: each for each in value}
-    if len(named) < len(value):
-        raise must_be("files that have different names, or names with their files")
-    return named
+    names = ["_".join(Path(part).stem for part in str(each).split("#")) for each in value]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise must_be(
+            f"files of different names, or names with their files, since '{twice[0]}' is named"
+            " twice"
+        )
+    return dict(zip(names, value, strict=True))
 
 
 Bound = Annotated[str | int | float, BeforeValidator(_bound), WithJsonSchema(_LIMIT)]
@@ -158,8 +135,19 @@ def _objective(value: object) -> object:
 
 
 Objective = Annotated[str, BeforeValidator(_objective), WithJsonSchema({"type": "string"})]
+
+
+def _stage_points(value: object) -> object:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value == "all" or (whole and 1 <= value <= MOST_POINTS):  # type: ignore[operator]
+        return value
+    raise must_be(f"all, or a whole number from 1 to {MOST_POINTS}")
+
+
 Chosen = Annotated[
-    Literal["all"] | Annotated[int, *number(1, MOST_POINTS)], Field(examples=["all"])
+    int | str,
+    BeforeValidator(_stage_points),
+    WithJsonSchema({"anyOf": [{"const": "all"}, {"type": "integer", "minimum": 1}]}),
 ]
 Files = Annotated[
     dict[str, Annotated[str, Field(max_length=4096)]],
@@ -205,8 +193,10 @@ class SweepFile(Described):
         description="What is done with points, and with how many of the best.",
         examples=[{"plan": "all", "rtl": 5}],
     )
-    constraints: dict[Metric, Annotated[float, BeforeValidator(_limit), WithJsonSchema(_LIMIT)]] = (
-        Field(default={}, description="The most that a point may have.")
+    constraints: dict[str, Scalar] = Field(
+        default={},
+        description="The most that a point may have: of a figure, or of an objective.",
+        examples=[{"time_us": "5 ms"}],
     )
     objectives: Annotated[tuple[Objective, ...], Field(min_length=1, max_length=8)] = Field(
         default=("cycles", "ram_bytes"),
@@ -216,31 +206,20 @@ class SweepFile(Described):
 
 
 @dataclass(frozen=True, slots=True)
-class AxisValue:
-    """One value of an axis.
-
-    Attributes:
-        label: as it is shown.
-        sets: what it sets, as key and text.
-    """
-
-    label: str | int | float | bool
-    sets: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Sweep:
     """A checked sweep file.
 
     Attributes:
         model: as it was written.
         axes: the values of each, by name.
+        limits: the most that a point may have, by figure or objective.
         where: the place of every key and value.
         folder: that its paths are relative to.
     """
 
     model: SweepFile
     axes: Mapping[str, tuple[AxisValue, ...]]
+    limits: Mapping[str, float]
     where: SourceMap
     folder: Path
 
@@ -267,10 +246,18 @@ def read_sweep(root: Node, folder: Path) -> Sweep:
     model = validate(SweepFile, where)
     faults = Faults()
     axes = {name: tuple(_values(name, axis, where, faults)) for name, axis in model.axes.items()}
-    _check(model, where, faults)
+    check_sweep(model, where, faults)
+    limits = dict(_limits(model, where, faults))
     faults.raise_any()
-    found = Sweep(model, axes, where, folder)
-    if found.points > MOST_POINTS:
+    found = Sweep(model, axes, limits, where, folder)
+    if found.size > MOST_SPACE:
+        faults.add(
+            "E245",
+            f"the axes have {found.size:,} points together, more than can be numbered",
+            at=where.key_at("axes"),
+            remedy="leave axes or values out",
+        )
+    elif found.points > MOST_POINTS:
         faults.add(
             "E245",
             f"the axes have {found.size:,} points together, and one sweep computes at most"
@@ -283,7 +270,8 @@ def read_sweep(root: Node, folder: Path) -> Sweep:
     return found
 
 
-def _check(model: SweepFile, where: SourceMap, faults: Faults) -> None:
+def check_sweep(model: SweepFile, where: SourceMap, faults: Faults) -> None:
+    """Note what contradicts itself."""
     drawn = model.search.method != "grid"
     if drawn and model.search.points is None:
         faults.add(
@@ -299,7 +287,10 @@ def _check(model: SweepFile, where: SourceMap, faults: Faults) -> None:
             at=where.key_at("search", "points"),
             remedy="delete it, or add 'method: latin_hypercube'",
         )
-    if (model.soc is None) == (CHIP not in model.axes):
+    settings = [each for axis in model.axes.values() for each in (axis.settings or {}).values()]
+    if (model.soc is None) == (
+        CHIP not in model.axes and not any(CHIP in each for each in settings)
+    ):
         said = "twice: as 'soc' and as an axis" if model.soc else "neither as 'soc' nor as an axis"
         faults.add(
             "E244",
@@ -321,9 +312,11 @@ def _check(model: SweepFile, where: SourceMap, faults: Faults) -> None:
 
 def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
     """Refuse a key that two axes set, and a name that a table has already."""
-    seen: dict[str, str] = {}
+    seen: dict[tuple[str, ...], str] = {}
+    taken = {f"{network}.{figure}" for network in model.networks for figure in OF_A_NETWORK}
+    taken |= {*METRICS, *OTHER_COLUMNS}
     for name, axis in model.axes.items():
-        if name in (*METRICS, *OTHER_COLUMNS):
+        if name in taken or name.startswith(("iss.", "rtl.")):
             faults.add(
                 "E244",
                 f"an axis is called '{name}', as is a column of every table",
@@ -332,7 +325,14 @@ def _check_keys(model: SweepFile, where: SourceMap, faults: Faults) -> None:
             )
         keys = {key for each in (axis.settings or {}).values() for key in each}
         for key in keys or {name}:
-            if (first := seen.setdefault(key, name)) != name:
+            if key_words(key)[0] in _FIXED:
+                faults.add(
+                    "E244",
+                    f"axis '{name}' changes '{key}', which says what the chip is made of",
+                    at=where.key_at("axes", name),
+                    remedy="let an axis 'soc' name the chips",
+                )
+            if (first := seen.setdefault(key_words(key), name)) != name:
                 faults.add(
                     "E244",
                     f"axes '{first}' and '{name}' both set '{key}'",
@@ -353,13 +353,38 @@ def _check_stages(model: SweepFile, where: SourceMap, faults: Faults) -> None:
         )
     for before, after in pairwise(stages):
         fewer, more = model.stages[after], model.stages[before]
-        if fewer == "all" or (more != "all" and fewer > more):
+        if fewer == "all" or (isinstance(more, int) and int(fewer) > more):
             faults.add(
                 "E244",
                 f"stage '{after}' has {fewer} points, and '{before}' before it {more}",
                 at=where.at("stages", after),
                 remedy=f"write '{after}: 5', for example",
             )
+
+
+def _limits(model: SweepFile, where: SourceMap, faults: Faults) -> Iterator[tuple[str, float]]:
+    """Yield the most that a point may have, by figure or objective."""
+    for name, value in model.constraints.items():
+        known = (*METRICS, *(each for each in model.objectives if ":" in each))
+        limit = limit_of(value, UNITS.get(name, "")) if name in known else None
+        if name not in known:
+            faults.add(
+                "E244",
+                f"'constraints' names '{name}', which is no figure and no objective",
+                at=where.key_at("constraints", name),
+                remedy=nearest(name, known),
+            )
+        elif limit is None:
+            unit = UNITS.get(name, "")
+            example = {"time": "5 ms", "size": "64 KiB"}.get(unit, "1000")
+            faults.add(
+                "E244",
+                f"'constraints.{name}' is {as_text(value)}, which is no {unit or 'number'} above 0",
+                at=where.at("constraints", name),
+                remedy=f"write '{name}: {example}', for example",
+            )
+        else:
+            yield name, limit
 
 
 def _values(name: str, axis: Axis, where: SourceMap, faults: Faults) -> Iterator[AxisValue]:
@@ -385,70 +410,22 @@ def _values(name: str, axis: Axis, where: SourceMap, faults: Faults) -> Iterator
             texts = tuple((key, as_text(value)) for key, value in sets.items())
             yield AxisValue(label, texts)
     else:
-        listed = _range_values(axis, name, where, faults) if axis.values is None else axis.values
-        seen: list[object] = []
-        for value in listed:
-            if value in seen and type(value) is type(seen[seen.index(value)]):
-                faults.add("E244", f"axis '{name}' has {value} twice", at=at, remedy="delete one")
-            seen.append(value)
+        wrong, listed = (None, axis.values) if axis.values else range_values(axis)
+        if wrong:
+            faults.add(
+                "E244",
+                f"axis '{name}' {wrong}",
+                at=at,
+                remedy="write {from: 16 KiB, to: 256 KiB, times: 2}, for example",
+            )
+        seen: dict[object, object] = {}
+        for value in listed or ():
+            meant = (kind_of(value), magnitude(value)) if kind_of(value) else as_text(value)
+            if meant in seen:
+                words = f"{as_text(seen[meant])} and {as_text(value)}, which are the same"
+                faults.add("E244", f"axis '{name}' has {words}", at=at, remedy="delete one")
+            seen[meant] = value
             yield AxisValue(value, ((name, as_text(value)),))
-
-
-def as_text(value: object) -> str:
-    """Return a value as a file would say it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
-def _range_values(
-    axis: Axis, name: str, where: SourceMap, faults: Faults
-) -> tuple[str | int | float, ...]:
-    """Return the values of a range."""
-    first, last, step = map(magnitude, (axis.first, axis.last, axis.step))
-    wrong = None
-    if first is None or last is None:
-        wrong = "has 'from' without 'to'" if last is None else "has 'to' without 'from'"
-    elif (step is None) == (axis.times is None):
-        wrong = "needs 'step' or 'times', and not both"
-    elif step is not None and step <= 0:
-        wrong = "has a 'step' that is not above 0"
-    elif axis.times and first <= 0:
-        wrong = "has 'times', and begins at 0 or below"
-    elif last < first:
-        wrong = "ends before it begins"
-    elif step is not None and (last - first) / step >= MOST_VALUES:
-        wrong = f"has more than {MOST_VALUES} values"
-    if wrong:
-        faults.add(
-            "E244",
-            f"axis '{name}' {wrong}",
-            at=where.key_at("axes", name),
-            remedy="write {from: 16 KiB, to: 256 KiB, times: 2}, for example",
-        )
-        return ()
-    assert first is not None
-    assert last is not None
-    each = _steps(first, last, step, axis.times)
-    return tuple(_writer_of(axis)(value) for value in each)
-
-
-def _steps(first: float, last: float, step: float | None, times: int | None) -> Iterator[float]:
-    value, number_ = first, count(1)
-    while value <= last:
-        yield value
-        value = first + next(number_) * step if step is not None else value * (times or 1)
-
-
-def _writer_of(axis: Axis) -> Callable[[float], str | int | float]:
-    """Return what writes the values of a range as its bounds are written."""
-    if not isinstance(axis.first, str):
-        return lambda value: round(value, 9) if isinstance(value, float) else value
-    try:
-        parse_size(axis.first)
-        return lambda value: format_size(int(value))
-    except ValueError:
-        return lambda value: format_frequency(int(value))
 
 
 def chip_text(name: str, base: str, sets: Mapping[str, str], comment: str) -> str:

@@ -374,6 +374,7 @@ SWEEP = object_of(
     **dict.fromkeys(("sweep",), TEXT),
     folder=maybe(TEXT),
     **dict.fromkeys(("space_points", "computed_points"), COUNT),
+    finished=FLAG,
     failures=mapping_of(COUNT),
     objectives=each(TEXT),
     front=each(

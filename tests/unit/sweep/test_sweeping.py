@@ -115,13 +115,114 @@ def test_an_objective_of_ones_own_gets_chip_and_networks(tmp_path: Path) -> None
     assert atoll.load_sweep(tmp_path / "out").front() == found.front()
 
 
-def test_an_objective_that_fails_is_a_row_with_its_error() -> None:
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), ValueError("no such thing")])
+def test_an_objective_that_fails_is_not_known(score: float | ValueError) -> None:
     def broken(soc: atoll.Soc, made: object) -> float:
-        raise ValueError("no such thing")
+        print("not for standard output")
+        if isinstance(score, ValueError):
+            raise score
+        return score
 
-    rows = atoll.sweep(small(), workers=0, objectives={"broken": broken}).rows()
-    assert {row["status"] for row in rows} == {"E045", "E111"}
-    assert "no such thing" in str(rows[0]["fault"])
+    found = atoll.sweep(small(), workers=0, objectives={"broken": broken})
+    row = found.rows()[0]
+    assert row["status"] == "ok"
+    assert row["cycles"] > 0, "what is known stays"
+    assert row["broken"] is None
+    assert str(score) in row["fault"]
+    assert found.front() == []
+    assert "broken is not known: objective 'broken' failed" in found.explain(0)
+
+
+@pytest.mark.parametrize("name", ["cycles", "pools.shared.size", "alike", "", "a b"])
+def test_an_objective_has_a_name_of_its_own(name: str) -> None:
+    with pytest.raises(atoll.AtollError, match="a column cannot have, or has already"):
+        atoll.sweep(small(), workers=0, objectives={name: lambda soc, made: 1.0})
+
+
+def test_what_failed_in_code_of_the_user_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept(tmp_path / "whole")
+    real = Asker.ask
+
+    def ask(self: Asker, number: int) -> Any:
+        if number == 1:
+            return {"point": 1, "status": "E111", "fault": "a part of another package failed"}
+        return real(self, number)
+
+    monkeypatch.setattr(Asker, "ask", ask)
+    assert swept(tmp_path / "part").failures == {"E045": 3, "E111": 1}
+    monkeypatch.undo()
+    swept(tmp_path / "part", resume=True)
+    whole, part = ((tmp_path / each / "results.parquet").read_bytes() for each in ("whole", "part"))
+    assert part == whole
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1 and no more"])
+def test_a_damaged_table_is_named(tmp_path: Path, damage: bytes) -> None:
+    swept(tmp_path / "out")
+    (tmp_path / "out" / "results.parquet").write_bytes(damage)
+    for look in (atoll.load_sweep, lambda folder: swept(folder, resume=True)):
+        with pytest.raises(atoll.UsageError, match=r"results\.parquet is damaged") as caught:
+            look(tmp_path / "out")
+        assert caught.value.faults[0].code == "E246"
+    (tmp_path / "out" / "results.parquet").unlink()
+    assert swept(tmp_path / "out", resume=True).computed == 9
+
+
+def test_a_part_of_another_sweep_is_refused(tmp_path: Path) -> None:
+    swept(tmp_path / "one")
+    swept(tmp_path / "two", constraints={"cycles": 1})
+    shutil.copy(tmp_path / "two" / "results.parquet", tmp_path / "one")
+    with pytest.raises(atoll.UsageError, match="of another sweep"):
+        atoll.load_sweep(tmp_path / "one")
+
+
+def test_ranges_end_where_they_say() -> None:
+    axes = {
+        "a": {"from": 0.1, "to": 0.3, "step": 0.1},
+        "b": {"from": "1 MHz", "to": "1 MHz", "step": 1},
+    }
+    values = asked(axes=axes).axes
+    assert [each.label for each in values["a"]] == [0.1, 0.2, 0.3]
+    assert [each.label for each in values["b"]] == ["1 MHz"]
+
+
+def test_limits_of_objectives_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "price.py").write_text(
+        "def price(soc, made): return soc.pool_size_bytes['shared']\n"
+    )
+    name = f"{tmp_path}/price.py:price"
+    axes = {"pools.shared.size": ["16 KiB", "32 KiB", "64 KiB"]}
+    found = swept(axes=axes, objectives=["cycles", name], constraints={name: 40_000})
+    assert [row["point"] for row in found.front()] == [0]
+    assert "above the limit of 40,000" in found.explain(2)
+
+
+def test_networks_of_one_file_are_told_apart() -> None:
+    named = asked(networks=["models/pair.tflite#encode", "models/pair.tflite#decode"])
+    assert [*named.model.networks] == ["pair_encode", "pair_decode"]
+
+
+def test_a_sweep_that_has_not_ended_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Asker.ask
+
+    def ask(self: Asker, number: int) -> Any:
+        if number == 4:
+            raise KeyboardInterrupt
+        return real(self, number)
+
+    monkeypatch.setattr(Asker, "ask", ask)
+    with pytest.raises(KeyboardInterrupt):
+        swept(tmp_path / "out")
+    monkeypatch.undo()
+    part = atoll.load_sweep(tmp_path / "out")
+    assert not part.finished
+    assert "It has not ended: go on with --resume." in part.text()
+    swept(tmp_path / "out", resume=True)
+    assert atoll.load_sweep(tmp_path / "out").finished
 
 
 def test_what_is_computed_is_kept_and_nothing_is_asked_twice(
@@ -258,6 +359,27 @@ def test_the_chip_of_a_point_is_what_the_point_was(tmp_path: Path) -> None:
     assert "extends: lagoon" in text
     shutil.copy(file, tmp_path / "copy.yaml")
     atoll.load_soc(tmp_path / "copy.yaml")
+
+
+def test_a_chip_takes_the_place_of_no_other_file(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("extends: lagoon\nsoc: mine\nversion: 1\n")
+    found = swept(tmp_path / "out", soc=str(mine))
+    with pytest.raises(atoll.UsageError) as caught:
+        found.write_chip(0, mine)
+    assert caught.value.faults[0].code == "E091"
+    assert mine.read_text() == "extends: lagoon\nsoc: mine\nversion: 1\n"
+    found.write_chip(0, tmp_path / "best.yaml")
+    found.write_chip(1, tmp_path / "best.yaml")
+    with pytest.raises(atoll.DescriptionError, match="output_lanes"):
+        found.write_chip(4, tmp_path / "none.yaml")
+    assert not (tmp_path / "none.yaml").exists()
+
+
+def test_build_options_of_a_point_stand_in_its_file(tmp_path: Path) -> None:
+    found = swept(axes={"build.tile": ["never"], "planner": ["first-fit"]})
+    (file,) = found.write_chip(0, tmp_path / "best.yaml").files
+    assert "# build.tile: never\n# planner: first-fit\n" in file.read_text()
 
 
 def test_points_that_are_not_there(tmp_path: Path) -> None:
