@@ -33,6 +33,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.compile_time
 	$(BIN)/python -m benchmarks.points $(if $(MODELS),--models $(MODELS)) \
 	  $(if $(AGAINST),--against $(AGAINST))
+	$(BIN)/python -m benchmarks.sweeps --points 500 $(if $(MODELS),--models $(MODELS))
 	$(BIN)/python -m benchmarks.planner $(if $(MINIMALLOC),--minimalloc $(MINIMALLOC)) \
 	  $(if $(INSTANCES),--instances $(INSTANCES))
 

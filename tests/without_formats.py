@@ -9,7 +9,7 @@ from types import ModuleType
 
 FORMATS = (
     *("atoll_board", "atoll_compare", "atoll_image", "atoll_import", "atoll_lsp", "atoll_report"),
-    *("atoll_selftest", "atoll_serve", "atoll_trace"),
+    *("atoll_selftest", "atoll_serve", "atoll_sweep", "atoll_trace"),
 )
 
 

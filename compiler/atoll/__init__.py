@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from atoll.api.runs import NetworkRun, Run
     from atoll.api.selftests import SelftestCheck, SelftestFinding, SelftestResult, check_selftest
     from atoll.api.simulation import Validation, Waveforms, run, simulate, validate
+    from atoll.api.sweeps import SweepResults, load_sweep, sweep
     from atoll.api.written import WrittenFiles, new_accelerator, new_soc, schema, write_schemas
     from atoll.diagnostics.errors import (
         AtollError,
@@ -136,6 +137,7 @@ else:
             "SocTables": "atoll.api.chips",
             "SourceLoc": "atoll.diagnostics.errors",
             "StackQuestions": "atoll.api.images",
+            "SweepResults": "atoll.api.sweeps",
             "Tensor": "atoll.ir.graph",
             "TimingFit": "atoll.api.kits",
             "ToolchainError": "atoll.diagnostics.errors",
@@ -157,6 +159,7 @@ else:
             "import_files": "atoll.api.imports",
             "load_network": "atoll.api.networks",
             "load_soc": "atoll.api.chips",
+            "load_sweep": "atoll.api.sweeps",
             "make_report": "atoll.api.reports",
             "new_accelerator": "atoll.api.written",
             "new_soc": "atoll.api.written",
@@ -168,6 +171,7 @@ else:
             "run_passes": "atoll.api.passes",
             "schema": "atoll.api.written",
             "simulate": "atoll.api.simulation",
+            "sweep": "atoll.api.sweeps",
             "validate": "atoll.api.simulation",
             "write_bsp": "atoll.api.boards",
             "write_schemas": "atoll.api.written",
@@ -238,6 +242,7 @@ __all__ = [
     "SocTables",
     "SourceLoc",
     "StackQuestions",
+    "SweepResults",
     "Tensor",
     "TimingFit",
     "ToolchainError",
@@ -259,6 +264,7 @@ __all__ = [
     "import_files",
     "load_network",
     "load_soc",
+    "load_sweep",
     "make_report",
     "new_accelerator",
     "new_soc",
@@ -270,6 +276,7 @@ __all__ = [
     "run_passes",
     "schema",
     "simulate",
+    "sweep",
     "validate",
     "write_bsp",
     "write_schemas",

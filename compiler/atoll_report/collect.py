@@ -19,7 +19,7 @@ NOTHING: Documents = {
     **dict.fromkeys(("plan", "explanation", "candidates", "estimate", "run", "image"), ()),
     "validate": None,
     "tried": (),
-    **dict.fromkeys(("diff", "before"), None),
+    **dict.fromkeys(("diff", "sweep", "before"), None),
 }
 """A report that knows nothing."""
 
@@ -174,6 +174,11 @@ def _(subject: atoll.ImageCheck) -> dict[str, Any]:
 @_documents.register
 def _(subject: atoll.Diff) -> dict[str, Any]:
     return {"diff": subject.to_json()}
+
+
+@_documents.register
+def _(subject: atoll.SweepResults) -> dict[str, Any]:
+    return {"sweep": subject.to_json()}
 
 
 def _several(found: dict[str, Any] | list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from atoll.version import __version__
-from atoll_report import chip, decisions, difference, images, memory, proof, sizes, timeline
+from atoll_report import (
+    chip,
+    decisions,
+    difference,
+    images,
+    memory,
+    proof,
+    sizes,
+    sweep,
+    timeline,
+)
 from atoll_report.files import embed
 from atoll_report.node import Node, count_text
 
@@ -22,6 +32,7 @@ _FOLDER = Path(__file__).parent
 
 PAGES: Mapping[str, tuple[str, Callable[[Node], Mapping[str, object] | None]]] = {
     "difference": ("Difference", difference.content),
+    "sweep": ("Sweep", sweep.content),
     "proof": ("Proof", proof.content),
     "memory": ("Memory over time", memory.content),
     "chip": ("Chip", chip.content),
@@ -76,6 +87,8 @@ def title_of(documents: Node) -> str:
             *(image for image in documents["image"] if image.get("soc")),
         )
     )
+    if sweep := documents.get("sweep"):
+        return f"Sweep {sweep['sweep']}"
     return " on ".join(filter(None, (", ".join(networks), ", ".join(chips)))) or "Report"
 
 

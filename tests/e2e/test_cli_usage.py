@@ -29,6 +29,7 @@ COMMANDS = (
         "selftest",
         "serve",
         "simulate",
+        "sweep",
         "validate",
     ),
 )

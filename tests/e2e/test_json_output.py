@@ -21,6 +21,7 @@ from atoll.report.schema_files import schema_names, schema_text, write_schemas
 ROOT = Path(__file__).parents[2]
 DIGITS = str(ROOT / "examples" / "01_digits" / "digits_int8.tflite")
 SAMPLER = str(ROOT / "examples" / "03_two_networks" / "sampler.tflite")
+SWEEP = str(ROOT / "examples" / "14_sweep" / "lanes.yaml")
 HELD_OUT = str(ROOT / "examples" / "01_digits" / "digits_test.npz")
 NATIVE = ["--cpu", "native", "--accelerator", "model"]
 UNITS = re.compile(r"(size|offset|used|bound|peak|limit|watermark|clock|wall|gap|seconds)$")
@@ -38,6 +39,7 @@ COMMANDS: dict[str, list[str]] = {
     "plan_instance": ["plan", "--instance", "instance.csv"],
     "estimate": ["estimate", "lagoon", DIGITS],
     "estimate_two": ["estimate", "twin", DIGITS, SAMPLER],
+    "sweep": ["sweep", SWEEP, "-o", "swept", "--workers", "0"],
     "build": ["build", "lagoon", DIGITS, "-o", "out"],
     "build_two": ["build", "twin", DIGITS, SAMPLER, "-o", "out"],
     "opt": ["opt", DIGITS, "--soc", "lagoon", "--pass", "plan-devices", "--pass", "lower"],
@@ -68,6 +70,7 @@ WRONG: dict[str, list[str]] = {
     "plan_instance": ["plan", "--instance", "bad.yaml"],
     "estimate": ["estimate", "absent_chip", DIGITS],
     "estimate_model": ["estimate", "lagoon", "absent.tflite"],
+    "sweep": ["sweep", "bad.yaml"],
     "build": ["build", "lagoon", DIGITS, "-o", "out", "--place", "x=y"],
     "build_dump": ["build", "lagoon", DIGITS, "-o", "out", "--dump-after", "memory"],
     "opt": ["opt", DIGITS, "--pass", "absent"],

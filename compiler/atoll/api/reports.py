@@ -14,6 +14,7 @@ from atoll.api.estimates import Estimate
 from atoll.api.images import ImageCheck
 from atoll.api.runs import Run
 from atoll.api.simulation import Validation
+from atoll.api.sweeps import SweepResults
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import require_writable, write_text
 
@@ -24,7 +25,17 @@ GENERATOR = b'<meta name="generator" content="Atoll'
 _HEAD = 4096
 
 Subject = (
-    Soc | SocCheck | Compilation | Estimate | Run | Validation | ImageCheck | Diff | Path | str
+    Soc
+    | SocCheck
+    | Compilation
+    | Estimate
+    | Run
+    | Validation
+    | ImageCheck
+    | Diff
+    | SweepResults
+    | Path
+    | str
 )
 """What a report can be about."""
 

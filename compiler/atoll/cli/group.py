@@ -41,9 +41,9 @@ OWN = {
 
 _DISTRIBUTION = "atoll"
 _ORDER = (
-    *("new", "import", "diff", "check", "explain", "operators", "plan", "estimate", "build", "opt"),
-    *("check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate", "report"),
-    *("serve", "core", "accelerator", "lsp", "schema", "doctor"),
+    *("new", "import", "diff", "check", "explain", "operators", "plan", "estimate", "sweep"),
+    *("build", "opt", "check-image", "bsp", "selftest", "run", "simulate", "run-image", "validate"),
+    *("report", "serve", "core", "accelerator", "lsp", "schema", "doctor"),
 )
 """The commands of this distribution, as the help lists them."""
 

@@ -18,6 +18,7 @@ from atoll.description.core import Core
 from atoll.description.function_unit import FunctionUnit
 from atoll.description.operators import DRIVERS, FEATURES
 from atoll.description.shape import Shape
+from atoll.description.sweep import SweepFile
 from atoll.diagnostics.errors import UsageError
 from atoll.utils.files import unwritable, write_text
 
@@ -35,6 +36,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "core": Core,
     "function_unit": FunctionUnit,
     "build": Build,
+    "sweep": SweepFile,
 }
 NAMES = tuple(_MODELS)
 

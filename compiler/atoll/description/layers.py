@@ -80,8 +80,8 @@ def _layer(text: str, path: Path, noted: Faults) -> tuple[Node, tuple[Fault, ...
         noted.found |= faults.found
 
 
-def layer_files(source: Path | str, noted: Faults) -> Iterator[Node]:
-    """Yield what the files of a chip say, each as it is written, the chip's own first.
+def layer_files(source: Path | str, noted: Faults) -> Iterator[tuple[Path, Node]]:
+    """Yield the files of a chip with what they say as it is written, the chip's own first.
 
     Raises:
         DescriptionError: a file cannot be read.
@@ -90,7 +90,7 @@ def layer_files(source: Path | str, noted: Faults) -> Iterator[Node]:
     for _ in range(MAX_LAYERS):
         if asked:
             layer = read_yaml(*asked, noted)
-            yield layer
+            yield asked[0], layer
             asked = _base(asked[0], layer)
 
 
@@ -105,7 +105,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     faults = Faults()
     for override in overrides:
         key, equals, text = override.partition("=")
-        path = with_identifiers(_current(_words(key.strip())), root)
+        path = with_identifiers(_current(key_words(key.strip())), root)
         value = _value(override, text.strip(), faults) if equals else None
         if not text.strip():
             faults.add(
@@ -121,7 +121,7 @@ def apply_overrides(root: Node, overrides: Sequence[str], schema: Callable[[], S
     return root
 
 
-def _words(key: str) -> Key:
+def key_words(key: str) -> Key:
     """Split a key at the dots that are outside of quotes."""
     return tuple(word.strip("\"'") for word in re.split(_DOT, key))
 

@@ -21,7 +21,7 @@ def spellings(source: Path | str) -> dict[str, str]:
     """
     found: dict[str, set[str]] = {}
     try:
-        for layer in layer_files(source, Faults()):
+        for _, layer in layer_files(source, Faults()):
             for name in written_names(layer):
                 found.setdefault(identifier(name), set()).add(name)
     except AtollError:

@@ -48,6 +48,16 @@ def format_size(size: int) -> str:
     return f"{size // _SIZES[unit]} {unit}"
 
 
+def format_frequency(hertz: int) -> str:
+    """Write hertz in the largest unit that is exact: ``"100 MHz"``, ``"1500 Hz"``."""
+    unit = max(
+        (u for u in _FREQUENCIES if hertz and hertz % _FREQUENCIES[u] == 0),
+        key=lambda u: _FREQUENCIES[u],
+        default="Hz",
+    )
+    return f"{hertz // _FREQUENCIES[unit]} {unit}"
+
+
 def _parse(text: str, units: dict[str, int]) -> int:
     found = _QUANTITY.fullmatch(text.strip())
     if found is None or found[2] not in units:

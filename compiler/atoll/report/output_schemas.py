@@ -17,6 +17,7 @@ from atoll.report.json_shapes import (
     FAULT,
     FLAG,
     NUMBER,
+    RATIO,
     SECONDS,
     TEXT,
     TEXT_OR_NUMBER,
@@ -369,6 +370,35 @@ _TRIED = object_of(
     **dict.fromkeys(("operator_ns", "total_ns"), COUNT),
     **dict.fromkeys(("operator_then_ns", "total_then_ns"), maybe(COUNT)),
 )
+SWEEP = object_of(
+    **dict.fromkeys(("sweep",), TEXT),
+    folder=maybe(TEXT),
+    **dict.fromkeys(("space_points", "computed_points"), COUNT),
+    finished=FLAG,
+    failures=mapping_of(COUNT),
+    objectives=each(TEXT),
+    front=each(
+        object_of(
+            **dict.fromkeys(("point", "cycles", "ram_bytes", "rom_bytes", "moved_bytes"), COUNT),
+            **dict.fromkeys(("cycles_low", "cycles_high", "energy_pj", "area_um2"), maybe(COUNT)),
+            time_us=RATIO,
+            basis=TEXT,
+            axes=mapping_of(TEXT),
+            objectives=mapping_of({"type": "number"}),
+            alike_points=COUNT,
+        )
+    ),
+    axes=mapping_of(each(TEXT)),
+    drawn=each(
+        object_of(
+            point=COUNT,
+            values=each(COUNT),
+            objectives=mapping_of({"type": "number"}),
+            front=FLAG,
+        )
+    ),
+    sensitivity=each(object_of(axis=TEXT, shares=mapping_of(maybe(RATIO)))),
+)
 _DOCUMENTS: Mapping[str, Shape] = {
     "chip": maybe(_CHIP),
     "check": maybe(CHECK),
@@ -381,6 +411,7 @@ _DOCUMENTS: Mapping[str, Shape] = {
     "validate": maybe(_VALIDATION),
     "tried": each(_TRIED),
     "diff": maybe(DIFF),
+    "sweep": maybe(SWEEP),
 }
 REPORT = object_of(**_DOCUMENTS, before=maybe(object_of(**_DOCUMENTS)))
 """What a report has; what it knows nothing of is null, or a list without an item."""
@@ -391,6 +422,7 @@ OUTPUTS: Mapping[str, tuple[str, Shape]] = {
     "explain": ("a chip, or where a network's buffers are", EXPLAIN),
     "plan": ("a memory plan", PLAN),
     "estimate": ("what a network takes, a list for several networks", ESTIMATE),
+    "sweep": ("which points of a sweep are best", SWEEP),
     "build": ("the firmware of a build folder, or its objects", BUILD),
     "opt": ("what passes made of a text, or the passes that there are", OPT),
     "bsp": ("what became of the files of a board support package", BSP),

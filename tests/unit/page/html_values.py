@@ -105,6 +105,8 @@ def number_in(text: str) -> int | float | bool | dict[str, float]:
 
 def agrees(text: str, value: Any) -> bool:
     """Tell whether a text shows a value of the JSON; shares are shown as whole percents."""
+    if isinstance(value, str):
+        return text == value
     number = number_in(text)
     if isinstance(number, dict) and isinstance(value, dict):
         return all(abs(number[key] - value[key]) <= 0.00501 for key in ("low", "high"))
@@ -112,9 +114,16 @@ def agrees(text: str, value: Any) -> bool:
 
 
 def shown_values(page: Element) -> dict[str, tuple[str, Any]]:
-    """Return each number that a page shows: its text and its value, by its place in the JSON."""
+    """Return each value that a page shows: its text and its number, by its place in the JSON.
+
+    What a sweep file wrote, such as ``64 KiB``, has no number.
+    """
     return {
-        each.attributes["data-json"]: (each.text, number_in(each.text)) for each in page.all("data")
+        (place := each.attributes["data-json"]): (
+            each.text,
+            None if "/axes/" in place else number_in(each.text),
+        )
+        for each in page.all("data")
     }
 
 

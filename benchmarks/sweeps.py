@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points a second of a sweep by workers, and how much of a worker's work more of them keep.
+
+Run as ``python -m benchmarks.sweeps [--models FOLDER] [--points N] [--workers N ...]``. Of a grid
+of 10,000 points (lanes, clock, size of a pool, latency of the flash), so many are computed, drawn
+as a Latin hypercube where they are fewer: for digits and, from ``--models``, two networks of MLPerf
+Tiny. Tables of different numbers of workers must be the same bytes. Times are those of the clock:
+measure on a machine that does nothing else.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.table import Table
+
+import atoll
+from atoll.cli.output import as_command
+from benchmarks.shown import console
+
+DIGITS = Path(__file__).parents[1] / "examples" / "01_digits" / "digits_int8.tflite"
+NETWORKS = ("kws_ref_model.tflite", "ad01_int8.tflite")
+AXES = {
+    "devices.npu.params.output_lanes": [4, 8],
+    "pools.shared.size": {"from": "16 KiB", "to": "160 KiB", "step": "16 KiB"},
+    "devices.npu.clock": {"from": "40 MHz", "to": "280 MHz", "step": "10 MHz"},
+    "memories.flash.read_latency": {"from": 1, "to": 20, "step": 1},
+}
+POINTS = 10_000
+
+
+def question(points: int, models: Path | None) -> dict[str, Any]:
+    """Return the sweep file of so many points."""
+    networks = [DIGITS, *(models / name for name in NETWORKS if models)]
+    search = {"method": "latin_hypercube", "points": points}
+    return {
+        "sweep": "benchmark",
+        "version": 1,
+        "soc": "lagoon",
+        "networks": list(map(str, networks)),
+        "axes": AXES,
+        "search": {"method": "grid"} if points >= POINTS else search,
+    }
+
+
+def measure(asked: dict[str, Any], workers: int) -> tuple[int, float, bytes]:
+    """Return the points of a sweep, the seconds that it took, and the bytes of its table."""
+    with TemporaryDirectory() as folder:
+        begin = time.monotonic()
+        found = atoll.sweep(asked, Path(folder) / "out", workers=workers)
+        seconds = time.monotonic() - begin
+        return found.computed, seconds, (Path(folder) / "out" / "results.parquet").read_bytes()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print points a second for each number of workers."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--models", type=Path, metavar="FOLDER")
+    parser.add_argument("--points", type=int, default=POINTS, metavar="N")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
+    asked = parser.parse_args(arguments)
+    shown = Table("workers", "points", "seconds", "points a second", "efficiency")
+    first: tuple[int, float, bytes] | None = None
+    for workers in asked.workers:
+        points, seconds, table = measure(question(asked.points, asked.models), workers)
+        if first is None:
+            first = workers, points / seconds, table
+        assert table == first[2], "the table of other workers has other bytes"
+        share = points / seconds / first[1] * first[0] / workers
+        cells = f"{points:,}", f"{seconds:.1f}", f"{points / seconds:.1f}", f"{share:.2f}"
+        shown.add_row(str(workers), *cells)
+    console().print(shown)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(as_command(lambda: main(sys.argv[1:])))

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks points: loads the chip of each, compiles the networks for it, and says what they take.
+
+A row depends on its point alone, never on those that were asked before: what points share is kept
+by `atoll.utils.remember`, under all that it depends on.
+"""
+
+import contextlib
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import atoll
+from atoll.api.compilation import CompiledNetwork, compile_with
+from atoll.api.requests import options_of
+from atoll.description.share import find_soc
+from atoll.description.sweep import CHIP, PLANNER, Sweep
+from atoll.description.tree import COMMAND_LINE
+from atoll.diagnostics.errors import AtollError
+from atoll.diagnostics.progress import report_to, silent
+from atoll.diagnostics.shown import printable
+from atoll.driver.speeds import at_speeds_of
+from atoll.memory.algorithms import DEFAULT
+from atoll.plugins.loading import foreign_code
+from atoll.resolve.timeless import timeless
+from atoll_sweep.question import Function, Question, functions_of, is_of_chip, requests_of
+from atoll_sweep.space import Choice, choice_of
+
+Row = dict[str, Any]
+
+FINE = "ok"
+"""The `status` of a row with figures; else it is the code of an error."""
+
+KILLED, CRASHED = "E234", "crashed"
+"""The `status` of a point at which workers die, and of one that meets an error of Atoll's own."""
+
+WRONG = "wrong"
+"""The `status` of a run whose bytes or accesses are not what they must be."""
+
+_KEPT_COMPILATIONS = 64
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Answers one question for any point."""
+
+    question: Question
+    _chips: dict[str, atoll.Soc] = field(default_factory=dict)
+    _compiled: dict[tuple[Choice, str], atoll.Compilation] = field(default_factory=dict)
+
+    @cached_property
+    def sweep(self) -> Sweep:
+        """The sweep file."""
+        return self.question.sweep()
+
+    @cached_property
+    def networks(self) -> Mapping[str, atoll.Network]:
+        """The networks by name."""
+        files = self.question.networks.items()
+        return {name: atoll.load_network(data, name=name) for name, data in files}
+
+    @cached_property
+    def lengths(self) -> Sequence[int]:
+        """How many values each axis has."""
+        return tuple(map(len, self.sweep.axes.values()))
+
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """A user's objectives by name."""
+        return {**functions_of(self.sweep), **self.question.functions}
+
+    def answer(self, number: int, stage: str) -> Row:
+        """Return the row of a point in a stage."""
+        with self.question.open_texts(), report_to(silent):
+            if stage in ("iss", "rtl"):
+                return self.run(number, "iss" if stage == "iss" else "rtl")
+            return self.ask(number)
+
+    def ask(self, number: int) -> Row:
+        """Return the row of a point."""
+        choice = choice_of(number, self.lengths)
+        row: Row = {"point": number}
+        name = None
+        try:
+            soc = self.chip(choice)
+            made = {}
+            for name, network in self.networks.items():
+                made[name] = self._compile(choice, soc, network)
+            name = None
+            return row | {"status": FINE} | self._figures(soc, made)
+        except AtollError as error:
+            return row | _words(error, name)
+
+    def run(self, number: int, cpu: Literal["iss", "rtl"]) -> Row:
+        """Run the networks of a point, checked, and return what that took.
+
+        The cycles are those from the first operator to the last, and None where no clock ran.
+        """
+        row: Row = {"point": number}
+        name = None
+        try:
+            choice = choice_of(number, self.lengths)
+            soc, total = self.chip(choice), 0
+            for name, network in self.networks.items():
+                made = atoll.run(self._plan(choice, soc, network), cpu=cpu).network
+                if not made.passed:
+                    found = [*made.violations, *made.mismatches]
+                    words = printable(str(found[0])) if found else "the run did not pass"
+                    return row | {"status": WRONG, "fault": words, "network": name}
+                total += _length(made) if cpu == "rtl" else 0
+            return row | {"status": FINE, "cycles": total if cpu == "rtl" else None}
+        except AtollError as error:
+            return row | _words(error, name)
+
+    def chip(self, choice: Choice) -> atoll.Soc:
+        """Return the chip of a point.
+
+        Raises:
+            AtollError: there can be none.
+        """
+        sets = self._sets(choice)
+        source = next((text for key, text in sets if key == CHIP), self.sweep.model.soc)
+        chip = self._chips.get(str(source))
+        if chip is None:
+            found = find_soc(str(source), self.sweep.folder)
+            chip = self._chips[str(source)] = atoll.load_soc(found)
+        changes = [f"{key}={text}" for key, text in sets if is_of_chip(key)]
+        return chip.with_(changes) if changes else chip
+
+    def _sets(self, choice: Choice) -> list[tuple[str, str]]:
+        axes = zip(choice, self.sweep.axes.values(), strict=True)
+        return [pair for one, values in axes for pair in values[one].sets]
+
+    def _compile(self, choice: Choice, soc: atoll.Soc, network: atoll.Network) -> atoll.Compilation:
+        """Compile a network, or take the program of a point that differs in speed alone."""
+        if "plan" in self.sweep.model.stages:
+            return self._plan(choice, soc, network)
+        other = tuple(0 if axis in self._speeds else one for axis, one in enumerate(choice))
+        key = other, network.name
+        if key not in self._compiled:
+            if len(self._compiled) >= _KEPT_COMPILATIONS:
+                self._compiled.pop(next(iter(self._compiled)))
+            self._compiled[key] = self._plan(other, self.chip(other), network)
+        compiled = self._compiled[key].network
+        found = at_speeds_of(compiled._compiled, soc._resolved)
+        if found is None:
+            return self._plan(choice, soc, network)
+        one = CompiledNetwork(network, compiled.optimal, found)
+        return atoll.Compilation(soc, (one,))
+
+    def _plan(self, choice: Choice, soc: atoll.Soc, network: atoll.Network) -> atoll.Compilation:
+        sets = self._sets(choice)
+        planner = next((text for key, text in sets if key == PLANNER), DEFAULT)
+        options = options_of([network.name], requests_of(sets), algorithm=planner)
+        return compile_with(soc, [network], options)
+
+    @cached_property
+    def _speeds(self) -> frozenset[int]:
+        """The axes by which the first chip differs in speed alone, by their numbers."""
+        return frozenset(axis for axis in range(len(self.lengths)) if self._is_speed(axis))
+
+    def _is_speed(self, axis: int) -> bool:
+        first = (0,) * len(self.lengths)
+        changed = ((*first[:axis], one, *first[axis + 1 :]) for one in range(1, self.lengths[axis]))
+        try:
+            base = timeless(self.chip(first)._resolved)
+            return all(timeless(self.chip(each)._resolved) == base for each in changed)
+        except AtollError:
+            return False
+
+    def _figures(self, soc: atoll.Soc, made: Mapping[str, atoll.Compilation]) -> Row:
+        found = {name: atoll.estimate(each).network for name, each in made.items()}
+        use = {name: _use(soc, each) for name, each in made.items()}
+        row: Row = {
+            "cycles": sum(each.estimated_cycles for each in found.values()),
+            "time_us": sum(_microseconds(each) for each in found.values()),
+            "ram_bytes": max(ram for ram, _ in use.values()),
+            "rom_bytes": max(rom for _, rom in use.values()),
+            "moved_bytes": sum(map(_traffic, found.values())),
+            "energy_pj": _sum([each.energy_pj for each in found.values()]),
+            "area_um2": next(iter(found.values())).area_um2,
+            "basis": ", ".join(dict.fromkeys(each.basis for each in found.values())),
+        }
+        bands = [(each._found.band, each.estimated_cycles) for each in found.values()]
+        if all(band for band, _ in bands):
+            row["cycles_low"] = sum(round(of * (1 - band.low)) for band, of in bands if band)
+            row["cycles_high"] = sum(round(of * (1 + band.high)) for band, of in bands if band)
+        if len(found) > 1:
+            for name, each in found.items():
+                row[f"{name}.cycles"] = each.estimated_cycles
+                row[f"{name}.ram_bytes"], row[f"{name}.rom_bytes"] = use[name]
+        return row | self._scores(soc, made)
+
+    def _scores(self, soc: atoll.Soc, made: Mapping[str, atoll.Compilation]) -> Row:
+        """Return a user's objectives; one that fails is not known, and `fault` says why."""
+        row: Row = {}
+        for name, function in self.functions.items():
+            try:
+                with (
+                    foreign_code(f"objective '{name}' failed"),
+                    contextlib.redirect_stdout(sys.stderr),
+                ):
+                    row[name] = _finite(function(soc, made))
+            except AtollError as error:
+                row["fault"] = printable(error.faults[0].message)
+        return row
+
+
+def _words(error: AtollError, network: str | None) -> Row:
+    fault = error.faults[0]
+    words = printable(fault.message).replace(f" (from {COMMAND_LINE})", "")
+    return {"status": fault.code, "fault": words, "network": network}
+
+
+def _length(made: atoll.NetworkRun) -> int:
+    layers = made._report.by_layer
+    return max(each.end for each in layers) - min(each.begin for each in layers)
+
+
+def _finite(score: float) -> float:
+    if not math.isfinite(score):
+        raise ValueError(f"it returned {score}")
+    return float(score)
+
+
+def _use(soc: atoll.Soc, made: atoll.Compilation) -> tuple[int, int]:
+    """Return what a plan takes of pools in RAM and of pools in ROM."""
+    chip, used = soc._resolved, {"ram": 0, "rom": 0}
+    for pool, size in made.used_bytes.items():
+        used[chip.memory(chip.pool(pool).region.memory).kind] += size
+    return used["ram"], used["rom"]
+
+
+def _microseconds(found: atoll.NetworkEstimate) -> float:
+    return found.estimated_cycles * 1e6 / found.host_clock_hz
+
+
+def _traffic(found: atoll.NetworkEstimate) -> int:
+    traffic = [each for layer in found.operators for each in layer.traffic]
+    return sum(each.read_bytes + each.written_bytes for each in traffic)
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    """Return a sum; None if a part is not known."""
+    known = [each for each in values if each is not None]
+    return sum(known) if len(known) == len(values) else None

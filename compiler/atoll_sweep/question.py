@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sweep asks of each point, as data that goes to any worker."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import atoll
+from atoll.api.requests import options_of
+from atoll.description.faults import Faults
+from atoll.description.layers import layer_files
+from atoll.description.loader import override
+from atoll.description.share import find_soc
+from atoll.description.sweep import (
+    BUILD,
+    CHIP,
+    METRICS,
+    OTHER_COLUMNS,
+    PLANNER,
+    Sweep,
+    read_sweep,
+)
+from atoll.description.tree import Listing, plain
+from atoll.description.yaml_text import parse_yaml, read_text
+from atoll.diagnostics.errors import AtollError, DescriptionError, Fault, path_of_text
+from atoll.diagnostics.open_texts import OPEN_TEXTS
+from atoll.memory.algorithms import PLANNERS
+from atoll.plugins.loading import load
+
+Function = Callable[[atoll.Soc, Mapping[str, atoll.Compilation]], float]
+"""A user's objective: gets a chip and the compiled networks by name; less is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A sweep as data.
+
+    Attributes:
+        document: the sweep file as JSON.
+        folder: that its paths are relative to.
+        networks: the files of its networks by name.
+        functions: a user's objectives by name.
+        texts: descriptions that the chips are made of, by absolute path, as they are now.
+        digest: of all that the answers depend on but a user's functions.
+        version: of Atoll.
+    """
+
+    document: str
+    folder: str
+    networks: Mapping[str, bytes]
+    functions: Mapping[str, Function]
+    texts: Mapping[str, str]
+    digest: str
+    version: str = atoll.__version__
+
+    @contextmanager
+    def open_texts(self) -> Iterator[None]:
+        """Let descriptions say what they said when the sweep began, here or on another machine."""
+        token = OPEN_TEXTS.set({Path(path): text for path, text in self.texts.items()})
+        try:
+            yield
+        finally:
+            OPEN_TEXTS.reset(token)
+
+    def sweep(self) -> Sweep:
+        """Read the sweep file."""
+        folder = Path(self.folder)
+        root = parse_yaml(self.document, path_of_text(self.document, "sweep", folder))
+        return read_sweep(root, folder)
+
+
+def question_of(sweep: Sweep, functions: Mapping[str, Function]) -> Question:
+    """Check all that a sweep names, and return what it asks.
+
+    Raises:
+        AtollError: a chip or a network cannot be read; E244, an axis is none of a chip or of a
+            build file, or a planner is not there.
+    """
+    faults: list[Fault] = []
+    networks = {}
+    listed = isinstance(sweep.where.entries["networks",].value, Listing)
+    for number, (name, file) in enumerate(sweep.model.networks.items()):
+        try:
+            networks[name] = atoll.load_network(sweep.folder / file, name=name)._source.data
+        except AtollError as error:
+            at = sweep.where.at("networks", str(number) if listed else name)
+            faults += [replace(each, at=each.at or at) for each in error.faults]
+    faults += _wrong_functions(sweep, functions)
+    chips = [*chips_of(sweep)]
+    faults += [fault for chip in chips for fault in _wrong_keys(sweep, chip)]
+    faults += _wrong_requests(sweep)
+    if faults:
+        raise DescriptionError.all(dict.fromkeys(faults))
+    document = json.dumps(plain(sweep.where.root))
+    return Question(
+        document,
+        str(sweep.folder.resolve()),
+        networks,
+        functions,
+        dict(_texts_of(sweep, chips)),
+        digest_of(document, networks, chips),
+    )
+
+
+def chips_of(sweep: Sweep) -> Iterator[atoll.Soc]:
+    """Yield the chips whose keys are changed.
+
+    Raises:
+        AtollError: one cannot be read.
+    """
+    listed = {str(each.label): number for number, each in enumerate(sweep.axes.get(CHIP, ()))}
+    for name in chip_names(sweep):
+        place = ("axes", CHIP, str(listed[name])) if name in listed else ("axes",)
+        at = sweep.where.at("soc") if name == sweep.model.soc else sweep.where.at(*place)
+        yield atoll.load_soc(find_soc(name, sweep.folder, at))
+
+
+def digest_of(document: str, networks: Mapping[str, bytes], chips: list[atoll.Soc]) -> str:
+    """Return a digest of a sweep file, its networks and its chips with their parts' files."""
+    sign = sha256(document.encode())
+    for name, data in networks.items():
+        sign.update(name.encode() + sha256(data).digest())
+    for chip in chips:
+        sign.update(json.dumps(plain(chip._root)).encode())
+        if (source := chip._resolved.source) is not None:
+            for parts in (source.accelerators, source.cores, source.function_units):
+                for part in parts.values():
+                    sign.update(read_text(part.path).encode())
+    return sign.hexdigest()
+
+
+def _texts_of(sweep: Sweep, chips: list[atoll.Soc]) -> Iterator[tuple[str, str]]:
+    """Yield all descriptions that chips are made of, by absolute path."""
+    for name in chip_names(sweep):
+        for path, _ in layer_files(find_soc(name, sweep.folder), Faults()):
+            yield os.path.normpath(path.absolute()), read_text(path)
+    for chip in chips:
+        if (source := chip._resolved.source) is not None:
+            for parts in (source.accelerators, source.cores, source.function_units):
+                for part in parts.values():
+                    yield os.path.normpath(part.path.absolute()), read_text(part.path)
+
+
+def chip_names(sweep: Sweep) -> list[str]:
+    """Return what the sweep file calls its chips."""
+    sets = [pair for values in sweep.axes.values() for each in values for pair in each.sets]
+    named = dict.fromkeys(text for key, text in sets if key == CHIP)
+    return [*named, sweep.model.soc] if sweep.model.soc else [*named]
+
+
+def functions_of(sweep: Sweep) -> dict[str, Function]:
+    """Return the objectives that a sweep file names as functions.
+
+    Raises:
+        AtollError: E041; one cannot be loaded.
+    """
+    named = [each for each in sweep.model.objectives if ":" in each]
+    folder = sweep.folder.resolve()
+    return {each: load(str(folder / each) if "/" in each else each) for each in named}
+
+
+def _wrong_functions(sweep: Sweep, given: Mapping[str, Function]) -> Iterator[Fault]:
+    """Yield a fault for each objective that is no function, or whose name a table has already."""
+    try:
+        named = functions_of(sweep)
+    except AtollError as error:
+        at = sweep.where.key_at("objectives")
+        yield from (replace(fault, at=fault.at or at) for fault in error.faults)
+        return
+    for number, each in enumerate(sweep.model.objectives):
+        if ":" in each and not callable(named[each]):
+            yield Fault(
+                code="E244",
+                message=f"objective '{each}' is no function",
+                at=sweep.where.at("objectives", str(number)),
+                remedy="name a function of a chip and its compiled networks",
+            )
+    taken = (*sweep.axes, *METRICS, *OTHER_COLUMNS)
+    for name, function in given.items():
+        if not isinstance(name, str) or not name.isidentifier() or name in taken:
+            yield Fault(
+                code="E244",
+                message=f"objective {name!r} has a name that a column cannot have, or has already",
+                remedy="call it by a word such as 'price'",
+            )
+        elif not callable(function):
+            yield Fault(
+                code="E244",
+                message=f"objective '{name}' is no function",
+                remedy="give a function of a chip and its compiled networks",
+            )
+
+
+def is_of_chip(key: str) -> bool:
+    """Tell whether an axis or a setting is a key of the chip."""
+    return key not in (CHIP, PLANNER) and not key.startswith(BUILD)
+
+
+def _wrong_keys(sweep: Sweep, chip: atoll.Soc) -> Iterator[Fault]:
+    """Yield a fault for each key that a chip cannot have."""
+    for name, values in sweep.axes.items():
+        for key, text in {key: text for each in values for key, text in each.sets}.items():
+            try:
+                if is_of_chip(key):
+                    override(chip._root, [f"{key}={text}"])
+            except AtollError as error:
+                yield Fault(
+                    code="E244",
+                    message=f"axis '{name}': chip '{chip.name}' has no key '{key}'",
+                    at=sweep.where.key_at("axes", name),
+                    remedy=error.faults[0].remedy
+                    if len(chip_names(sweep)) == 1
+                    else "let 'settings' of one axis set 'soc' and the keys of each chip together",
+                )
+
+
+def _wrong_requests(sweep: Sweep) -> Iterator[Fault]:
+    """Yield a fault for each planner and key of a build file that is not there."""
+    for name, values in sweep.axes.items():
+        for key, text in dict.fromkeys(pair for each in values for pair in each.sets):
+            try:
+                if key == PLANNER:
+                    PLANNERS.get(text)
+                elif key.startswith(BUILD):
+                    options_of(["network"], requests_of([(key, text)]))
+            except AtollError as error:
+                yield Fault(
+                    code="E244",
+                    message=f"axis '{name}': {error.faults[0].message}",
+                    at=sweep.where.key_at("axes", name),
+                    remedy=error.faults[0].remedy,
+                )
+
+
+def requests_of(sets: list[tuple[str, str]]) -> dict[str, object]:
+    """Return the build options that axes set."""
+    return {
+        key.removeprefix(BUILD): plain(parse_yaml(text, Path("axis")))
+        for key, text in sets
+        if key.startswith(BUILD)
+    }
