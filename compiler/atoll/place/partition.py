@@ -2,7 +2,7 @@
 """Choose the device of every operator, and remember why."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -30,8 +30,14 @@ from atoll.place.shared_pins import NO_PINS, SharedPins, shared_pins
 from atoll.place.supply import Supply
 from atoll.place.weighing import Weighing
 from atoll.reach.candidates import allows, homes_of, without_sizes
+from atoll.resolve.engine_parts import code_of
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
+from atoll.resolve.timeless import sizeless
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+NETWORKS_AT_HAND, CHOICES_AT_HAND = 64, 64
+"""Networks on chips of which a process keeps what is known, and choices of devices of each."""
 
 NO_REQUESTS = Requests()
 NO_DEVICES: Mapping[str, str] = MappingProxyType({})
@@ -95,7 +101,7 @@ def decide(
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
-    if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
+    if all(map(chooser.feeds, decisions)) and chooser.supplies(decisions):
         decisions = chooser.move_to_faster_cores(decisions) if unlike else decisions
         return chooser.explain_rejections(decisions) if explains else decisions
     fed = chooser.choose_reachable(decisions)
@@ -111,6 +117,50 @@ def runners_of(
     """
     chooser = _Chooser(graph, soc, requests, accelerators=accelerators, spread=False)
     return {op.name: chooser.runners(op) for op in graph.operators}
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a network on a chip, whatever its speeds and the sizes of its pools.
+
+    Attributes:
+        asked: of each operator.
+        makers: the operator that makes each tensor.
+        readers: those that read it.
+        obstacles: what keeps operators off devices, None if nothing does; added to as it is found.
+        fed: whether the constants of operators can be where devices read them; likewise.
+        supplied: whether tensors get to the devices of all operators; likewise.
+    """
+
+    asked: Mapping[str, Joined | Fault]
+    operators: Mapping[str, Operator]
+    makers: Mapping[str, str]
+    readers: Mapping[str, Sequence[Operator]]
+    obstacles: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    fed: dict[tuple[str, str], bool] = field(default_factory=dict)
+    supplied: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+
+def _known_key(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Alike | None:
+    """Return what that depends on, None where pins are held against the sizes of pools."""
+    if requests.pins or len(graph.operators) > MOST_OPERATORS:
+        return None
+    sign = soc.name, graph.name, len(graph.operators)
+    return Alike(sign, sizeless(soc), graph, requests, code_of(*soc.engines))
+
+
+@remember(_known_key, most=NETWORKS_AT_HAND)
+def _known(graph: Graph, soc: ResolvedSoc, requests: Requests) -> _Known:
+    scopes = ScopeTable(soc)
+    return _Known(
+        asked={
+            op.name: unify(op, constraints_of(op, scopes, requests), scopes)
+            for op in graph.operators
+        },
+        operators={op.name: op for op in graph.operators},
+        makers={name: op.name for op in graph.operators for name in op.outputs},
+        readers=readers_of(graph),
+    )
 
 
 class _Chooser:
@@ -134,22 +184,25 @@ class _Chooser:
         self._accelerators = accelerators
         self._spread = spread
         self._devices = devices
-        scopes = ScopeTable(soc)
-        self._asked = {
-            op.name: unify(op, constraints_of(op, scopes, requests), scopes)
-            for op in graph.operators
-        }
+        self._known = known = _known(graph, soc, requests)
+        self._asked = known.asked
         self._shared = shared_pins(graph, soc, requests) if shared else NO_PINS
         self._roomy = without_sizes(soc)
-        self._operators = {op.name: op for op in graph.operators}
-        self._makers = {name: op.name for op in graph.operators for name in op.outputs}
-        self._readers = readers_of(graph)
+        self._operators = known.operators
+        self._makers = known.makers
+        self._readers = known.readers
         self._writer: dict[str, str] = dict.fromkeys(graph.filled, soc.host)
         self._before = ""
 
-    def supply(self, decisions: Sequence[Decision]) -> Supply:
-        """Return whether, and how, tensors get to the devices of decisions, however large."""
-        return self._supply({each.operator: (each.device,) for each in decisions})
+    def supplies(self, decisions: Sequence[Decision]) -> bool:
+        """Tell whether tensors get to the devices of decisions, however large they are."""
+        known, key = self._known.supplied, (bool(self._shared), *(e.device for e in decisions))
+        if key not in known:
+            if len(known) >= CHOICES_AT_HAND:
+                known.clear()
+            devices = {each.operator: (each.device,) for each in decisions}
+            known[key] = self._supply(devices).possible
+        return known[key]
 
     def feeds(self, decision: Decision) -> bool:
         """Say whether the constants of an operator can be where its device reads them."""
@@ -211,7 +264,7 @@ class _Chooser:
             each if where[each.operator] == each.device else self._move(each, weighing, where)
             for each in decisions
         )
-        return found if self.supply(found).possible else decisions
+        return found if self.supplies(found) else decisions
 
     def _move(self, usual: Decision, weighing: Weighing, where: Mapping[str, str]) -> Decision:
         device = where[usual.operator]
@@ -338,6 +391,12 @@ class _Chooser:
         )
 
     def _reads_constants(self, op: Operator, device: str) -> bool:
+        known, key = self._known.fed, (op.name, device)
+        if key not in known:
+            known[key] = self._finds_constants(op, device)
+        return known[key]
+
+    def _finds_constants(self, op: Operator, device: str) -> bool:
         found = self._soc.device(device)
         if isinstance(found, Npu):
             supports = (each for each in found.spec.operators if each.kind == op.kind)
@@ -464,7 +523,7 @@ class _Chooser:
         able: list[Device] = []
         pinned: list[str] = []
         for npu in self._soc.npus if self._accelerators else ():
-            unable = next(obstacles(op, self._graph, npu, self._soc), None)
+            unable = self._first_obstacle(op, npu)
             why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
             if why is None:
                 able.append(npu)
@@ -652,8 +711,13 @@ class _Chooser:
         return cores[0]
 
     def _obstacle(self, op: Operator, device: Device) -> str | None:
-        found = obstacles(op, self._graph, device, self._soc)
-        return next(found, None) or self._pin_obstacle(op, device)
+        return self._first_obstacle(op, device) or self._pin_obstacle(op, device)
+
+    def _first_obstacle(self, op: Operator, device: Device) -> str | None:
+        known, key = self._known.obstacles, (op.name, device.name)
+        if key not in known:
+            known[key] = next(obstacles(op, self._graph, device, self._soc), None)
+        return known[key]
 
     def _pin_obstacle(self, op: Operator, device: Device) -> str | None:
         return next(pin_obstacles(op, self._graph, device, self._soc, self._requests), None)
