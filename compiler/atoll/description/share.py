@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the chips, cores and schemas that ship with Atoll, and what installed packages bring."""
 
-import os
 import sys
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -22,7 +21,7 @@ def shared_folder(name: str) -> Path:
     The path is relative to the working directory where that is possible, so that messages
     and artefacts do not depend on where the checkout lies.
     """
-    return _shortest(_shared_folder(name), os.getcwd())
+    return shortest(_shared_folder(name))
 
 
 @cache
@@ -72,11 +71,11 @@ def shipped_names(folder: Path) -> tuple[str, ...]:
 
 def shortest(path: Path) -> Path:
     """Return `path` relative to the working directory if it lies below it."""
-    return _shortest(path, os.getcwd())
+    return _shortest(path, Path.cwd())
 
 
 @lru_cache(maxsize=256)
-def _shortest(path: Path, here: str) -> Path:
+def _shortest(path: Path, here: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 

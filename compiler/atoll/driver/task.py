@@ -175,9 +175,7 @@ def _rewrite_key(
 
 
 @remember(_rewrite_key, most=NETWORKS_AT_HAND)
-def _rewrite(
-    graph: Graph, soc: ResolvedSoc, options: BuildOptions, observe: Observer
-) -> Rewritten:
+def _rewrite(graph: Graph, soc: ResolvedSoc, options: BuildOptions, observe: Observer) -> Rewritten:
     return rewrite(graph, _rewrite_limits(soc, options), observe)
 
 

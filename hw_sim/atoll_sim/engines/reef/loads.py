@@ -94,4 +94,6 @@ def read_cycles(size: int, width: Fraction, npu: Engine) -> int:
     """
     waiting = size * (npu.constants_latency + RETURN_CYCLES + float(crossing_cycles(npu)))
     whole, part = width.as_integer_ratio()
-    return max(-(-size * part // whole), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"])))
+    return max(
+        -(-size * part // whole), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"]))
+    )
