@@ -448,7 +448,8 @@ class _Chooser:
         chosen = "" if joined.device or op.kind == COPY else self._candidate_device(op)
         if chosen and chosen != decision.device:
             decision = self._on_chosen(spot, decision, chosen, joined)
-        decision = replace(decision, joined=joined)
+        if decision.joined is not joined:
+            decision = replace(decision, joined=joined)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
         self._before = decision.device
         return decision
@@ -547,7 +548,9 @@ class _Chooser:
             reason = self._default_reason(best, joined, pinned)
             return Why(reason=reason, rejected=self._in_order(best.name, rejected))
 
-        return Decision(operator=op.name, device=best.name, find=find, pinned=tuple(pinned))
+        return Decision(
+            operator=op.name, device=best.name, find=find, pinned=tuple(pinned), joined=joined
+        )
 
     def _compare(
         self,

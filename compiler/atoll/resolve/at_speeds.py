@@ -20,6 +20,7 @@ from atoll.resolve.engine_widths import with_widths
 from atoll.resolve.pools import speed_of
 from atoll.resolve.resolver import resolve
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import share_timeless
 from atoll.utils.lazy import LazyTable
 from atoll.utils.remember import Alike, remember
 
@@ -139,7 +140,7 @@ def _at_speeds(first: ResolvedSoc, parted: _Parted) -> ResolvedSoc:
     devices = tuple(
         replace(each, clock=parted.clocks.get(each.name, each.clock)) for each in first.devices
     )
-    return replace(
+    made = replace(
         first,
         devices=with_widths(devices, pools, memories, first.host),
         memories=memories,
@@ -147,6 +148,7 @@ def _at_speeds(first: ResolvedSoc, parted: _Parted) -> ResolvedSoc:
         layers=LazyTable(lambda: resolve(description).layers),
         source=description,
     )
+    return share_timeless(made, first)
 
 
 def _model(told: Description, parted: _Parted) -> Soc:

@@ -45,6 +45,14 @@ def sizeless(soc: ResolvedSoc) -> ResolvedSoc:
     return _first_equal(replace(made, pools=tuple(pools)))
 
 
+def share_timeless(soc: ResolvedSoc, other: ResolvedSoc) -> ResolvedSoc:
+    """Let a chip that differs from another in speeds alone have what that is without them."""
+    if all(is_own(engine.spec.emitter) for engine in soc.engines):
+        for each in (timeless, sizeless):
+            soc.known[each.__wrapped__] = each(other)  # type: ignore[attr-defined]
+    return soc
+
+
 def _chip_key(soc: ResolvedSoc) -> Alike:
     return Alike(soc.shape_sign, soc)
 

@@ -159,7 +159,8 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
     moving = [moving_of(block, port, places) for block in outline.blocks]
     repeated = samples * count if loads.each_pixel else again
     loading = blocks * (again * loads.once + repeated * loads.each_pixel)
-    cycles = start_cycles(npu) + (again - 1) * (NEXT_CYCLES + fetch_cycles(npu))
+    fetching = fetch_cycles(npu)
+    cycles = START_CYCLES + fetching + (again - 1) * (NEXT_CYCLES + fetching)
     cycles += again * (outline.fill + len(outline.sets[0].members) * loads.once)
     for each in outline.sets:
         pixels = _pixels(each, outline, moving, npu, samples / again, depthwise=shape.depthwise)
@@ -218,7 +219,8 @@ def start_cycles(npu: Engine) -> int:
 
 def fetch_cycles(npu: Engine) -> int:
     """Return the cycles until a command is there."""
-    return npu.constants_latency + -(-DESCRIPTOR_BYTES // narrower(npu.constants_width, npu))
+    whole, part = narrower(npu.constants_width, npu).as_integer_ratio()
+    return npu.constants_latency + -(-DESCRIPTOR_BYTES * part // whole)
 
 
 class _Loads(NamedTuple):

@@ -62,5 +62,5 @@ def place_of(name: str, graph: Graph, npu: Engine) -> Place:
 
 def narrower(memory: Fraction, npu: Engine) -> Fraction:
     """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
-    port = npu.params["data_bytes"]
-    return memory if 0 < memory < port else Fraction(port)
+    port, (whole, part) = npu.params["data_bytes"], memory.as_integer_ratio()
+    return memory if 0 < whole < port * part else Fraction(port)
