@@ -90,21 +90,21 @@ def override(root: Node, overrides: Sequence[str]) -> Node:
     return apply_overrides(root, overrides, partial(schema_of, Soc)) if overrides else root
 
 
-def describe(root: Node, folder: Path, faults: Faults) -> Description:
+def describe(root: Node | SourceMap, folder: Path, faults: Faults) -> Description:
     """Check the description `root`, whose paths are relative to `folder`.
 
     Keys that are missing or unknown, ill-typed values, broken accelerators and cores are among
     the result's faults, so that resolution reports them with its own.
 
     Args:
-        root: the merged layers.
+        root: the merged layers, or where each of their values is.
         folder: counts where no file says so.
         faults: what is wrong so far; the result's faults begin with them.
 
     Raises:
         DescriptionError: nothing of it can be checked, or E137, something of it is undecided.
     """
-    where = SourceMap(root)
+    where = root if isinstance(root, SourceMap) else SourceMap(root)
     if open_questions := find_undecided(where):
         raise DescriptionError.all(question.fault for question in open_questions)
     read = read_model(Soc, where, faults)

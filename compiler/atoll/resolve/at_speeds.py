@@ -58,6 +58,8 @@ def resolve_at_speeds(root: Node, folder: Path) -> ResolvedSoc | None:
     first = _resolve_first(parted, folder)
     told, faults = first.source, Faults()
     assert told is not None
+    if told.where is parted.where:
+        return first
     parts = load_parts(told.soc, told.where, told.gaps, folder, faults)
     if faults.found or parts != (told.accelerators, told.cores, told.function_units):
         return None  # a file of a core or an accelerator has changed
@@ -114,7 +116,7 @@ def _first_key(parted: _Parted, folder: Path) -> Alike:
 
 @remember(_first_key, most=CHIPS_AT_HAND)
 def _resolve_first(parted: _Parted, folder: Path) -> ResolvedSoc:
-    return resolve(describe(parted.where.root, folder, Faults()))
+    return resolve(describe(parted.where, folder, Faults()))
 
 
 def _speeds_key(first: ResolvedSoc, parted: _Parted) -> Alike:
@@ -127,7 +129,7 @@ def _at_speeds(first: ResolvedSoc, parted: _Parted) -> ResolvedSoc:
     told = first.source
     assert told is not None
     if parted.where == told.where:
-        return first
+        return first  # asked again
     description = replace(told, where=parted.where, soc=_model(told, parted))
     draft = Draft(description=description, faults=Faults())
     memories = tuple(
