@@ -41,6 +41,7 @@ NETWORKS_AT_HAND, CHOICES_AT_HAND = 64, 64
 
 NO_REQUESTS = Requests()
 NO_DEVICES: Mapping[str, str] = MappingProxyType({})
+NO_LAYOUTS: Mapping[int, Layout] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,9 @@ def runners_of(
     return {op.name: chooser.runners(op) for op in graph.operators}
 
 
+_Weighable = tuple[tuple[str, ...], Mapping[str, str], tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class _Known:
     """What is known of a network on a chip, whatever its speeds and the sizes of its pools.
@@ -127,15 +131,23 @@ class _Known:
         asked: of each operator.
         makers: the operator that makes each tensor.
         readers: those that read it.
-        obstacles: what keeps operators off devices, None if nothing does; added to as it is found.
-        fed: whether the constants of operators can be where devices read them; likewise.
-        supplied: whether tensors get to the devices of all operators; likewise.
+        weighable: the devices among which each operator has a choice with or without accelerators,
+            why not others, and which of these nothing but pins keeps it off; added to as it is
+            found, as all that follows.
+        layouts: those that devices want of operands, and give results.
+        obstacles: what keeps operators off devices, None if nothing does.
+        fed: whether the constants of operators can be where devices read them.
+        supplied: whether tensors get to the devices of all operators.
     """
 
     asked: Mapping[str, Joined | Fault]
     operators: Mapping[str, Operator]
     makers: Mapping[str, str]
     readers: Mapping[str, Sequence[Operator]]
+    weighable: dict[tuple[str, bool], _Weighable] = field(default_factory=dict)
+    layouts: dict[tuple[str, str], tuple[Mapping[int, Layout], Layout | None]] = field(
+        default_factory=dict
+    )
     obstacles: dict[tuple[str, str], str | None] = field(default_factory=dict)
     fed: dict[tuple[str, str], bool] = field(default_factory=dict)
     supplied: dict[tuple[object, ...], bool] = field(default_factory=dict)
@@ -520,21 +532,10 @@ class _Chooser:
         if op.kind == COPY:
             said = _as_written("the host copies")
             return Decision(operator=op.name, device=self._soc.host, find=said)
-        rejected: dict[str, str] = {}
-        able: list[Device] = []
-        pinned: list[str] = []
-        for npu in self._soc.npus if self._accelerators else ():
-            unable = self._first_obstacle(op, npu)
-            why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
-            if why is None:
-                able.append(npu)
-                continue
-            rejected[npu.name] = why
-            pinned += [npu.name] if unable is None else []
+        names, rejected, pinned = self._weighable(op, joined)
+        able = [self._soc.device(name) for name in names]
         if not kind_of(op).on_cores:
             return self._off_cores(spot, able, rejected)
-        if core := self._core(op, joined, rejected):
-            able.append(core)
         if not able:
             return self._nowhere(op, joined, rejected)
         alone = best = able[0]
@@ -548,9 +549,29 @@ class _Chooser:
             reason = self._default_reason(best, joined, pinned)
             return Why(reason=reason, rejected=self._in_order(best.name, rejected))
 
-        return Decision(
-            operator=op.name, device=best.name, find=find, pinned=tuple(pinned), joined=joined
-        )
+        return Decision(operator=op.name, device=best.name, find=find, pinned=pinned, joined=joined)
+
+    def _weighable(self, op: Operator, joined: Joined) -> _Weighable:
+        known, key = self._known.weighable, (op.name, self._accelerators)
+        if key not in known:
+            known[key] = self._find_weighable(op, joined)
+        return known[key]
+
+    def _find_weighable(self, op: Operator, joined: Joined) -> _Weighable:
+        rejected: dict[str, str] = {}
+        able: list[str] = []
+        pinned: list[str] = []
+        for npu in self._soc.npus if self._accelerators else ():
+            unable = self._first_obstacle(op, npu)
+            why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
+            if why is None:
+                able.append(npu.name)
+                continue
+            rejected[npu.name] = why
+            pinned += [npu.name] if unable is None else []
+        if kind_of(op).on_cores and (core := self._core(op, joined, rejected)):
+            able.append(core.name)
+        return tuple(able), rejected, tuple(pinned)
 
     def _compare(
         self,
@@ -756,16 +777,14 @@ class _Chooser:
         `computing` says what each device takes, and `moves` what those do that copy.
         """
         op, copying, moves = spot.op, 0, moves or computing
-        laid: Mapping[int, Layout] = {}
-        if isinstance(device, Npu):
-            laid = input_layouts(op, self._graph, device)
+        laid, layout = self._layouts(op, device)
         for at, name in enumerate(op.inputs):
             writer, tensor = spot.writers.get(name), self._graph.by_name.get(name)
             if tensor and writer and not (at in laid and writer == device.name):
                 copying += self._move_cycles(tensor, writer, device.name, laid.get(at), moves)
         for name in op.outputs:
             tensor = self._graph.tensor(name)
-            if isinstance(device, Npu) and (layout := output_layout(op, self._graph, device)):
+            if layout:
                 copying += layout_cycles(tensor, layout, self._soc, moves)
                 continue
             for reader in self._known_readers(name):
@@ -778,6 +797,16 @@ class _Chooser:
                 alone = compute_cycles(op, self._graph, device, self._soc)
                 cycles = parted * cycles // max(1, alone)
         return cycles, copying
+
+    def _layouts(self, op: Operator, device: Device) -> tuple[Mapping[int, Layout], Layout | None]:
+        """Return the layouts that a device wants of operands, and the one that it gives results."""
+        if not isinstance(device, Npu):
+            return NO_LAYOUTS, None
+        known, key = self._known.layouts, (op.name, device.name)
+        if key not in known:
+            laid = input_layouts(op, self._graph, device)
+            known[key] = laid, output_layout(op, self._graph, device)
+        return known[key]
 
     def _move_cycles(
         self, tensor: Tensor, writer: str, reader: str, layout: Layout | None, moves: Computing
