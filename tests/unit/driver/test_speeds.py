@@ -103,6 +103,34 @@ def test_each_key_gives_what_a_fresh_process_finds(chip: str) -> None:
         assert _said(_compiled(chip, each)) == kept[each], each
 
 
+BOOT = (
+    "memories.boot={origin: 0x0A00_0000, size: 128 KiB, kind: rom}",
+    "devices.cpu.code.memory=boot",
+)
+"""The code of a core, as its stack, in a memory that has no pool."""
+
+
+@pytest.mark.parametrize(
+    ("chip", "sets", "keys"),
+    [
+        ("atoll2", BOOT, ("memories.boot.read_latency=3", "memories.tcm.read_latency=3")),
+        ("twin", (), ("devices.cpu.clock=25 MHz", "devices.dsp.clock=25 MHz")),
+    ],
+)
+def test_speeds_of_cores_give_what_a_fresh_process_finds(
+    chip: str, sets: tuple[str, ...], keys: tuple[str, ...]
+) -> None:
+    def said(*changes: str) -> object:
+        return _said(compile_file(load_soc(chip, (*sets, *changes)), DIGITS))
+
+    points = ((), *((each,) for each in keys))
+    kept = [said(*each) for each in points]
+    assert len({str(each) for each in kept}) == len(points)
+    for each, found in zip(points, kept, strict=True):
+        forget()
+        assert said(*each) == found, each
+
+
 @pytest.mark.parametrize("most", [14, pytest.param(None, marks=pytest.mark.slow)])
 def test_pools_of_any_size_give_what_a_fresh_process_finds(most: int | None) -> None:
     """Sizes at which a tensor has just room, or just none, and such as make stripes."""
