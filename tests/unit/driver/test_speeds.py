@@ -120,6 +120,11 @@ BOOT = (
             ("pools.private.size=1 KiB", "devices.npu.runs=[ADD]"),
             ("memories.sram.read_latency=4", "devices.cpu.isa=rv32im", "pools.weights.size=64 KiB"),
         ),
+        (
+            "lagoon",
+            (),
+            ("pools.shared.offset=8 KiB", "pools.private.offset=12 KiB", "devices.npu.irq=4"),
+        ),
     ],
 )
 def test_what_cores_take_is_as_in_a_fresh_process(
