@@ -25,7 +25,10 @@ from atoll.resolve.timeless import sizeless
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 AT_HAND = 64
-"""Programs, and plans, that a process keeps; those of vww take 0.3 MiB each."""
+"""Programs, and what makes plans, that a process keeps; those of vww take 0.3 MiB each."""
+
+PLANS_AT_HAND = 256
+"""Plans that it keeps; lanes that come again have several each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +86,7 @@ def _problem(
     return Alike((sign, steps), program, module)
 
 
-@remember(_problem, most=AT_HAND)
+@remember(_problem, most=PLANS_AT_HAND)
 def plan(
     program: Program, module: IRModule, reserved: Mapping[str, int], options: BuildOptions
 ) -> Planned | Answer:

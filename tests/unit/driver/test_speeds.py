@@ -202,6 +202,7 @@ def _points() -> Iterator[Point]:
         asked = BuildRequests(model=Build.model_validate(wish))
         yield (), network, replace(options, requests=asked)
     yield (), network, replace(options, accelerators=False)
+    yield (), network, replace(options, algorithm="greedy-by-size")
     for other in _changed_networks(network):
         yield (), other, options
 
