@@ -125,6 +125,11 @@ BOOT = (
             (),
             ("pools.shared.offset=8 KiB", "pools.private.offset=12 KiB", "devices.npu.irq=4"),
         ),
+        (
+            "lagoon",
+            ("pools.shared.size=3 KiB",),
+            ("pools.private.size=1 KiB", "pools.private.size=4 KiB", "devices.npu.runs=[CONV_2D]"),
+        ),
     ],
 )
 def test_what_cores_take_is_as_in_a_fresh_process(
