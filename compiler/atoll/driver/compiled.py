@@ -97,7 +97,7 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
-def _placed(compiled: Compiled) -> Alike | None:
+def _placed_key(compiled: Compiled) -> Alike | None:
     graph = compiled.graph
     if len(graph.operators) > MOST_OPERATORS:
         return None
@@ -105,7 +105,7 @@ def _placed(compiled: Compiled) -> Alike | None:
     return Alike(sign, graph, compiled.plan.placements)
 
 
-@remember(_placed, most=GRAPHS_AT_HAND)
+@remember(_placed_key, most=GRAPHS_AT_HAND)
 def placed_graph(compiled: Compiled) -> Graph:
     """Return the graph with each tensor in the pool in which the plan has it."""
     graph, places = compiled.graph, compiled.plan.placements

@@ -124,7 +124,7 @@ _Weighable = tuple[tuple[str, ...], Mapping[str, str], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Knowledge:
     """What is known of a network on a chip, whatever its speeds and the sizes of its pools.
 
     Attributes:
@@ -153,7 +153,7 @@ class _Known:
     supplied: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
 
-def _known_key(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Alike | None:
+def _knowledge_key(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Alike | None:
     """Return what that depends on, None where pins are held against the sizes of pools."""
     if requests.pins or len(graph.operators) > MOST_OPERATORS:
         return None
@@ -161,10 +161,10 @@ def _known_key(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Alike | No
     return Alike(sign, sizeless(soc), graph, requests, code_of(*soc.engines))
 
 
-@remember(_known_key, most=NETWORKS_AT_HAND)
-def _known(graph: Graph, soc: ResolvedSoc, requests: Requests) -> _Known:
+@remember(_knowledge_key, most=NETWORKS_AT_HAND)
+def _knowledge(graph: Graph, soc: ResolvedSoc, requests: Requests) -> _Knowledge:
     scopes = ScopeTable(soc)
-    return _Known(
+    return _Knowledge(
         asked={
             op.name: unify(op, constraints_of(op, scopes, requests), scopes)
             for op in graph.operators
@@ -196,7 +196,7 @@ class _Chooser:
         self._accelerators = accelerators
         self._spread = spread
         self._devices = devices
-        self._known = known = _known(graph, soc, requests)
+        self._known = known = _knowledge(graph, soc, requests)
         self._asked = known.asked
         self._shared = shared_pins(graph, soc, requests) if shared else NO_PINS
         self._roomy = without_sizes(soc)

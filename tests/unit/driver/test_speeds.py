@@ -127,6 +127,11 @@ BOOT = (
         ),
         (
             "lagoon",
+            ("memories.sram.read_latency=4", "devices.npu.runs=[ADD]"),
+            ("pools.private.size=4 KiB", "pools.private.size=2 KiB"),
+        ),
+        (
+            "lagoon",
             ("pools.shared.size=3 KiB",),
             ("pools.private.size=1 KiB", "pools.private.size=4 KiB", "devices.npu.runs=[CONV_2D]"),
         ),
