@@ -15,7 +15,7 @@ from atoll.api.compilation import compile as compile_networks
 from atoll.api.estimates import estimate
 from atoll.description.build import Build, BuildRequests
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.compiled import Compiled
+from atoll.driver.compiled import Compiled, placed_graph
 from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.driver.speeds import at_speeds_of, stays
 from atoll.frontend.registry import load_network, read_source
@@ -127,11 +127,6 @@ BOOT = (
         ),
         (
             "lagoon",
-            ("memories.sram.read_latency=4", "devices.npu.runs=[ADD]"),
-            ("pools.private.size=4 KiB", "pools.private.size=2 KiB"),
-        ),
-        (
-            "lagoon",
             ("pools.shared.size=3 KiB",),
             ("pools.private.size=1 KiB", "pools.private.size=4 KiB", "devices.npu.runs=[CONV_2D]"),
         ),
@@ -148,6 +143,14 @@ def test_what_cores_take_is_as_in_a_fresh_process(
     for each, found in zip(points, kept, strict=True):
         forget()
         assert said(*each) == found, each
+
+
+def test_a_graph_on_another_plan_has_its_pools() -> None:
+    made = compile_file(load_soc("lagoon"), DIGITS)
+    assert "shared" in {each.pool for each in placed_graph(made).tensors}
+    places = {name: replace(each, pool="private") for name, each in made.plan.placements.items()}
+    other = replace(made, plan=replace(made.plan, placements=places))
+    assert "shared" not in {each.pool for each in placed_graph(other).tensors}
 
 
 @pytest.mark.parametrize("most", [14, pytest.param(None, marks=pytest.mark.slow)])
