@@ -66,7 +66,15 @@ def basis_of(soc: ResolvedSoc, devices: Iterable[str]) -> str:
 
     An engine's are what its emitter says, and the driver's, which is the host's.
     """
-    names = {*devices}
+    names = frozenset(devices)
+    key = "basis of devices", names
+    if key not in soc.known:
+        soc.known[key] = _basis_of(soc, names)
+    found: str = soc.known[key]
+    return found
+
+
+def _basis_of(soc: ResolvedSoc, names: frozenset[str]) -> str:
     used = [device for device in soc.devices if device.name in names]
     sources = [
         *(source_of(device, soc).basis for device in used if isinstance(device, Cpu | Engine))
@@ -100,7 +108,10 @@ def _kernel_basis(op: Operator, graph: Graph, core: Cpu) -> str:
 
 def joint_basis(sources: Iterable[str]) -> str:
     """Return what a sum of figures rests on beside measurements."""
-    parts = {part: None for each in sources for part in each.split(", ") if part != MEASURED}
+    told = dict.fromkeys(each for each in sources if each != MEASURED)
+    if not told:
+        return MEASURED
+    parts = {part: None for each in told for part in each.split(", ") if part != MEASURED}
     drivers = {f"{DRIVER}{each}" for each in parts}
     alone = (each for each in parts if each not in drivers)
     return ", ".join(alone) or MEASURED

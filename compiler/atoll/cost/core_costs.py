@@ -4,6 +4,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from atoll.cost.counted import (
     core_to_count,
@@ -37,14 +38,30 @@ from atoll.ops.registry import COPY, kind_of
 from atoll.reach.candidates import CONSTANT_ROLES, homes_of, pools_for
 from atoll.resolve.places import Region
 from atoll.resolve.soc import Access, Cpu, ResolvedSoc, once_per_chip
+from atoll.utils.remember import Alike, remember
+
+FACTS_AT_HAND, ANSWERS_AT_HAND = 256, 8192
+"""What estimates on cores rest on, and what operators take there, that a process keeps."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoreCost:
     """What operators take on a core: a `DeviceCost`."""
 
     core: Cpu
     soc: ResolvedSoc
+
+    @cached_property
+    def facts(self) -> Alike:
+        """All that cycles of the core alone rest on beside an operator and its operands."""
+        host, soc, core = self.soc.host_cpu, self.soc, self.core
+        own = (self._latency_of(each) for each in (core.code, core.stack))
+        memories = (soc.memory(each.memory).read_latency for each in (core.code, core.stack))
+        pools = ((pool.name, self._latency_of(pool.region)) for pool in soc.pools)
+        reads = pools_for(soc, {core.name: Access.READ}, CONSTANT_ROLES, 0)
+        constants = ((name, soc.pool(name).room) for name in reads)
+        sign = core.name, host.clock, *own, *memories, *pools, *constants
+        return _first_equal(Alike(sign, core))
 
     def cycles(self, op: Operator, graph: Graph, commands: int = 0) -> int:
         """Predict as a `DeviceCost`."""
@@ -69,6 +86,10 @@ class CoreCost:
 
     def alone(self, op: Operator, graph: Graph) -> int:
         """Predict the cycles of all of `op`, whoever helps."""
+        return _alone(self, op, graph)
+
+    def count_alone(self, op: Operator, graph: Graph) -> int:
+        """Predict the same, which is not at hand."""
         core = core_to_count(op, graph, self.core)
         cycles = counted_cycles(op, graph, core, self.soc) if core else None
         ran = runs_of(op, graph, self.core)
@@ -194,6 +215,24 @@ class CoreCost:
         if region is None or region.memory != self.core.code.memory:
             return False
         return not self._is_kept(region)
+
+
+@remember(lambda facts: facts, most=FACTS_AT_HAND)
+def _first_equal(facts: Alike) -> Alike:
+    """Return the first of equal facts, which compares with itself at once."""
+    return facts
+
+
+def _question(cost: CoreCost, op: Operator, graph: Graph) -> Alike:
+    known = graph.by_name
+    tensors = tuple([known[name] for name in (*op.reads, *op.outputs)])
+    pools = tuple([each.pools for each in tensors])
+    return Alike((op.name, op.inputs, pools, cost.facts), op, tensors)
+
+
+@remember(_question, most=ANSWERS_AT_HAND)
+def _alone(cost: CoreCost, op: Operator, graph: Graph) -> int:
+    return cost.count_alone(op, graph)
 
 
 def usual_cycles(op: Operator, graph: Graph) -> int:

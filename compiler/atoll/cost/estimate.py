@@ -21,7 +21,12 @@ from atoll.cost.roofs import Roofs, roofs_of
 from atoll.cost.traffic import Traffic, add_up, traffic_of
 from atoll.diagnostics.units import nanoseconds
 from atoll.ir.busy import Bound
+from atoll.ir.graph import Graph
 from atoll.ops.registry import kind_of
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+GRAPHS_AT_HAND = 32
+"""Placed graphs whose multiply-accumulates a process keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +207,19 @@ def _estimate(cost: ProgramCost, models: Sequence[ProgramCost]) -> NetworkEstima
     )
 
 
+def _graph_key(graph: Graph) -> Alike | None:
+    count = len(graph.operators)
+    return None if count > MOST_OPERATORS else Alike((graph.name, count), graph)
+
+
+@remember(_graph_key, most=GRAPHS_AT_HAND)
+def _macs_of(graph: Graph) -> Mapping[str, int]:
+    """Return the multiply-accumulates of each operator, by name."""
+    return {op.name: kind_of(op).features(op, graph)["macs"] for op in graph.operators}
+
+
 def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
+    macs = _macs_of(cost.graph)
     for step, op, goes_on in cost.runs():
         each = cost.spent[op.name]
         yield LayerEstimate(
@@ -215,7 +232,7 @@ def _layers(cost: ProgramCost) -> Iterator[LayerEstimate]:
             basis=basis_of_operator(op, cost.graph, cost.soc),
             sources=cost.sources[op.name],
             bound=each.bound,
-            macs=kind_of(op).features(op, cost.graph)["macs"],
+            macs=macs[op.name],
             parts=each.busy.parts if each.busy else {},
             traffic=traffic_of(cost, step, op, goes_on=goes_on),
         )

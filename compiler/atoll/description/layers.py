@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from atoll.description.faults import Faults, in_order, nearest, note
 from atoll.description.identifiers import holds_names, map_identifiers, with_identifiers
@@ -212,12 +211,12 @@ def _check_path(
     schema: Callable[[], Shape],
     faults: Faults,
 ) -> bool:
-    data: Any = plain(root)
+    node: Node | None = root
     first = len(path)
     for depth, name in enumerate(path):
-        existing = data if isinstance(data, dict) else {}
-        data = existing.get(name)
-        if name in existing:
+        existing = node.entries if isinstance(node, Table) else {}
+        node = existing[name].value if name in existing else None
+        if node is not None:
             continue
         shape = shape_at(schema(), path[:depth], plain(root))
         known = {*keys_of(shape), *existing} if shape else set(existing)

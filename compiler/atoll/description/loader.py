@@ -21,7 +21,7 @@ from atoll.description.faults import Faults
 from atoll.description.function_unit_files import FunctionUnitDescription, load_function_unit
 from atoll.description.layers import apply_overrides, read_layers
 from atoll.description.messages import schema_of
-from atoll.description.partial import Gaps, Partial, read_model
+from atoll.description.partial import Gaps, read_model
 from atoll.description.tree import Key, Node, SourceMap
 from atoll.description.undecided import find_undecided
 from atoll.description.yaml_text import read_text
@@ -31,6 +31,7 @@ from atoll.utils.remember import remember
 Loaded = TypeVar("Loaded")
 Load = Callable[[Path, SourceLoc | None], Loaded]
 Found = tuple[Path, SourceLoc | None]
+Finder = Callable[[str, str, Callable[[Path, SourceLoc | None], Path]], Callable[[], Found]]
 
 PARTS_AT_HAND = 64
 """Descriptions of accelerators, cores and function units that a process reads once."""
@@ -89,32 +90,33 @@ def override(root: Node, overrides: Sequence[str]) -> Node:
     return apply_overrides(root, overrides, partial(schema_of, Soc)) if overrides else root
 
 
-def describe(root: Node, folder: Path, faults: Faults) -> Description:
+def describe(root: Node | SourceMap, folder: Path, faults: Faults) -> Description:
     """Check the description `root`, whose paths are relative to `folder`.
 
     Keys that are missing or unknown, ill-typed values, broken accelerators and cores are among
     the result's faults, so that resolution reports them with its own.
 
     Args:
-        root: the merged layers.
+        root: the merged layers, or where each of their values is.
         folder: counts where no file says so.
         faults: what is wrong so far; the result's faults begin with them.
 
     Raises:
         DescriptionError: nothing of it can be checked, or E137, something of it is undecided.
     """
-    where = SourceMap(root)
+    where = root if isinstance(root, SourceMap) else SourceMap(root)
     if open_questions := find_undecided(where):
         raise DescriptionError.all(question.fault for question in open_questions)
     read = read_model(Soc, where, faults)
     if (soc := read.model) is None:
         faults.raise_any()
     assert soc is not None, "it has no faults"
+    accelerators, cores, units = load_parts(soc, read.where, read.gaps, folder, faults)
     return Description(
         soc=soc,
-        accelerators=_load_all(_accelerators(read, soc, folder), load_accelerator, faults),
-        cores=_load_all(_cores(read, soc, folder), load_core, faults),
-        function_units=_load_all(_function_units(read, soc, folder), load_function_unit, faults),
+        accelerators=accelerators,
+        cores=cores,
+        function_units=units,
         where=read.where,
         gaps=read.gaps,
         faults=tuple(faults.found),
@@ -122,50 +124,62 @@ def describe(root: Node, folder: Path, faults: Faults) -> Description:
     )
 
 
+def load_parts(
+    soc: Soc, where: SourceMap, gaps: Gaps, folder: Path, faults: Faults
+) -> tuple[
+    Mapping[str, AcceleratorDescription],
+    Mapping[str, CoreDescription],
+    Mapping[str, FunctionUnitDescription],
+]:
+    """Return the accelerators, cores and function units of a chip's devices, by their names."""
+    finder = partial(_file_finder, where, folder)
+    return (
+        _load_all(_accelerators(soc, gaps, finder), load_accelerator, faults),
+        _load_all(_cores(soc, finder), load_core, faults),
+        _load_all(_function_units(soc, finder), load_function_unit, faults),
+    )
+
+
 def _key_of(device: Npu | Dma) -> str:
     return "accelerator" if device.kind == "npu" else "engine"
 
 
-def _accelerators(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Callable[[], Found]]:
+def _accelerators(soc: Soc, gaps: Gaps, finder: Finder) -> Mapping[str, Callable[[], Found]]:
     return {
-        name: _file_finder(
-            read, folder, name, _key_of(device), partial(find_accelerator, device.accelerator)
-        )
+        name: finder(name, _key_of(device), partial(find_accelerator, device.accelerator))
         for name, device in soc.devices.items()
-        if isinstance(device, (Npu, Dma)) and read.gaps.knows("devices", name, _key_of(device))
+        if isinstance(device, (Npu, Dma)) and gaps.knows("devices", name, _key_of(device))
     }
 
 
-def _cores(read: Partial[Soc], soc: Soc, folder: Path) -> Mapping[str, Callable[[], Found]]:
+def _cores(soc: Soc, finder: Finder) -> Mapping[str, Callable[[], Found]]:
     return {
-        name: _file_finder(read, folder, name, "core", partial(find_core, device.core, name))
+        name: finder(name, "core", partial(find_core, device.core, name))
         for name, device in soc.devices.items()
         if isinstance(device, Cpu)
     }
 
 
-def _function_units(
-    read: Partial[Soc], soc: Soc, folder: Path
-) -> Mapping[str, Callable[[], Found]]:
+def _function_units(soc: Soc, finder: Finder) -> Mapping[str, Callable[[], Found]]:
     def find(path: str, base: Path, _at: SourceLoc | None) -> Path:
         return base / path
 
     return {
-        name: _file_finder(read, folder, name, "function_unit", partial(find, device.function_unit))
+        name: finder(name, "function_unit", partial(find, device.function_unit))
         for name, device in soc.devices.items()
         if isinstance(device, Cpu) and device.function_unit is not None
     }
 
 
 def _file_finder(
-    read: Partial[Soc],
+    where: SourceMap,
     folder: Path,
     device: str,
     key: str,
     find: Callable[[Path, SourceLoc | None], Path],
 ) -> Callable[[], Found]:
     """Return what finds the file that a device names, whose path counts from where it says so."""
-    at = read.where.at("devices", device, key)
+    at = where.at("devices", device, key)
     return lambda: (find(_base(at, folder), at), at)
 
 

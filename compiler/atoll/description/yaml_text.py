@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import yaml
@@ -59,7 +60,7 @@ def place_in(path: Path, text: str, position: int) -> SourceLoc:
 
 def _read_bytes(path: Path, at: SourceLoc | None) -> bytes:
     try:
-        if path.exists() and not path.is_file():
+        if not S_ISREG(path.stat().st_mode):
             raise DescriptionError("E001", f"'{path}' is no file", at=at, remedy="name a YAML file")
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

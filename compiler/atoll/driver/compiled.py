@@ -25,6 +25,9 @@ from atoll.stream.choose import NOTHING, Streaming
 from atoll.tile.cut import Tiling
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
+GRAPHS_AT_HAND = 32
+"""Graphs on plans that a process keeps."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
@@ -94,6 +97,15 @@ def with_plan(compiled: Compiled, plan: MemoryPlan) -> Compiled:
     )
 
 
+def _placed_key(compiled: Compiled) -> Alike | None:
+    graph = compiled.graph
+    if len(graph.operators) > MOST_OPERATORS:
+        return None
+    sign = graph.name, len(graph.operators), len(compiled.plan.placements)
+    return Alike(sign, graph, compiled.plan.placements)
+
+
+@remember(_placed_key, most=GRAPHS_AT_HAND)
 def placed_graph(compiled: Compiled) -> Graph:
     """Return the graph with each tensor in the pool in which the plan has it."""
     graph, places = compiled.graph, compiled.plan.placements

@@ -13,16 +13,22 @@ from atoll.ir.verify import verify
 from atoll.lower.jobs import prepare_jobs
 from atoll.lower.passes import Program, run_passes
 from atoll.lower.size_hints import ceilings_of
-from atoll.memory.build_problem import build_problem, with_parts
+from atoll.memory.build_problem import build_problem, pool_spaces, with_parts
 from atoll.memory.ceilings import with_ceilings
-from atoll.memory.problem import Answer, MemoryPlan
+from atoll.memory.problem import Answer, MemoryPlan, Problem
 from atoll.memory.solve import solve
 from atoll.place.passes import Observer, ignore_result
+from atoll.reach.rooms import Answers
 from atoll.resolve.engine_parts import code_of
+from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import sizeless
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
 AT_HAND = 64
-"""Programs, and plans, that a process keeps; those of vww take 0.3 MiB each."""
+"""Programs, and what makes plans, that a process keeps; those of vww take 0.3 MiB each."""
+
+PLANS_AT_HAND = 256
+"""Plans that it keeps; lanes that come again have several each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,19 +49,30 @@ class Planned:
 
 
 def _program(program: Program, observe: Observer) -> Alike | None:
+    """Return what a program depends on beside sizes of pools."""
     soc, graph = program.soc, program.graph
     if observe is not ignore_result or len(graph.operators) > MOST_OPERATORS:
         return None
     devices = tuple(op.devices for op in graph.operators)
-    sign = soc.shape_sign, graph.name, devices, program.overlapping, program.spare
-    return Alike(sign, soc, graph, program.requests, code_of(*soc.engines))
+    engines = tuple(tuple(each.params.items()) for each in soc.engines)
+    sign = soc.name, engines, graph.name, devices, program.overlapping, program.spare
+    return Alike(sign, sizeless(soc), graph, program.requests, code_of(*soc.engines))
 
 
 @remember(_program, most=AT_HAND)
+def _programs(program: Program, observe: Observer) -> Answers[Program]:
+    """Return programs of a placed network for pools of some sizes, to be added to."""
+    return Answers()
+
+
 def lower(program: Program, observe: Observer) -> Program:
     """Return the jobs and the module of a program that has none yet."""
-    jobs = prepare_jobs(program.graph, program.soc, program.overlapping.splits)
-    return run_passes(replace(program, jobs=jobs), observe)
+
+    def make(soc: ResolvedSoc) -> Program:
+        jobs = prepare_jobs(program.graph, soc, program.overlapping.splits)
+        return run_passes(replace(program, soc=soc, jobs=jobs), observe)
+
+    return replace(_programs(program, observe).find(program.soc, make), soc=program.soc)
 
 
 def _problem(
@@ -69,7 +86,7 @@ def _problem(
     return Alike((sign, steps), program, module)
 
 
-@remember(_problem, most=AT_HAND)
+@remember(_problem, most=PLANS_AT_HAND)
 def plan(
     program: Program, module: IRModule, reserved: Mapping[str, int], options: BuildOptions
 ) -> Planned | Answer:
@@ -81,14 +98,45 @@ def plan(
         reserved: bytes at the start of pools that hold other models' constants.
         options: what the user chose.
     """
-    graph, soc, splits = program.graph, program.soc, program.overlapping.splits
-    verify(module, program.module)
-    ceilings = ceilings_of(program.requests, graph, program.module.entry)
-    problem = with_ceilings(build_problem(module, soc, reserved), ceilings)
-    answer = solve(problem, name=options.algorithm, effort=options.effort)
+    problem = replace(_buffers(program, module), pools=pool_spaces(program.soc, reserved))
+    ceilings = ceilings_of(program.requests, program.graph, program.module.entry)
+    answer = solve(with_ceilings(problem, ceilings), name=options.algorithm, effort=options.effort)
     if not isinstance(answer, MemoryPlan):
         return answer
     found = with_parts(answer, module.entry)
+    return replace(_finish(program, module, found), plan=found)
+
+
+def _buffers_key(program: Program, module: IRModule) -> Alike | None:
+    if len(program.graph.operators) > MOST_OPERATORS:
+        return None
+    sign = program.soc.name, program.graph.name, len(module.entry.steps)
+    return Alike(sign, sizeless(program.soc), module, program.module)
+
+
+@remember(_buffers_key, most=AT_HAND)
+def _buffers(program: Program, module: IRModule) -> Problem:
+    """Return the problem of a program that is verified, whose pools do not count."""
+    verify(module, program.module)
+    return build_problem(module, program.soc)
+
+
+def _finish_key(program: Program, module: IRModule, found: MemoryPlan) -> Alike | None:
+    """Return what rests on the addresses of a plan, None where caches and heaps look at sizes."""
+    soc, graph = program.soc, program.graph
+    cached = soc.cached_cpus or any(pool.heap for pool in soc.pools)
+    if cached or len(graph.operators) > MOST_OPERATORS:
+        return None
+    origins = tuple([pool.origin for pool in found.problem.pools])
+    sign = soc.name, graph.name, len(module.entry.steps), origins
+    own = graph, program.jobs, program.copies, program.overlapping.splits, module
+    return Alike(sign, sizeless(soc), *own, found.placements, code_of(*soc.engines))
+
+
+@remember(_finish_key, most=AT_HAND)
+def _finish(program: Program, module: IRModule, found: MemoryPlan) -> Planned:
+    """Return a program on a plan, with its commands, all accepted."""
+    graph, soc, splits = program.graph, program.soc, program.overlapping.splits
     accepted = accept(module, found, soc)
     encoded = encode_commands(graph, soc, program.jobs, program.copies, found, splits)
     counted = with_counts(accepted, program.jobs, encoded)

@@ -157,7 +157,7 @@ def _place(task: Task, candidate: Candidate) -> Placed:
     placing = devices_of(task, candidate, reaching, observe)
     placing = run_place_passes(placing, STORAGE_PASSES, observe)
     graph, decisions = placing.graph, describe_views(placing.decisions, placing.graph)
-    if offloaded := task.offloaded:
+    if (offloaded := task.offloaded) and offloaded.npu:
         decisions = because(decisions, offloaded.npu, offloaded.kept_off)
     streaming = streams.choose(graph, soc) if streams else NOTHING
     if streaming.streams:

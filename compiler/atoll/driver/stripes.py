@@ -94,7 +94,7 @@ class Cuts:
 
     def _search(self, overlap: Overlapping) -> TilingSearch:
         if overlap not in self._searches:
-            ground = replace(self.ground, overlaps=self._overlaps(overlap))
+            ground = self.ground.with_overlaps(self._overlaps(overlap))
             self._searches[overlap] = TilingSearch(ground)
         return self._searches[overlap]
 

@@ -16,13 +16,19 @@ from atoll.place.capabilities import runners
 from atoll.place.passes import Observer, ignore_result
 from atoll.place.patterns import with_patterns
 from atoll.place.plan_devices import may_spread
+from atoll.resolve.engine_parts import code_of
 from atoll.resolve.run_threads import on_threads
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import sizeless
 from atoll.rewrite.edit import Given
-from atoll.rewrite.passes import rewrite
+from atoll.rewrite.passes import Rewritten, rewrite
 from atoll.tile.asked import requested_tiling
 from atoll.tile.cut import Tiling
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 from atoll.vela.subgraphs import Offloaded, with_subgraphs
+
+NETWORKS_AT_HAND = 32
+"""Rewritten networks that a process keeps, each for chips that differ in speeds and sizes."""
 
 Trace = tuple[tuple[str, object], ...]
 """The results of stages, each by its name."""
@@ -143,7 +149,7 @@ def prepare(
         graph = offloaded.graph
     left_out: Mapping[str, str] = {}
     if asked.rewrite:
-        made = rewrite(graph, _rewrite_limits(soc, options), observe)
+        made = _rewrite(graph, soc, options, observe)
         graph, left_out = made.graph, made.left_out
     return Task(
         soc=soc,
@@ -156,6 +162,21 @@ def prepare(
         reserved=reserved,
         records=observe is not ignore_result,
     )
+
+
+def _rewrite_key(
+    graph: Graph, soc: ResolvedSoc, options: BuildOptions, observe: Observer
+) -> Alike | None:
+    if observe is not ignore_result or len(graph.operators) > MOST_OPERATORS:
+        return None
+    given = _rewrite_limits(soc, options)
+    sign = soc.name, graph.name, options.accelerators, given.named, given.patterned
+    return Alike(sign, graph, sizeless(soc), code_of(*soc.engines))
+
+
+@remember(_rewrite_key, most=NETWORKS_AT_HAND)
+def _rewrite(graph: Graph, soc: ResolvedSoc, options: BuildOptions, observe: Observer) -> Rewritten:
+    return rewrite(graph, _rewrite_limits(soc, options), observe)
 
 
 def _rewrite_limits(soc: ResolvedSoc, options: BuildOptions) -> Given:

@@ -12,7 +12,7 @@ from atoll.frontend.front_end import FrontEnd, load_with
 from atoll.frontend.verify_graph import verify_graph
 from atoll.ir.graph import Graph
 from atoll.plugins.registry import Registry
-from atoll.utils.remember import remember
+from atoll.utils.remember import Alike, remember
 
 DEFAULT = "tflite"
 
@@ -63,13 +63,13 @@ def load_network(path: Path) -> Graph:
     return load_with(lambda file: verify_graph(front_end.load(file), who), path)
 
 
-def _content(front_end: FrontEnd, path: Path) -> tuple[FrontEnd, Path, bytes] | None:
+def _content(front_end: FrontEnd, path: Path) -> Alike | None:
     """Return what the network of a file depends on, None of one that is not kept at hand."""
     try:
         data = front_end.data(path)
     except (OSError, ModelError):  # which `load` says better
         return None
-    return (front_end, path, data) if len(data) <= LARGEST_AT_HAND else None
+    return Alike((path, len(data)), data, front_end) if len(data) <= LARGEST_AT_HAND else None
 
 
 @remember(_content, most=NETWORKS_AT_HAND)
@@ -83,8 +83,8 @@ def read_source(path: Path) -> Source:
     return _source(front_end.suffix, front_end.data(path), path)
 
 
-def _file(suffix: str, data: bytes, path: Path) -> tuple[str, bytes, Path] | None:
-    return (suffix, data, path) if len(data) <= LARGEST_AT_HAND else None
+def _file(suffix: str, data: bytes, path: Path) -> Alike | None:
+    return Alike((suffix, path, len(data)), data) if len(data) <= LARGEST_AT_HAND else None
 
 
 @remember(_file, most=NETWORKS_AT_HAND)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from atoll.diagnostics.errors import Fault, PlacementError
 from atoll.diagnostics.units import format_size
+from atoll.reach.rooms import has_room
 from atoll.resolve.soc import Access, Pool, ResolvedSoc
 
 
@@ -24,7 +25,7 @@ def constant_pools(
         if pool.role in ("constants", "both")
         and all(pool.reach[each] is not Access.NONE for each in (device, *others))
     ]
-    found = tuple(pool.name for pool in reached if pool.room >= size)
+    found = tuple(pool.name for pool in reached if has_room(pool, size, soc))
     if not found:
         raise PlacementError.all([_homeless(reached, device, name, size)])
     return found

@@ -5,13 +5,17 @@ Branch and bound over buffers. The bound lets every buffer have its best pool, a
 costs to move the bytes out that are too many at one moment, split as if buffers were divisible.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from atoll.memory.build_plan import Homes
-from atoll.memory.conflicts import ConflictGraph
+from atoll.memory.conflicts import ConflictGraph, buffers_of
 from atoll.memory.effort import Meter
 from atoll.memory.packing import Packing
+from atoll.utils.remember import remember
+
+TABLES_AT_HAND = 16
+"""Tables of problems that a process keeps; those of some hundred buffers take a megabyte."""
 
 LARGEST = 400
 """Most buffers that are assigned exactly."""
@@ -40,6 +44,44 @@ class Assigned:
     complete: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What is known of the buffers of a problem, wherever its pools are and however large.
+
+    Attributes:
+        costs: of each buffer, what it costs in each of its pools.
+        weights: of each clique, the bytes that each member surely adds.
+        needs: of each buffer, the numbers of its cliques, each with the bytes that it adds.
+        crowds: bytes by member of a clique that has no pools but those of one of them.
+    """
+
+    costs: Sequence[Mapping[str, int]]
+    weights: Sequence[Mapping[int, int]]
+    needs: Sequence[Sequence[tuple[int, int]]]
+    crowds: Sequence[tuple[Mapping[int, int], frozenset[str]]]
+
+
+@remember(lambda graph: buffers_of(graph.problem), most=TABLES_AT_HAND)
+def _tables(graph: ConflictGraph) -> _Tables:
+    costs = [
+        {pool: buffer.cost(pool) for pool in pools}
+        for buffer, pools in zip(graph.buffers, graph.pools, strict=True)
+    ]
+    whole = Packing(graph, graph.problem.pools[0], tuple(range(len(graph.buffers))))
+    weights = [whole.weights(clique, rounded=False) for clique in graph.cliques]
+    needs: list[list[tuple[int, int]]] = [[] for _ in graph.buffers]
+    for number, members in enumerate(weights):
+        for buffer, weight in members.items():
+            needs[buffer].append((number, weight))
+    homes = [frozenset(each) for each in costs]
+    crowds = [
+        ({b: w for b, w in members.items() if homes[b] <= pools}, pools)
+        for members in weights
+        for pools in dict.fromkeys(homes[buffer] for buffer in members)
+    ]
+    return _Tables(costs, weights, needs, crowds)
+
+
 class Assignment:
     """Finds homes for the buffers of a problem, with cuts that grow.
 
@@ -57,10 +99,9 @@ class Assignment:
     def __init__(self, graph: ConflictGraph) -> None:
         self.sizes = {pool.name: pool.size for pool in graph.problem.pools}
         self.bytes = [buffer.size for buffer in graph.buffers]
-        self.costs = [
-            {pool: buffer.cost(pool) for pool in pools}
-            for buffer, pools in zip(graph.buffers, graph.pools, strict=True)
-        ]
+        tables = _tables(graph)
+        self.costs, self.weights, self.needs = tables.costs, tables.weights, tables.needs
+        self._crowds = tables.crowds
         bare = {pool.name: Packing(graph, pool, ()) for pool in graph.problem.pools}
         self.ceilings = graph.ceilings
         self.options = [
@@ -72,12 +113,6 @@ class Assignment:
             ]
             for b, pools in enumerate(graph.pools)
         ]
-        whole = Packing(graph, graph.problem.pools[0], tuple(range(len(graph.buffers))))
-        self.weights = [whole.weights(clique, rounded=False) for clique in graph.cliques]
-        self.needs: list[list[tuple[int, int]]] = [[] for _ in graph.buffers]
-        for number, weights in enumerate(self.weights):
-            for buffer, weight in weights.items():
-                self.needs[buffer].append((number, weight))
         self.cuts: list[Cut] = []
 
     def cost(self, homes: Homes) -> int:
@@ -95,9 +130,9 @@ class Assignment:
         where it fails.
         """
         found: list[int] = []
-        for weights, pools in self._crowds():
+        for weights, pools in self._crowds:
             excess = sum(weights.values()) - sum(self.sizes[pool] for pool in pools)
-            part = _fewest([*weights], weights, excess)
+            part = _fewest([*weights], weights, excess) if excess > 0 else []
             if part and (not found or len(part) < len(found)):
                 found = part
         return found
@@ -109,17 +144,10 @@ class Assignment:
         """
         needs = (
             sum(weights.values()) - sum(self.sizes[each] for each in pools if each != pool)
-            for weights, pools in self._crowds()
+            for weights, pools in self._crowds
             if pool in pools
         )
         return max((0, *needs))
-
-    def _crowds(self) -> Iterator[tuple[Mapping[int, int], frozenset[str]]]:
-        """Yield bytes by member of a clique that has no pools but those of one of them."""
-        for weights in self.weights:
-            for pools in {frozenset(self.costs[buffer]) for buffer in weights}:
-                inside = {b: w for b, w in weights.items() if self.costs[b].keys() <= pools}
-                yield inside, pools
 
     def cheapest(self) -> Homes | None:
         """Return every buffer's best pool, if the live bytes then fit and no cut forbids it."""

@@ -2,9 +2,13 @@
 """Which buffers of a problem conflict: the graph that planners work on, buffers by number."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from atoll.memory.problem import Buffer, Problem
+from atoll.utils.remember import Alike, remember
+
+PROBLEMS_AT_HAND = 32
+"""Problems of which a process keeps what does not depend on pools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,20 @@ class ConflictGraph:
 
 
 def conflict_graph(problem: Problem) -> ConflictGraph:
-    """Find what conflicts: sweep over the steps, and keep what is live together at each peak."""
+    """Find what conflicts; where pools are, and how large, has no say."""
+    return replace(_sweep(problem), problem=problem)
+
+
+def buffers_of(problem: Problem) -> Alike:
+    """Return all of a problem but where its pools are and how large."""
+    names = tuple([pool.name for pool in problem.pools])
+    sign = len(problem.buffers), len(problem.overlaps), names
+    return Alike(sign, problem.buffers, problem.overlaps)
+
+
+@remember(buffers_of, most=PROBLEMS_AT_HAND)
+def _sweep(problem: Problem) -> ConflictGraph:
+    """Sweep over the steps, and keep what is live together at each peak."""
     neighbours: list[set[int]] = [set() for _ in problem.buffers]
     crowds: dict[tuple[int, ...], None] = {}
     live: set[int] = set()

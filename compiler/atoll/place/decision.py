@@ -69,7 +69,14 @@ class Decision:
 
     def with_reasons(self, change: Callable[[Why], Why]) -> "Decision":
         """Return the same decision with other reasons."""
-        return replace(self, find=lambda: change(self.why))
+        return Decision(
+            operator=self.operator,
+            device=self.device,
+            find=lambda: change(self.why),
+            asked=self.asked,
+            pinned=self.pinned,
+            joined=self.joined,
+        )
 
     def __eq__(self, other: object) -> bool:
         """Compare what was decided, and why."""

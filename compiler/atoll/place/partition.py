@@ -2,7 +2,7 @@
 """Choose the device of every operator, and remember why."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -30,11 +30,18 @@ from atoll.place.shared_pins import NO_PINS, SharedPins, shared_pins
 from atoll.place.supply import Supply
 from atoll.place.weighing import Weighing
 from atoll.reach.candidates import allows, homes_of, without_sizes
+from atoll.resolve.engine_parts import code_of
 from atoll.resolve.se_scope import ScopeTable
 from atoll.resolve.soc import Access, Cpu, Device, Npu, ResolvedSoc
+from atoll.resolve.timeless import sizeless
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+NETWORKS_AT_HAND, CHOICES_AT_HAND = 64, 64
+"""Networks on chips of which a process keeps what is known, and choices of devices of each."""
 
 NO_REQUESTS = Requests()
 NO_DEVICES: Mapping[str, str] = MappingProxyType({})
+NO_LAYOUTS: Mapping[int, Layout] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,7 @@ def decide(
     decisions = tuple(map(chooser.decide, graph.operators))
     if chooser.faults:
         raise PlacementError.all(in_order(chooser.faults))
-    if all(map(chooser.feeds, decisions)) and chooser.supply(decisions).possible:
+    if all(map(chooser.feeds, decisions)) and chooser.supplies(decisions):
         decisions = chooser.move_to_faster_cores(decisions) if unlike else decisions
         return chooser.explain_rejections(decisions) if explains else decisions
     fed = chooser.choose_reachable(decisions)
@@ -111,6 +118,61 @@ def runners_of(
     """
     chooser = _Chooser(graph, soc, requests, accelerators=accelerators, spread=False)
     return {op.name: chooser.runners(op) for op in graph.operators}
+
+
+_Weighable = tuple[tuple[str, ...], Mapping[str, str], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class _Knowledge:
+    """What is known of a network on a chip, whatever its speeds and the sizes of its pools.
+
+    Attributes:
+        asked: of each operator.
+        makers: the operator that makes each tensor.
+        readers: those that read it.
+        weighable: the devices among which each operator has a choice with or without accelerators,
+            why not others, and which of these nothing but pins keeps it off; added to as it is
+            found, as all that follows.
+        layouts: those that devices want of operands, and give results.
+        obstacles: what keeps operators off devices, None if nothing does.
+        fed: whether the constants of operators can be where devices read them.
+        supplied: whether tensors get to the devices of all operators.
+    """
+
+    asked: Mapping[str, Joined | Fault]
+    operators: Mapping[str, Operator]
+    makers: Mapping[str, str]
+    readers: Mapping[str, Sequence[Operator]]
+    weighable: dict[tuple[str, bool], _Weighable] = field(default_factory=dict)
+    layouts: dict[tuple[str, str], tuple[Mapping[int, Layout], Layout | None]] = field(
+        default_factory=dict
+    )
+    obstacles: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    fed: dict[tuple[str, str], bool] = field(default_factory=dict)
+    supplied: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+
+def _knowledge_key(graph: Graph, soc: ResolvedSoc, requests: Requests) -> Alike | None:
+    """Return what that depends on, None where pins are held against the sizes of pools."""
+    if requests.pins or len(graph.operators) > MOST_OPERATORS:
+        return None
+    sign = soc.name, graph.name, len(graph.operators)
+    return Alike(sign, sizeless(soc), graph, requests, code_of(*soc.engines))
+
+
+@remember(_knowledge_key, most=NETWORKS_AT_HAND)
+def _knowledge(graph: Graph, soc: ResolvedSoc, requests: Requests) -> _Knowledge:
+    scopes = ScopeTable(soc)
+    return _Knowledge(
+        asked={
+            op.name: unify(op, constraints_of(op, scopes, requests), scopes)
+            for op in graph.operators
+        },
+        operators={op.name: op for op in graph.operators},
+        makers={name: op.name for op in graph.operators for name in op.outputs},
+        readers=readers_of(graph),
+    )
 
 
 class _Chooser:
@@ -134,22 +196,25 @@ class _Chooser:
         self._accelerators = accelerators
         self._spread = spread
         self._devices = devices
-        scopes = ScopeTable(soc)
-        self._asked = {
-            op.name: unify(op, constraints_of(op, scopes, requests), scopes)
-            for op in graph.operators
-        }
+        self._known = known = _knowledge(graph, soc, requests)
+        self._asked = known.asked
         self._shared = shared_pins(graph, soc, requests) if shared else NO_PINS
         self._roomy = without_sizes(soc)
-        self._operators = {op.name: op for op in graph.operators}
-        self._makers = {name: op.name for op in graph.operators for name in op.outputs}
-        self._readers = readers_of(graph)
+        self._operators = known.operators
+        self._makers = known.makers
+        self._readers = known.readers
         self._writer: dict[str, str] = dict.fromkeys(graph.filled, soc.host)
         self._before = ""
 
-    def supply(self, decisions: Sequence[Decision]) -> Supply:
-        """Return whether, and how, tensors get to the devices of decisions, however large."""
-        return self._supply({each.operator: (each.device,) for each in decisions})
+    def supplies(self, decisions: Sequence[Decision]) -> bool:
+        """Tell whether tensors get to the devices of decisions, however large they are."""
+        known, key = self._known.supplied, (bool(self._shared), *(e.device for e in decisions))
+        if key not in known:
+            if len(known) >= CHOICES_AT_HAND:
+                known.clear()
+            devices = {each.operator: (each.device,) for each in decisions}
+            known[key] = self._supply(devices).possible
+        return known[key]
 
     def feeds(self, decision: Decision) -> bool:
         """Say whether the constants of an operator can be where its device reads them."""
@@ -211,7 +276,7 @@ class _Chooser:
             each if where[each.operator] == each.device else self._move(each, weighing, where)
             for each in decisions
         )
-        return found if self.supply(found).possible else decisions
+        return found if self.supplies(found) else decisions
 
     def _move(self, usual: Decision, weighing: Weighing, where: Mapping[str, str]) -> Decision:
         device = where[usual.operator]
@@ -338,6 +403,12 @@ class _Chooser:
         )
 
     def _reads_constants(self, op: Operator, device: str) -> bool:
+        known, key = self._known.fed, (op.name, device)
+        if key not in known:
+            known[key] = self._finds_constants(op, device)
+        return known[key]
+
+    def _finds_constants(self, op: Operator, device: str) -> bool:
         found = self._soc.device(device)
         if isinstance(found, Npu):
             supports = (each for each in found.spec.operators if each.kind == op.kind)
@@ -389,7 +460,8 @@ class _Chooser:
         chosen = "" if joined.device or op.kind == COPY else self._candidate_device(op)
         if chosen and chosen != decision.device:
             decision = self._on_chosen(spot, decision, chosen, joined)
-        decision = replace(decision, joined=joined)
+        if decision.joined is not joined:
+            decision = replace(decision, joined=joined)
         self._writer |= dict.fromkeys(op.outputs, decision.device)
         self._before = decision.device
         return decision
@@ -460,21 +532,10 @@ class _Chooser:
         if op.kind == COPY:
             said = _as_written("the host copies")
             return Decision(operator=op.name, device=self._soc.host, find=said)
-        rejected: dict[str, str] = {}
-        able: list[Device] = []
-        pinned: list[str] = []
-        for npu in self._soc.npus if self._accelerators else ():
-            unable = next(obstacles(op, self._graph, npu, self._soc), None)
-            why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
-            if why is None:
-                able.append(npu)
-                continue
-            rejected[npu.name] = why
-            pinned += [npu.name] if unable is None else []
+        names, rejected, pinned = self._weighable(op, joined)
+        able = [self._soc.device(name) for name in names]
         if not kind_of(op).on_cores:
             return self._off_cores(spot, able, rejected)
-        if core := self._core(op, joined, rejected):
-            able.append(core)
         if not able:
             return self._nowhere(op, joined, rejected)
         alone = best = able[0]
@@ -488,7 +549,29 @@ class _Chooser:
             reason = self._default_reason(best, joined, pinned)
             return Why(reason=reason, rejected=self._in_order(best.name, rejected))
 
-        return Decision(operator=op.name, device=best.name, find=find, pinned=tuple(pinned))
+        return Decision(operator=op.name, device=best.name, find=find, pinned=pinned, joined=joined)
+
+    def _weighable(self, op: Operator, joined: Joined) -> _Weighable:
+        known, key = self._known.weighable, (op.name, self._accelerators)
+        if key not in known:
+            known[key] = self._find_weighable(op, joined)
+        return known[key]
+
+    def _find_weighable(self, op: Operator, joined: Joined) -> _Weighable:
+        rejected: dict[str, str] = {}
+        able: list[str] = []
+        pinned: list[str] = []
+        for npu in self._soc.npus if self._accelerators else ():
+            unable = self._first_obstacle(op, npu)
+            why = self._not_asked(npu, joined) or unable or self._pin_obstacle(op, npu)
+            if why is None:
+                able.append(npu.name)
+                continue
+            rejected[npu.name] = why
+            pinned += [npu.name] if unable is None else []
+        if kind_of(op).on_cores and (core := self._core(op, joined, rejected)):
+            able.append(core.name)
+        return tuple(able), rejected, tuple(pinned)
 
     def _compare(
         self,
@@ -652,8 +735,13 @@ class _Chooser:
         return cores[0]
 
     def _obstacle(self, op: Operator, device: Device) -> str | None:
-        found = obstacles(op, self._graph, device, self._soc)
-        return next(found, None) or self._pin_obstacle(op, device)
+        return self._first_obstacle(op, device) or self._pin_obstacle(op, device)
+
+    def _first_obstacle(self, op: Operator, device: Device) -> str | None:
+        known, key = self._known.obstacles, (op.name, device.name)
+        if key not in known:
+            known[key] = next(obstacles(op, self._graph, device, self._soc), None)
+        return known[key]
 
     def _pin_obstacle(self, op: Operator, device: Device) -> str | None:
         return next(pin_obstacles(op, self._graph, device, self._soc, self._requests), None)
@@ -689,16 +777,14 @@ class _Chooser:
         `computing` says what each device takes, and `moves` what those do that copy.
         """
         op, copying, moves = spot.op, 0, moves or computing
-        laid: Mapping[int, Layout] = {}
-        if isinstance(device, Npu):
-            laid = input_layouts(op, self._graph, device)
+        laid, layout = self._layouts(op, device)
         for at, name in enumerate(op.inputs):
             writer, tensor = spot.writers.get(name), self._graph.by_name.get(name)
             if tensor and writer and not (at in laid and writer == device.name):
                 copying += self._move_cycles(tensor, writer, device.name, laid.get(at), moves)
         for name in op.outputs:
             tensor = self._graph.tensor(name)
-            if isinstance(device, Npu) and (layout := output_layout(op, self._graph, device)):
+            if layout:
                 copying += layout_cycles(tensor, layout, self._soc, moves)
                 continue
             for reader in self._known_readers(name):
@@ -711,6 +797,16 @@ class _Chooser:
                 alone = compute_cycles(op, self._graph, device, self._soc)
                 cycles = parted * cycles // max(1, alone)
         return cycles, copying
+
+    def _layouts(self, op: Operator, device: Device) -> tuple[Mapping[int, Layout], Layout | None]:
+        """Return the layouts that a device wants of operands, and the one that it gives results."""
+        if not isinstance(device, Npu):
+            return NO_LAYOUTS, None
+        known, key = self._known.layouts, (op.name, device.name)
+        if key not in known:
+            laid = input_layouts(op, self._graph, device)
+            known[key] = laid, output_layout(op, self._graph, device)
+        return known[key]
 
     def _move_cycles(
         self, tensor: Tensor, writer: str, reader: str, layout: Layout | None, moves: Computing

@@ -17,6 +17,11 @@ from atoll.place.passes import DEVICE_PASSES, Observer, Placing, ignore_result, 
 from atoll.place.requests import Requests, check_requests
 from atoll.place.shared_pins import may_share
 from atoll.resolve.soc import ResolvedSoc
+from atoll.resolve.timeless import timeless
+from atoll.utils.remember import MOST_OPERATORS, Alike, remember
+
+REQUESTS_AT_HAND = 64
+"""Checked requests that a process keeps."""
 
 NOTHING_ASKED = BuildRequests()
 
@@ -56,7 +61,7 @@ def plan_devices(
         PlacementError: a name is unknown, wishes contradict each other or the chip, or no copy
             makes a tensor reachable.
     """
-    requests = check_requests(asked, graph, soc)
+    requests = _check_requests(asked, graph, soc)
 
     def plan(chip: ResolvedSoc, wanted: Requests = requests) -> Placing:
         seen: list[tuple[str, object]] = []
@@ -115,6 +120,18 @@ def plan_devices(
         raise found
     find = partial(_explain_faults, found, graph, soc, plan)
     raise PlacementError.later("E060", "a tensor has no pool", find) from found
+
+
+def _requests_key(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Alike | None:
+    if len(graph.operators) > MOST_OPERATORS:
+        return None
+    sign = soc.shape_sign, graph.name, len(graph.operators)
+    return Alike(sign, asked.model, asked.where, graph, timeless(soc))
+
+
+@remember(_requests_key, most=REQUESTS_AT_HAND)
+def _check_requests(asked: BuildRequests, graph: Graph, soc: ResolvedSoc) -> Requests:
+    return check_requests(asked, graph, soc)
 
 
 def _explain_faults(

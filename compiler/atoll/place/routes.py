@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from atoll.ir.graph import Tensor
 from atoll.reach.candidates import WORKSPACE_ROLES, Needs, allows, homes_of
 from atoll.reach.movers import covers
+from atoll.reach.rooms import has_room
 from atoll.resolve.soc import Access, ResolvedSoc
 
 
@@ -87,7 +88,7 @@ class Routes:
         roomy = [
             pool.name
             for pool in self.soc.pools
-            if pool.role in WORKSPACE_ROLES and pool.room >= size
+            if pool.role in WORKSPACE_ROLES and has_room(pool, size, self.soc)
         ]
         left = [home]
         for source in left:

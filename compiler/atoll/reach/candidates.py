@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from atoll.ir.graph import Graph, Tensor
+from atoll.reach.rooms import has_room
 from atoll.resolve.soc import Access, Pool, ResolvedSoc, once_per_chip
 
 WORKSPACE_ROLES = frozenset({"workspace", "both"})
@@ -41,7 +42,7 @@ def pools_for(soc: ResolvedSoc, needs: Needs, roles: frozenset[str], size: int) 
             if pool.role in roles and not unmet_needs(pool, needs)
         )
         soc.known[key] = tuple(sorted(reached, key=lambda pool: pool.role != "state"))
-    return tuple(pool.name for pool in soc.known[key] if pool.room >= size)
+    return tuple([pool.name for pool in soc.known[key] if has_room(pool, size, soc)])
 
 
 def heaps_for(soc: ResolvedSoc, needs: Needs) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ class Draft:
 
     def knows(self, *key: str) -> bool:
         """Tell whether the value at `key` and all below it is as it was written."""
-        return self.description.gaps.knows(*key)
+        gaps = self.description.gaps
+        return not gaps.keys or gaps.knows(*key)
 
     def whole(self, table: str) -> bool:
         """Tell whether every entry of `devices`, `memories` or `pools` is at hand."""
@@ -138,7 +139,11 @@ class Draft:
 
     def pools(self) -> Iterator[tuple[str, Pool]]:
         """Yield the pools by preference, then by natural name; not those without any knowledge."""
+        yield from self._pools
+
+    @cached_property
+    def _pools(self) -> tuple[tuple[str, Pool], ...]:
         pools, has = self.soc.pools, self.description.gaps.has
         known = [name for name in pools if has("pools", name)]
-        for name in sorted(known, key=lambda name: (pools[name].preference, natural(name))):
-            yield name, pools[name]
+        ordered = sorted(known, key=lambda name: (pools[name].preference, natural(name)))
+        return tuple((name, pools[name]) for name in ordered)

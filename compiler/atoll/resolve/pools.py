@@ -83,7 +83,7 @@ def resolve_pools(draft: Draft, regions: Mapping[str, Region]) -> tuple[Pool, ..
             reach={device: Access(each.access) for device, each in decisions(draft, name)},
             provided=pool.provided,
             section=pool.section,
-            speed=_speed(draft, pool),
+            speed=speed_of(draft, pool),
             heap=pool.heap,
             at=draft.where.key_at("pools", name),
         )
@@ -109,7 +109,8 @@ def _uses(pool: PoolModel) -> str:
     return "constants and workspace" if pool.role == "both" else pool.role
 
 
-def _speed(draft: Draft, pool: PoolModel) -> PoolSpeed:
+def speed_of(draft: Draft, pool: PoolModel) -> PoolSpeed:
+    """Return how fast a pool is: what is not said is as its memory, at the clock of the host."""
     memory = draft.soc.memories[pool.memory]
     host = draft.soc.devices[draft.host or ""]
     return PoolSpeed(

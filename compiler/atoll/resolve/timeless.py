@@ -31,6 +31,28 @@ def timeless(soc: ResolvedSoc) -> ResolvedSoc:
     return _first_equal(made)
 
 
+@once_per_chip
+def sizeless(soc: ResolvedSoc) -> ResolvedSoc:
+    """Return a chip as `timeless` does whose pools have no addresses and no sizes either.
+
+    It is what choices depend on that ask of sizes no more than whether there is any room.
+    """
+    made = timeless(soc)
+    pools = (
+        replace(each, region=replace(each.region, origin=0, size=int(each.room > 0)))
+        for each in made.pools
+    )
+    return _first_equal(replace(made, pools=tuple(pools)))
+
+
+def share_timeless(soc: ResolvedSoc, other: ResolvedSoc) -> ResolvedSoc:
+    """Let a chip that differs from another in speeds alone have what that is without them."""
+    if all(is_own(engine.spec.emitter) for engine in soc.engines):
+        for each in (timeless, sizeless):
+            soc.known[each.__wrapped__] = each(other)  # type: ignore[attr-defined]
+    return soc
+
+
 def _chip_key(soc: ResolvedSoc) -> Alike:
     return Alike(soc.shape_sign, soc)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network for which a pool is too small: what lives when, and what stripes of it take."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,6 +12,8 @@ from atoll.ops.registry import kind_of
 from atoll.resolve.soc import ResolvedSoc
 from atoll.tile.elsewhere import Elsewhere, elsewhere
 from atoll.tile.stripes import Chain, Stripe
+
+Overlaps = Mapping[str, Mapping[tuple[str, str], int]]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Ground:
     devices: Mapping[str, str]
     pools: Collection[str]
     held: frozenset[str]
-    overlaps: Mapping[str, Mapping[tuple[str, str], int]]
+    overlaps: Overlaps
     placed: frozenset[str] = frozenset()
     asked: Mapping[str, Collection[str]] = field(default_factory=dict)
 
@@ -116,6 +118,27 @@ class Ground:
         return PieceCosts(self.network, self.soc, self.devices)
 
     @cached_property
+    def movable(self) -> frozenset[str]:
+        """The operators that the host can run instead of their devices."""
+        return frozenset(
+            op.name
+            for op in self.network.operators
+            if kind_of(op).on_cores and op.name not in self.placed
+        )
+
+    @cached_property
+    def allowed(self) -> Hashable:
+        """All that decides which steps fit a room beside the network and its overlaps."""
+        on_host = frozenset(op.name for op in self.network.operators if self.on_host(op))
+        return self.held, frozenset(self.elsewhere), on_host, self.movable
+
+    def with_overlaps(self, overlaps: Overlaps) -> "Ground":
+        """Return the same with other overlaps, on which nothing rests that is known of it."""
+        made = replace(self, overlaps=overlaps)
+        made.__dict__.update({**self.__dict__, "overlaps": overlaps})
+        return made
+
+    @cached_property
     def host_cycles(self) -> Mapping[str, int]:
         """What each operator takes on the host with operands that lie apart, if that runs it."""
         host, places = self.soc.host_cpu, self.elsewhere
@@ -127,7 +150,7 @@ class Ground:
         return {
             op.name: compute_cycles(op, apart, host, self.soc)
             for op in self.network.operators
-            if kind_of(op).on_cores and op.name not in self.placed
+            if op.name in self.movable
         }
 
     def copy_cycles(self, name: str, rows: int) -> int:
@@ -142,16 +165,6 @@ def pieces_of(network: Graph, chain: Chain, stripe: Stripe) -> Iterator[tuple[st
         if op.name in stripe.work:
             begin, end = stripe.rows[op.outputs[0]]
             yield op.name, (end - begin) / network.tensor(op.outputs[0]).shape[1]
-
-
-def stripe_copies(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:
-    """Return what copies of a stripe's rows that lie apart take."""
-    total = 0
-    for name in apart:
-        spans = stripe.given if name in chain.made else stripe.rows
-        if name in spans:
-            total += ground.copy_cycles(name, spans[name][1] - spans[name][0])
-    return total
 
 
 def stripe_bytes(ground: Ground, chain: Chain, stripe: Stripe, apart: frozenset[str]) -> int:

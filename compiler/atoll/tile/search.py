@@ -6,13 +6,13 @@ A step is one operator as it is, or a chain of them in stripes.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from atoll.ir.graph import Graph
 from atoll.tile.cut import Cut, Tiling
-from atoll.tile.ground import Ground, pieces_of, saved_bytes, stripe_bytes, stripe_copies
+from atoll.tile.ground import Ground, pieces_of, saved_bytes, stripe_bytes
 from atoll.tile.stripes import Chain, Stripe, Works, stripes_of
 from atoll.utils.remember import MOST_OPERATORS, Alike, remember
 
@@ -28,18 +28,30 @@ LONGEST = 24
 NETWORKS_AT_HAND = 8
 """Networks whose stripes a process keeps; those of some hundred operators take 20 MB."""
 
+ROOMS_AT_HAND = 8
+"""Rooms for which it keeps what fits."""
+
 Apart = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How some operators run, and what that costs in cycles and in bytes."""
+    """How some operators run.
+
+    Attributes:
+        end: number of the operator that follows.
+        apart: what lies apart behind it.
+        made: of that, what it makes.
+        cut: of a chain in stripes, None of one operator as it is.
+        lie: what lies apart of the tensors of a chain.
+        moved: the operator if it runs on the host instead of its device.
+    """
 
     end: int
     apart: Apart
-    cycles: int
     made: Apart = frozenset()
     cut: Cut | None = None
+    lie: Apart = frozenset()
     moved: tuple[str, ...] = ()
 
 
@@ -51,8 +63,9 @@ class _Path:
     apart: Apart
     steps: tuple[Step, ...] = ()
 
-    def then(self, step: Step) -> "_Path":
-        return _Path(self.cycles + step.cycles, self.apart | step.made, (*self.steps, step))
+
+Ways = dict[tuple[int, Apart], tuple[Step, ...]]
+"""The steps that fit, by the number of an operator and what lies apart before it."""
 
 
 @dataclass
@@ -64,8 +77,11 @@ class Shapes:
         works: how operators make rows.
         chains: by begin and end.
         pieces: of them, by begin, end and count: shares of operators, and how many have each.
+        rows: likewise, of each tensor: how many stripes copy how many of its rows where it lies
+            apart.
         bytes: of a network with some overlaps: what chains need, by begin, end, count, and what
             lies apart.
+        ways: likewise, for a room and what a chip allows, the last few.
     """
 
     stripes: dict[tuple[int, int, int], tuple[Stripe, ...] | None] = field(default_factory=dict)
@@ -74,7 +90,15 @@ class Shapes:
     pieces: dict[tuple[int, int, int], Mapping[tuple[str, float], int]] = field(
         default_factory=dict
     )
+    rows: dict[tuple[int, int, int, str], Mapping[int, int]] = field(default_factory=dict)
     bytes: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
+    ways: dict[Hashable, Ways] = field(default_factory=dict)
+
+    def ways_for(self, key: Hashable) -> Ways:
+        """Return the steps that are known under a key, to be added to."""
+        while key not in self.ways and len(self.ways) >= ROOMS_AT_HAND:
+            del self.ways[next(iter(self.ways))]
+        return self.ways.setdefault(key, {})
 
 
 def _network(network: Graph) -> Alike | None:
@@ -98,7 +122,7 @@ def _overlapping(ground: Ground) -> Alike | None:
 @remember(_overlapping, most=2 * NETWORKS_AT_HAND)
 def shapes_of(ground: Ground) -> Shapes:
     """Return what is known of a network with some overlaps; without these, it is shared."""
-    return replace(_shapes(ground.network), bytes={})
+    return replace(_shapes(ground.network), bytes={}, ways={})
 
 
 @dataclass
@@ -107,7 +131,8 @@ class TilingSearch:
 
     ground: Ground
     _shapes: Shapes = field(init=False)
-    _cycles: dict[tuple[int, int, int, Apart], int] = field(default_factory=dict)
+    _computing: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    _copying: dict[tuple[int, int, int, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Find what is known of the network."""
@@ -115,17 +140,22 @@ class TilingSearch:
 
     def best(self, room: int) -> Tiling | None:
         """Return the cheapest way for a pool of `room` bytes, None if there is none."""
-        ground = self.ground
+        ground, ways = self.ground, self._shapes.ways_for((room, self.ground.allowed))
         end = len(ground.network.operators)
         first = ground.live[0] & frozenset(ground.network.filled)
         reached: list[dict[Apart, _Path]] = [{} for _ in range(end + 1)]
         reached[0] = {apart: _Path(0, apart) for apart in self._subsets(first)}
         for number in range(end):
             for apart, path in reached[number].items():
-                for step in self._steps(number, apart, room):
+                key = number, apart
+                if key not in ways:
+                    ways[key] = tuple(self._steps(number, apart, room))
+                for step in ways[key]:
+                    cycles = path.cycles + self._step_cycles(number, step)
                     known = reached[step.end].get(step.apart)
-                    if known is None or path.cycles + step.cycles < known.cycles:
-                        reached[step.end][step.apart] = path.then(step)
+                    if known is None or cycles < known.cycles:
+                        ever, steps = path.apart | step.made, (*path.steps, step)
+                        reached[step.end][step.apart] = _Path(cycles, ever, steps)
         best = min(reached[end].values(), key=lambda each: each.cycles, default=None)
         return self._tiling(best) if best else None
 
@@ -157,9 +187,8 @@ class TilingSearch:
         op = ground.network.operators[number]
         beyond = not apart.isdisjoint(op.reads)
         moved = beyond and not ground.on_host(op)
-        if moved and op.name not in ground.host_cycles:
+        if moved and op.name not in ground.movable:
             return
-        cycles = (ground.host_cycles if moved else ground.costs.whole)[op.name]
         live = {name: ground.size(name) for name in ground.live[number] - apart}
         results = [name for name in op.outputs if name in ground.held]
         free = self._subsets(frozenset(results)) if ground.on_host(op) else [frozenset[str]()]
@@ -172,7 +201,7 @@ class TilingSearch:
             if most <= room:
                 after = (apart | made) & ground.live[number + 1]
                 names = (op.name,) if moved else ()
-                yield Step(number + 1, after, cycles, made, moved=names)
+                yield Step(number + 1, after, made, moved=names)
 
     def _chains(self, begin: int, end: int, apart: Apart, room: int) -> Iterator[Step]:
         """Yield a chain in stripes that fit, for each choice of what lies apart."""
@@ -192,7 +221,7 @@ class TilingSearch:
                 if around + whole + most <= room:
                     after = (apart | made) & ground.live[end]
                     cut = Cut(begin=begin, end=end, stripes=count)
-                    yield Step(end, after, self._striped_cycles(chain, count, lie), made, cut)
+                    yield Step(end, after, made, cut, lie)
                     fitting += 1
                 if fitting == FEWEST:
                     break
@@ -213,24 +242,48 @@ class TilingSearch:
             known[key] = max(stripe_bytes(self.ground, chain, each, apart) for each in stripes)
         return known[key]
 
-    def _striped_cycles(self, chain: Chain, count: int, apart: Apart) -> int:
-        """Return the cycles of a chain in stripes."""
-        key = chain.begin, chain.end, count, apart
-        if key not in self._cycles:
-            stripes, costs = self._cut(chain.begin, chain.end, count) or (), self.ground.costs
-            copying = sum(stripe_copies(self.ground, chain, each, apart) for each in stripes)
-            pieces = self._pieces(chain, count, stripes).items()
-            computing = sum(number * costs.piece(*piece) for piece, number in pieces)
-            self._cycles[key] = computing + copying
-        return self._cycles[key]
+    def _step_cycles(self, number: int, step: Step) -> int:
+        """Return what a step from an operator on takes."""
+        if step.cut:
+            place = number, step.end, step.cut.stripes
+            cycles = self._computing.get(place)
+            if cycles is None:
+                cycles = self._computing[place] = self._compute_cycles(*place)
+            return cycles + sum(self._copy_cycles(*place, name) for name in step.lie)
+        name = self.ground.network.operators[number].name
+        return (self.ground.host_cycles if step.moved else self.ground.costs.whole)[name]
 
-    def _pieces(
-        self, chain: Chain, count: int, stripes: tuple[Stripe, ...]
-    ) -> Mapping[tuple[str, float], int]:
-        """Return the shares of operators that stripes have, and how many have each."""
-        known, key = self._shapes.pieces, (chain.begin, chain.end, count)
+    def _compute_cycles(self, begin: int, end: int, count: int) -> int:
+        """Return the cycles of a chain in stripes without copies."""
+        piece, pieces = self.ground.costs.piece, self._pieces(begin, end, count).items()
+        return sum(number * piece(*each) for each, number in pieces)
+
+    def _copy_cycles(self, begin: int, end: int, count: int, name: str) -> int:
+        """Return the cycles of the copies of a tensor that lies apart."""
+        key = begin, end, count, name
+        if key not in self._copying:
+            rows = self._rows(begin, end, count, name).items()
+            copies = (number * self.ground.copy_cycles(name, each) for each, number in rows)
+            self._copying[key] = sum(copies)
+        return self._copying[key]
+
+    def _rows(self, begin: int, end: int, count: int, name: str) -> Mapping[int, int]:
+        """Return the rows that stripes copy of a tensor, and how many stripes copy as many."""
+        known, key = self._shapes.rows, (begin, end, count, name)
         if key not in known:
-            network = self.ground.network
+            made = name in self._chain(begin, end).made
+            spans = [
+                each.given if made else each.rows for each in self._cut(begin, end, count) or ()
+            ]
+            known[key] = Counter(each[name][1] - each[name][0] for each in spans if name in each)
+        return known[key]
+
+    def _pieces(self, begin: int, end: int, count: int) -> Mapping[tuple[str, float], int]:
+        """Return the shares of operators that stripes have, and how many have each."""
+        known, key = self._shapes.pieces, (begin, end, count)
+        if key not in known:
+            network, chain = self.ground.network, self._chain(begin, end)
+            stripes = self._cut(begin, end, count) or ()
             known[key] = Counter(
                 piece for each in stripes for piece in pieces_of(network, chain, each)
             )

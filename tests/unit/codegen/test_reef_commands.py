@@ -20,6 +20,7 @@ from atoll_sim.engines.reef.emitter import ReefEmitter
 from atoll_sim.engines.reef.geometry import Geometry
 from atoll_sim.engines.reef.model import ReefModel
 from atoll_sim.engines.reef.places import Place
+from atoll_sim.engines.reef.strips import Strips, strips_of
 
 SPEC = AcceleratorSpec(
     name="reef",
@@ -260,3 +261,20 @@ def test_p1_estimates_are_near_what_the_bench_measured(name: str, instance: Inst
     assert effort_of(geometry, device, 0, Places(near, near)).cycles == pytest.approx(
         measured, rel=0.12
     )
+
+
+def test_strips_rest_on_whether_lanes_have_all_channels() -> None:
+    shape = Geometry(
+        samples=1,
+        input=(6, 6, 8),
+        output=(6, 6, 8),
+        kernel=(3, 3),
+        stride=(1, 1),
+        pad=(1, 1),
+        depth_multiplier=1,
+        depthwise=False,
+    )
+    found = [(strips_of(shape, lanes, 4), Strips(shape, lanes, 4)) for lanes in (8, 4, 16)]
+    for kept, made in found:
+        assert (kept.distance, kept.count) == (made.distance, made.count)
+    assert found[0][0].distance != found[1][0].distance

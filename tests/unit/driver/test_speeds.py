@@ -15,7 +15,7 @@ from atoll.api.compilation import compile as compile_networks
 from atoll.api.estimates import estimate
 from atoll.description.build import Build, BuildRequests
 from atoll.diagnostics.errors import AtollError
-from atoll.driver.compiled import Compiled
+from atoll.driver.compiled import Compiled, placed_graph
 from atoll.driver.pipeline import BuildOptions, compile_file, compile_graph
 from atoll.driver.speeds import at_speeds_of, stays
 from atoll.frontend.registry import load_network, read_source
@@ -88,14 +88,95 @@ def _found(made: Compiled | None) -> object:
     return made and {name: each for name, each in facts(made).items() if name != "seconds"}
 
 
+def _said(made: Compiled | None) -> object:
+    """Return all that is said of a network on a chip: its plan, why it is so, and what it takes."""
+    return made and (_found(made), made.decisions, made.contract, estimates_of((made,)))
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_each_key_gives_what_a_fresh_process_finds(chip: str) -> None:
     changes = tuple(_changes(chip))
     assert len(changes) > 20
-    kept = {each: _found(_compiled(chip, each)) for each in changes}
+    kept = {each: _said(_compiled(chip, each)) for each in changes}
     for each in reversed(changes):
         forget()
-        assert _found(_compiled(chip, each)) == kept[each], each
+        assert _said(_compiled(chip, each)) == kept[each], each
+
+
+BOOT = (
+    "memories.boot={origin: 0x0A00_0000, size: 128 KiB, kind: rom}",
+    "devices.cpu.code.memory=boot",
+)
+"""The code of a core, as its stack, in a memory that has no pool."""
+
+
+@pytest.mark.parametrize(
+    ("chip", "sets", "keys"),
+    [
+        ("atoll2", BOOT, ("memories.boot.read_latency=3", "memories.tcm.read_latency=3")),
+        ("twin", (), ("devices.cpu.clock=25 MHz", "devices.dsp.clock=25 MHz")),
+        (
+            "lagoon",
+            ("pools.private.size=1 KiB", "devices.npu.runs=[ADD]"),
+            ("memories.sram.read_latency=4", "devices.cpu.isa=rv32im", "pools.weights.size=64 KiB"),
+        ),
+        (
+            "lagoon",
+            (),
+            ("pools.shared.offset=8 KiB", "pools.private.offset=12 KiB", "devices.npu.irq=4"),
+        ),
+        (
+            "lagoon",
+            ("pools.shared.size=3 KiB",),
+            ("pools.private.size=1 KiB", "pools.private.size=4 KiB", "devices.npu.runs=[CONV_2D]"),
+        ),
+    ],
+)
+def test_what_cores_take_is_as_in_a_fresh_process(
+    chip: str, sets: tuple[str, ...], keys: tuple[str, ...]
+) -> None:
+    def said(*changes: str) -> object:
+        return _said(compile_file(load_soc(chip, (*sets, *changes)), DIGITS))
+
+    points = ((), *((each,) for each in keys))
+    kept = [said(*each) for each in points]
+    for each, found in zip(points, kept, strict=True):
+        forget()
+        assert said(*each) == found, each
+
+
+def test_a_graph_on_another_plan_has_its_pools() -> None:
+    made = compile_file(load_soc("lagoon"), DIGITS)
+    assert "shared" in {each.pool for each in placed_graph(made).tensors}
+    places = {name: replace(each, pool="private") for name, each in made.plan.placements.items()}
+    other = replace(made, plan=replace(made.plan, placements=places))
+    assert "shared" not in {each.pool for each in placed_graph(other).tensors}
+
+
+@pytest.mark.parametrize("most", [14, pytest.param(None, marks=pytest.mark.slow)])
+def test_pools_of_any_size_give_what_a_fresh_process_finds(most: int | None) -> None:
+    """Sizes at which a tensor has just room, or just none, and such as make stripes."""
+    sizes = {each.size for each in load_network(DIGITS).tensors if each.data is None}
+    rooms = sorted({size - size % 16 + more for size in sizes for more in (0, 16)})
+    changes = [f"pools.{pool}.size={room}" for room in rooms for pool in ("shared", "private")]
+    random.Random(1).shuffle(changes)
+    changes = changes[:most]
+    kept = {each: _said(_compiled("lagoon", each)) for each in changes}
+    assert len({str(each) for each in kept.values()}) > len(changes) // 4
+    for each in changes:
+        forget()
+        assert _said(_compiled("lagoon", each)) == kept[each], each
+
+
+@pytest.mark.parametrize("pool", ["only_a", "only_b"])
+def test_pools_of_any_size_give_what_a_fresh_process_finds_with_copies(pool: str) -> None:
+    network, options = load_network(DIGITS), BuildOptions()
+    changes = [f"pools.{pool}.size={room}" for room in (1024, 1040, 2048, 4096, 6144, 16384)]
+    points = [((each,), network, options) for each in changes]
+    kept = [_chosen(each) for each in points]
+    for each, found in zip(points, kept, strict=True):
+        forget()
+        assert _chosen(each) == found, each[0]
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -134,6 +215,7 @@ def _points() -> Iterator[Point]:
         asked = BuildRequests(model=Build.model_validate(wish))
         yield (), network, replace(options, requests=asked)
     yield (), network, replace(options, accelerators=False)
+    yield (), network, replace(options, algorithm="greedy-by-size")
     for other in _changed_networks(network):
         yield (), other, options
 
@@ -188,11 +270,13 @@ def test_placed_graphs_depend_on_no_speed(chip: str) -> None:
 def _point(overrides: tuple[str, ...]) -> object:
     """Return all that is said of a chip with a network on it."""
     soc = load_soc("lagoon", overrides)
+    assert soc.source is not None
+    told = soc, dict(soc.layers), soc.source.soc, soc.source.where
     try:
         made = compile_file(soc, DIGITS)
     except AtollError as error:
-        return soc, dict(soc.layers), str(error)
-    return soc, dict(soc.layers), _found(made), made.decisions, estimates_of((made,))
+        return told, str(error)
+    return told, _said(made)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -11,6 +11,8 @@ from tests.tflite_builder import write
 
 from atoll.artifacts.samples import random_sample
 from atoll.driver.pipeline import BuildOptions, compile_file
+from atoll.driver.task import prepare
+from atoll.frontend.registry import read_source
 from atoll.frontend.tflite.load import load_tflite
 from atoll.ir.graph import Graph, Operator
 from atoll.ops import reference
@@ -151,3 +153,16 @@ def test_one_table_runs_on_reef(tree: Tree, tmp_path: Path) -> None:
     compiled = compile_file(load_soc("lagoon"), tmp_path / "network.tflite", BuildOptions())
     (op,) = compiled.graph.operators
     assert (op.kind, op.device) == ("lookup", "npu")
+
+
+def test_tables_that_one_accelerator_runs_alone_are_joined_on_another_chip(
+    tree: Tree, tmp_path: Path
+) -> None:
+    """What is kept of the one chip has no say on the other."""
+    x = applied(tree, "QUANTIZE", 0, scales=(0.1,), zero_points=(5,))
+    applied(tree, "LOGISTIC", x, **OTHER)
+    graph = loaded(tree, tmp_path)
+    source = read_source(tmp_path / "network.tflite")
+    for runs, left in (("QUANTIZE, LOGISTIC", 2), ("CONV_2D", 1), ("QUANTIZE, LOGISTIC", 2)):
+        chip = load_soc("lagoon", (f"devices.npu.runs=[{runs}]",))
+        assert len(prepare(chip, graph, source, BuildOptions()).network.operators) == left, runs

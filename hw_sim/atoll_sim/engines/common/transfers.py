@@ -2,6 +2,7 @@
 """What an engine's beats take of the bus, whose clock may be another one, for estimates."""
 
 from fractions import Fraction
+from functools import lru_cache
 
 from atoll.resolve.soc import Engine
 
@@ -24,5 +25,10 @@ def beat_cycles(size: int, width: Fraction, bus_cycles: Fraction) -> Fraction:
 
 def crossing_cycles(engine: Engine) -> Fraction:
     """Return what requests and their answers take longer between two clocks, 0 if there is one."""
-    away = engine.bus_cycles != 1
-    return SYNCHRONISED * (engine.bus_cycles + 1) if away else Fraction(0)
+    return _crossing_cycles(*engine.bus_cycles.as_integer_ratio())
+
+
+@lru_cache(maxsize=1024)
+def _crossing_cycles(engine: int, bus: int) -> Fraction:
+    """Return the same for so many cycles of an engine in so many of the bus: ints hash fast."""
+    return SYNCHRONISED * (Fraction(engine, bus) + 1) if engine != bus else Fraction(0)

@@ -93,4 +93,7 @@ def read_cycles(size: int, width: Fraction, npu: Engine) -> int:
         npu: the instance.
     """
     waiting = size * (npu.constants_latency + RETURN_CYCLES + float(crossing_cycles(npu)))
-    return max(-(-size // width), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"])))
+    whole, part = width.as_integer_ratio()
+    return max(
+        -(-size * part // whole), int(waiting / (BEATS_UNDER_WAY * npu.params["data_bytes"]))
+    )

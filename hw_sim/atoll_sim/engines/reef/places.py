@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from atoll.ir.graph import Graph
 from atoll.resolve.soc import Engine
-from atoll_sim.engines.common.transfers import beat_cycles, crossing_cycles
+from atoll_sim.engines.common.transfers import crossing_cycles
 
 BEATS_UNDER_WAY, RETURN_CYCLES = 8, 2.5
 """Beats that a port asks for before the first is there; what it takes longer than memory waits."""
@@ -37,8 +37,11 @@ class Place(NamedTuple):
         return max(self.writing(port), waiting)
 
     def writing(self, size: int) -> float:
-        """Return the cycles in which so many bytes of a beat pass."""
-        return float(beat_cycles(size, self.width, self.bus_cycles))
+        """Return the cycles in which so many bytes of a beat pass, see `beat_cycles`."""
+        (width, one), (engine, bus) = (
+            each.as_integer_ratio() for each in (self.width, self.bus_cycles)
+        )
+        return max(1.0, -(-size * one * bus // (width * engine)) * engine / bus)
 
     def changing(self, other: "Place") -> int:
         """Return the cycles of a change to another place, and of the way back."""
@@ -59,5 +62,5 @@ def place_of(name: str, graph: Graph, npu: Engine) -> Place:
 
 def narrower(memory: Fraction, npu: Engine) -> Fraction:
     """Return the bytes a cycle of a memory, 0 if it is not known, and the port."""
-    port = Fraction(npu.params["data_bytes"])
-    return min(port, memory or port)
+    port, (whole, part) = npu.params["data_bytes"], memory.as_integer_ratio()
+    return memory if 0 < whole < port * part else Fraction(port)

@@ -6,11 +6,12 @@ the output of a command may only reach bytes that neither it nor a later command
 is a part of one row of output pixels, or some whole rows: what one command can compute.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
 from atoll.ops.overlap import MOST_PIXELS, Bytes, pixel_distance, still_read
 from atoll.ops.window import Window
+from atoll.utils.remember import remember
 from atoll_sim.engines.reef.geometry import Geometry
 
 _LONGEST_ROW = 0xFFFF
@@ -131,6 +132,20 @@ class Strips:
             return max(begin + 1, min(allowed, row_end))
         image_end = begin - begin % self._image + self._image
         return min(allowed - allowed % self._width, image_end)
+
+
+STRIPS_AT_HAND = 256
+"""Of operators, that a process keeps."""
+
+
+def _strips(shape: Geometry, lanes: int, most: int) -> Hashable:
+    return shape, shape.output[2] <= lanes, most
+
+
+@remember(_strips, most=STRIPS_AT_HAND)
+def strips_of(shape: Geometry, lanes: int, most: int) -> Strips:
+    """Return the ways to cut an operator; of lanes counts whether they have all channels."""
+    return Strips(shape, lanes, most)
 
 
 def _part(shape: Geometry, strip: Strip) -> Part:

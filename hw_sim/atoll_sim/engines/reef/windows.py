@@ -24,7 +24,7 @@ from atoll_sim.engines.reef.packing import (
     pack_parameters,
 )
 from atoll_sim.engines.reef.places import place_of
-from atoll_sim.engines.reef.strips import Strips
+from atoll_sim.engines.reef.strips import strips_of
 
 _OPCODES = {
     "conv_2d": Opcode.CONV_2D,
@@ -48,7 +48,7 @@ class Windows(Family):
     def job(self, splits: int) -> Job:
         """Pack weights and parameter table; name the buffers."""
         op, shape = self.op, self._shape()
-        strips = Strips(shape, self.npu.params["output_lanes"], splits)
+        strips = strips_of(shape, self.npu.params["output_lanes"], splits)
         overlap = SafeOverlap(op.outputs[0], op.inputs[0], strips.distance)
         return self.make_job(
             op.inputs[:1],
@@ -60,7 +60,7 @@ class Windows(Family):
     def encode(self, address: Callable[[str], int], splits: int) -> bytes:
         """Return the commands."""
         shape = self._shape()
-        strips = Strips(shape, self.npu.params["output_lanes"], splits)
+        strips = strips_of(shape, self.npu.params["output_lanes"], splits)
         source, target = address(self.op.inputs[0]), address(self.op.outputs[0])
         return b"".join(
             replace(
