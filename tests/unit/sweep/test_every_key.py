@@ -4,6 +4,7 @@
 import json
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.unit.sweep.sweeps import DIGITS
@@ -89,3 +90,24 @@ def test_random_pairs_of_keys(chip: str) -> None:
     changes = [each for each in changes_of(chip) if isinstance(answer(soc, network, [each]), tuple)]
     pairs = [drawn.sample(changes, 2) for _ in range(PAIRS // len(CHIPS) + 1)]
     assert check(soc, network, pairs) > len(pairs) / 2
+
+
+def test_build_options_and_planners_in_turn() -> None:
+    chip, network = atoll.load_soc("lagoon"), atoll.load_network(DIGITS)
+    asked: list[dict[str, Any]] = [
+        *({"overlap": word} for word in ("free", "none", "all")),
+        *({"accelerators": False, "overlap": word} for word in ("none", "all", "free")),
+        *({"accelerators": False, "algorithm": word} for word in ("first-fit", "hill-climb")),
+        {"place": {"add_3": "cpu"}},
+        {"rewrite": False},
+    ]
+
+    def plan(options: dict[str, Any]) -> object:
+        made = atoll.compile(chip, network, **options)
+        return made.network.rows(), made.used_bytes, atoll.estimate(made).network.to_json()
+
+    forget()
+    in_turn = [plan(each) for each in asked]
+    for options, found in zip(asked, in_turn, strict=True):
+        forget()
+        assert plan(options) == found, options
