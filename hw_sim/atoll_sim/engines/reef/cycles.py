@@ -19,12 +19,25 @@ from atoll_sim.engines.reef.channel_blocks import (
     windows_of,
 )
 from atoll_sim.engines.reef.geometry import Geometry
-from atoll_sim.engines.reef.loads import DRAIN_CYCLES, TAIL_CYCLES, Pixels, beside, read_cycles
-from atoll_sim.engines.reef.packing import PARAMETER_BYTES
+from atoll_sim.engines.reef.loads import (
+    ARRIVAL_CYCLES,
+    BURST_BEATS,
+    DRAIN_CYCLES,
+    TAIL_CYCLES,
+    Constants,
+    Pixels,
+    beside,
+    read_cycles,
+)
+from atoll_sim.engines.reef.packing import LINE_ROWS, PARAMETER_BYTES
 from atoll_sim.engines.reef.places import narrower
 
 START_CYCLES, NEXT_CYCLES = 42, 30
 """Of the first command, and of each further one, beside its fetch."""
+DENSE_DELAY, TAPS_DELAY, LINES_DELAY = 11, 8, 14
+"""From a beat's request until what is made of it asks to be written, of a memory that answers in a
+cycle: of a convolution, single taps, and lines. The gap between two sets has made up for some of
+that of taps."""
 
 
 class Effort(NamedTuple):
@@ -80,12 +93,12 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
     alike, computing = Counter(zip(groups, following, firsts, strict=True)), 0
     for (widths, coming, first), number in alike.items():
         members = [known[width] for width in widths]
-        pixels = _pixels(members, shape, npu, samples / again, first=first)
-        constants = coming * loads.once
+        pixels = _pixels(members, shape, npu, samples / again, places, first=first)
         if loads.ahead:
-            taken = beside(pixels, constants, coming * loads.beats, npu)
+            taken = beside(pixels, _constants(loads, coming, npu))
         else:
-            taken = max(pixels.computing, pixels.moving) + constants + DRAIN_CYCLES * bool(coming)
+            taken = max(pixels.computing, pixels.moving)
+            taken += coming * loads.once + DRAIN_CYCLES * bool(coming)
         weights = samples * count * loads.each_pixel * len(members)
         cycles += number * (ceil(again * taken) + weights)
         computing += number * computing_of(members)
@@ -104,19 +117,58 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
 
 
 def _pixels(
-    members: list[Block], shape: Geometry, npu: Engine, share: float, *, first: bool
+    members: list[Block],
+    shape: Geometry,
+    npu: Engine,
+    share: float,
+    places: Places,
+    *,
+    first: bool,
 ) -> Pixels:
     """Return what the pixels of a set take, of which a command computes a share."""
     overlapping = shape.stride[0] < shape.kernel[0]
+    count, block = prod(shape.output[:2]), members[0]
+    written = sum(each.write_beats for each in members)
+    changing = sum(each.changing for each in members[: 1 if block.together else len(members)])
+    later = max(0, places.read.latency - 1)
+    delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
+    turn = aside = 0.0
+    if npu.constants_wait:
+        turn = npu.constants_latency + max(1, places.read.latency)
+        aside = npu.constants_latency + max(1, places.written.latency) - changing / written
     return Pixels(
         computing=share * computing_of(members),
         moving=share * moving_of(members, npu),
-        read=share * members[0].read_beats,
-        written=share * sum(block.write_beats for block in members),
-        run=members[0].run,
-        depthwise=shape.depthwise,
-        tail=TAIL_CYCLES * (overlapping or not shape.lines),
+        reading=share * block.reading,
+        read=share * block.read_beats,
+        written=share * written,
+        run=block.run or 1,
+        pixels=share * count,
+        delay=delay + later + _last_windows(shape) * block.reading / count,
+        arrival=ARRIVAL_CYCLES + later,
+        kept=LINE_ROWS * shape.seen[1] * block.run if shape.lines else 0,
+        tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
         first=first,
+        turn=turn,
+        aside=max(0.0, aside),
+    )
+
+
+def _last_windows(shape: Geometry) -> int:
+    """Return the windows, by lines, of the rows that only begin when all of the input is there."""
+    if not shape.lines:
+        return 0
+    complete = -(-(shape.seen[0] - shape.kernel[0] + shape.pad[0]) // shape.stride[0])
+    return shape.output[1] * max(0, shape.output[0] - 1 - complete)
+
+
+def _constants(loads: "_Loads", blocks: int, npu: Engine) -> Constants:
+    """Return what the constants of a set of so many blocks take; each run begins a burst."""
+    return Constants(
+        cycles=blocks * loads.once,
+        beats=blocks * sum(loads.runs),
+        bursts=sum(-(-blocks * run // BURST_BEATS) for run in loads.runs),
+        asking=float(npu.params["data_bytes"] / narrower(npu.constants_width, npu)),
     )
 
 
@@ -154,14 +206,14 @@ class _Loads(NamedTuple):
     """Cycles of reading constants: once for each block of channels, and for each pixel of it.
 
     Attributes:
-        beats: of the port, of what is read once.
+        runs: beats of the port of each run that is read once.
         ahead: while the set before is computed.
         share: of the weights that are read each time; none are for taps outside of the image.
     """
 
     once: int
     each_pixel: int
-    beats: int
+    runs: tuple[int, ...]
     ahead: bool
     share: float = 1.0
 
@@ -175,15 +227,21 @@ def _loads(shape: Geometry, npu: Engine) -> _Loads:
     parameters, filled = (read_cycles(size, width, npu) for size in (table, weights))
     if rows > most:
         share = _inside_share(shape)
-        return _Loads(parameters, ceil(filled * share), -(-table // port), True, share)
-    beats = -(-table // port) - (-weights // port)
-    return _Loads(parameters + filled, 0, beats, 2 * rows <= most)
+        return _Loads(parameters, ceil(filled * share), (-(-table // port),), True, share)
+    runs = -(-table // port), -(-weights // port)
+    return _Loads(parameters + filled, 0, runs, 2 * rows <= most)
 
 
 def _inside_share(shape: Geometry) -> float:
-    """Return the share of the taps of all windows that lie inside the image."""
-    taps = (sum(map(len, each)) for each in windows_of(shape))
-    return prod(taps) / prod((*shape.output[:2], *shape.kernel))
+    """Return the share of the weights that all windows read.
+
+    It is that of rows inside the image, from the first tap to the last one inside.
+    """
+    rows, columns = windows_of(shape)
+    taps = sum(
+        seen.stop - at * shape.stride[1] + shape.pad[1] for at, seen in enumerate(columns) if seen
+    )
+    return sum(map(len, rows)) * taps / prod((*shape.output[:2], *shape.kernel))
 
 
 def _fill_cycles(shape: Geometry) -> int:
