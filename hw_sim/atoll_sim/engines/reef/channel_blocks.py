@@ -58,9 +58,14 @@ def computing_of(members: list[Block]) -> int:
 
 def moving_of(members: list[Block], npu: Engine) -> float:
     """Return the cycles of the memory for a set; one that is known reads or writes at a time."""
-    reading, changing = members[0].reading, members[:1] if members[0].together else members
-    writing = sum(block.writing for block in members) + sum(each.changing for each in changing)
+    reading = members[0].reading
+    writing = sum(block.writing for block in members) + changing_of(members)
     return reading + writing if npu.workspace_width else max(reading, writing)
+
+
+def changing_of(members: list[Block]) -> int:
+    """Return the cycles of changes between the memories of input and output for a set."""
+    return sum(each.changing for each in (members[:1] if members[0].together else members))
 
 
 def block_of(shape: Geometry, npu: Engine, width: int, places: Places) -> Block:

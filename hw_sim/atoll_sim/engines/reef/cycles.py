@@ -3,6 +3,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from atoll_sim.engines.reef.channel_blocks import (
     Block,
     Places,
     block_of,
+    changing_of,
     computing_of,
     moving_of,
     windows_of,
@@ -79,10 +81,11 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
         commands: that it takes, 0 for one for each sample.
         places: of the activations.
     """
-    loads, samples, port = _loads(shape, npu), shape.samples, npu.params["data_bytes"]
-    again, count = max(samples, commands), prod(shape.output[:2])
-    known = {width: block_of(shape, npu, width, places) for width in {*_widths(shape, npu)}}
     groups = _sets(shape, npu)
+    loads = _loads(shape, npu, len(groups[0]))
+    samples, port = shape.samples, npu.params["data_bytes"]
+    again, count = max(samples, commands), prod(shape.output[:2])
+    known = {width: block_of(shape, npu, width, places) for width in {*chain(*groups)}}
     sets = [[known[width] for width in widths] for widths in groups]
     blocks = sum(map(len, sets))
     repeated = samples * count if loads.each_pixel else again
@@ -93,11 +96,11 @@ def effort_of(shape: Geometry, npu: Engine, commands: int, places: Places) -> Ef
     alike, computing = Counter(zip(groups, following, firsts, strict=True)), 0
     for (widths, coming, first), number in alike.items():
         members = [known[width] for width in widths]
-        pixels = _pixels(members, shape, npu, samples / again, places, first=first)
-        if loads.ahead:
-            taken = beside(pixels, _constants(loads, coming, npu))
+        if coming and loads.ahead:
+            pixels = _pixels(members, shape, npu, samples / again, places, first=first)
+            taken = beside(pixels, _constants(loads, coming))
         else:
-            taken = max(pixels.computing, pixels.moving)
+            taken = samples / again * max(computing_of(members), moving_of(members, npu))
             taken += coming * loads.once + DRAIN_CYCLES * bool(coming)
         weights = samples * count * loads.each_pixel * len(members)
         cycles += number * (ceil(again * taken) + weights)
@@ -129,13 +132,18 @@ def _pixels(
     overlapping = shape.stride[0] < shape.kernel[0]
     count, block = prod(shape.output[:2]), members[0]
     written = sum(each.write_beats for each in members)
-    changing = sum(each.changing for each in members[: 1 if block.together else len(members)])
-    later = max(0, places.read.latency - 1)
+    later = max(0, places.read.latency - 1) + float(places.read.crossing)
     delay = LINES_DELAY if shape.lines else TAPS_DELAY if shape.depthwise else DENSE_DELAY
     turn = aside = 0.0
     if npu.constants_wait:
         turn = npu.constants_latency + max(1, places.read.latency)
-        aside = npu.constants_latency + max(1, places.written.latency) - changing / written
+        aside = (
+            npu.constants_latency + max(1, places.written.latency) - changing_of(members) / written
+        )
+    step, filled = block.read_beats / count, 0.0
+    if shape.lines:
+        filled = min(_fill_cycles(shape), prod(shape.seen) - 1) * block.run
+        step = (block.read_beats - filled) / max(1, count - _last_windows(shape))
     return Pixels(
         computing=share * computing_of(members),
         moving=share * moving_of(members, npu),
@@ -144,7 +152,8 @@ def _pixels(
         written=share * written,
         run=block.run or 1,
         pixels=share * count,
-        delay=delay + later + _last_windows(shape) * block.reading / count,
+        step=step,
+        delay=delay + later + filled * block.reading / block.read_beats,
         arrival=ARRIVAL_CYCLES + later,
         kept=LINE_ROWS * shape.seen[1] * block.run if shape.lines else 0,
         tail=TAIL_CYCLES * (shape.depthwise and (overlapping or not shape.lines)),
@@ -156,19 +165,17 @@ def _pixels(
 
 def _last_windows(shape: Geometry) -> int:
     """Return the windows, by lines, of the rows that only begin when all of the input is there."""
-    if not shape.lines:
-        return 0
     complete = -(-(shape.seen[0] - shape.kernel[0] + shape.pad[0]) // shape.stride[0])
     return shape.output[1] * max(0, shape.output[0] - 1 - complete)
 
 
-def _constants(loads: "_Loads", blocks: int, npu: Engine) -> Constants:
+def _constants(loads: "_Loads", blocks: int) -> Constants:
     """Return what the constants of a set of so many blocks take; each run begins a burst."""
     return Constants(
         cycles=blocks * loads.once,
         beats=blocks * sum(loads.runs),
         bursts=sum(-(-blocks * run // BURST_BEATS) for run in loads.runs),
-        asking=float(npu.params["data_bytes"] / narrower(npu.constants_width, npu)),
+        asking=loads.asking,
     )
 
 
@@ -207,29 +214,33 @@ class _Loads(NamedTuple):
 
     Attributes:
         runs: beats of the port of each run that is read once.
+        asking: cycles in which the port asks for a beat.
         ahead: while the set before is computed.
-        share: of the weights that are read each time; none are for taps outside of the image.
+        share: of the weights that are read each time.
     """
 
     once: int
     each_pixel: int
     runs: tuple[int, ...]
+    asking: float
     ahead: bool
     share: float = 1.0
 
 
-def _loads(shape: Geometry, npu: Engine) -> _Loads:
+def _loads(shape: Geometry, npu: Engine, blocks: int) -> _Loads:
+    """Return what the constants take, where a set has so many blocks."""
     params, port = npu.params, npu.params["data_bytes"]
     lanes = params["output_lanes"]
     weights, table = shape.block_bytes(npu), lanes * PARAMETER_BYTES
-    rows, most = _rows(shape, npu) * len(_sets(shape, npu)[0]), params["weight_rows"]
+    rows, most = _rows(shape, npu) * blocks, params["weight_rows"]
     width = narrower(npu.constants_width, npu)
+    asking = float(port / width)
     parameters, filled = (read_cycles(size, width, npu) for size in (table, weights))
     if rows > most:
         share = _inside_share(shape)
-        return _Loads(parameters, ceil(filled * share), (-(-table // port),), True, share)
+        return _Loads(parameters, ceil(filled * share), (-(-table // port),), asking, True, share)
     runs = -(-table // port), -(-weights // port)
-    return _Loads(parameters + filled, 0, runs, 2 * rows <= most)
+    return _Loads(parameters + filled, 0, runs, asking, 2 * rows <= most)
 
 
 def _inside_share(shape: Geometry) -> float:

@@ -17,6 +17,8 @@ ARRIVAL_CYCLES = 4
 DRAIN_CYCLES, TAIL_CYCLES = 40, 8
 """From the last pixel's steps until its set has left and another one is asked for. At the end of a
 set of depthwise channels: nothing of the next one is read while the last windows are computed."""
+TAKE_CYCLES = 5
+"""From the answer of the last beat of constants until pixels are asked for."""
 _NEAR = 1e-6
 
 
@@ -47,6 +49,7 @@ class Pixels(NamedTuple):
         written: likewise.
         run: beats that are read in a row.
         pixels: of the output.
+        step: beats that are read from one of these to the next.
         delay: cycles from the first beat's request until what is made of it asks to be written.
         arrival: cycles from a beat's request until the array takes it.
         kept: beats that are kept on chip beside the queue, as lines.
@@ -63,6 +66,7 @@ class Pixels(NamedTuple):
     written: float
     run: float
     pixels: float
+    step: float
     delay: float
     arrival: float
     kept: float
@@ -82,13 +86,11 @@ def beside(pixels: Pixels, constants: Constants) -> float:
     turns for each beat that the array has to write, up to once between any two of theirs.
     """
     working = max(pixels.computing, pixels.moving)
-    if not constants.beats:
-        return working
     early = min(EARLY_BURSTS, constants.bursts) if pixels.first else 0
     before = constants.cycles * early / constants.bursts
     lost = _lost(pixels, constants, constants.bursts - early) if constants.bursts > early else 0.0
     latency = (working + constants.cycles + DRAIN_CYCLES) / 2
-    return before + max(working + lost, latency) + pixels.tail
+    return max(before + working + lost, latency) + pixels.tail
 
 
 def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
@@ -99,7 +101,7 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
     """
     each, beat = constants.beats / constants.bursts, constants.cycles / constants.beats
     pace, comes = _paces(pixels)
-    gap, made = pixels.read / pixels.pixels * pace, pixels.written / pixels.pixels
+    gap, made = pixels.step * pace, pixels.written / pixels.pixels
     alone = pixels.delay + (0 if pixels.kept else gap)
     row = _row(pixels, pace, comes, alone)
     read = row * pixels.reading / pixels.read
@@ -121,9 +123,10 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
         pixels.delay + (done + 1) * gap - read if whole else min(gap, each * constants.asking) / 2
     )
     most = max(0.0, each - max(0.0, first) / constants.asking)
+    writing = pixels.aside + (pixels.moving - pixels.reading) / pixels.written
     aside = 0.0
     for _ in range(4):
-        end = read + each * beat + aside * (pixels.aside + 1)
+        end = read + each * beat + aside * writing
         more = min(most, (pixels_at(end) - done) * made)
         if more <= aside:
             break
@@ -148,7 +151,7 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
     beats = (1 + others) * each
     between = min(beats, left)
     turning = pixels.turn + pixels.aside * between
-    if row >= pixels.read and bursts <= EARLY_BURSTS and left < beats + pixels.turn + 2:
+    if row >= pixels.read and bursts <= EARLY_BURSTS and left < beats + pixels.turn + TAKE_CYCLES:
         # The set has left by then: the constants of two sets come at once, every other set.
         turning /= 2
     ends = (rows - 1) * taken + lost(beats, between, turning)
@@ -167,8 +170,8 @@ def _paces(pixels: Pixels) -> tuple[float, float]:
     """
     reading, writing = pixels.reading / pixels.read, (pixels.moving - pixels.reading) / pixels.read
     most = reading + writing * pixels.read / pixels.written
-    pace = max(pixels.computing / pixels.read, most * pixels.written / pixels.read)
-    return pace, min(most, reading / (1 - writing / pace)) if pace > writing else most
+    pace = max(pixels.computing, pixels.moving, most * pixels.written) / pixels.read
+    return pace, min(most, reading / (1 - writing / pace))
 
 
 def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
@@ -193,9 +196,7 @@ def _row(pixels: Pixels, pace: float, comes: float, alone: float) -> float:
     if pace <= comes * (1 + _NEAR):
         fits = ahead + pixels.arrival / comes <= room
         return pixels.read if fits else min(pixels.read, least)
-    beats = pixels.read
-    if pace > read:
-        beats = (room - (ahead * read + pixels.arrival) / pace) / (1 - read / pace)
+    beats = (room - (ahead * read + pixels.arrival) / pace) / (1 - read / pace)
     if (beats - ahead) * read > alone:
         taken = (alone - pixels.arrival - (ahead + alone / read) * comes) / pace
         beats = (room + taken) / (1 - comes / pace)
