@@ -122,7 +122,9 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
     first = (
         pixels.delay + (done + 1) * gap - read if whole else min(gap, each * constants.asking) / 2
     )
-    most = max(0.0, each - max(0.0, first) / constants.asking)
+    later = max(0.0, first - BEATS_UNDER_WAY * beat) / constants.asking
+    asked = min(max(0.0, first) / constants.asking, BEATS_UNDER_WAY + later)
+    most = max(0.0, each - asked)
     writing = pixels.aside + (pixels.moving - pixels.reading) / pixels.written
     aside = 0.0
     for _ in range(4):
@@ -152,8 +154,9 @@ def _lost(pixels: Pixels, constants: Constants, bursts: int) -> float:
     between = min(beats, left)
     turning = pixels.turn + pixels.aside * between
     if row >= pixels.read and bursts <= EARLY_BURSTS and left < beats + pixels.turn + TAKE_CYCLES:
-        # The set has left by then: the constants of two sets come at once, every other set.
-        turning /= 2
+        # The set has left by then: the constants of two sets come at once, every other set. Of
+        # two gaps before pixels are asked for, writes fill what they can.
+        turning = (turning + max(0.0, 2 * TAKE_CYCLES - left)) / 2
     ends = (rows - 1) * taken + lost(beats, between, turning)
     if others < EARLY_BURSTS < bursts and left < beats and not pixels.first:
         # Every other set has early bursts, and none behind its pixels.
