@@ -277,4 +277,5 @@ def test_p1_weights_that_do_not_fit_are_read_from_the_first_tap_of_a_row() -> No
     layer = next(each for each in estimate.layers if each.operator == "conv_2d_4")
     read = next(each.read for each in layer.traffic if each.memory == "flash")
     found = next(each for each in outcome.report.by_layer if each.operator == "conv_2d_4")
+    assert found.moved
     assert read == pytest.approx(found.moved["flash"][0], rel=0.01)
